@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from stanchion.kernel.sizes import LIMITS
 from stanchion.readings.programs.written import written_by
 from stanchion.readings.shell.changed import changed_in
 
@@ -12,7 +13,7 @@ def changes(text: str) -> list[str]:
     """What a text changes: `-` before what it deletes, `?` for what nobody can tell."""
     found = [
         ("-" if one.use == "delete" else "") + one.path if one.path else "?"
-        for one in changed_in(text)
+        for one in changed_in(text, LIMITS)
     ]
     return list(dict.fromkeys(found))
 

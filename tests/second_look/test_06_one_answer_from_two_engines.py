@@ -16,7 +16,8 @@ from stanchion.guards.secrets.finder import Finder, Sought
 from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.guards.secrets.settled import cuts
 from stanchion.readings.disguise.runs import LONGEST
-from stanchion.readings.texts import Span, leaves
+from stanchion.readings.joined import Joined
+from stanchion.readings.texts import Span
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.testing import shield_for
 from tests.properties.examples import sample
@@ -119,9 +120,7 @@ def test_all_hits_together_are_the_same_by_both() -> None:
     slow, fast = both()
     texts = [hit for _, hit in some(hits(), 18, "together")]
     assert slow.find(texts, True) == fast.find(texts, True)
-    assert slow.scanner.scan_all(texts) == fast.scanner.scan_all(texts)
-    found = leaves({"rows": [{f"field {number}": text} for number, text in enumerate(texts)]})
-    assert slow.look_in(found, True) == fast.look_in(found, True)
+    assert slow.scanner.scan_joined(Joined(texts)) == fast.scanner.scan_joined(Joined(texts))
     agreed("\n".join(texts[::7]))
 
 
@@ -162,7 +161,7 @@ def test_drawn_texts_are_the_same_by_both(drawn: list[str], others: list[list[st
     agreed("".join(drawn))
     slow, fast = both()
     texts = ["".join(drawn), *["".join(other) for other in others]]
-    assert slow.scanner.scan_all(texts) == fast.scanner.scan_all(texts)
+    assert slow.scanner.scan_joined(Joined(texts)) == fast.scanner.scan_joined(Joined(texts))
     assert slow.find(texts, True) == fast.find(texts, True)
 
 

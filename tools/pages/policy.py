@@ -6,6 +6,7 @@ from typing import Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from stanchion.kernel.sizes import Limits
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
 from stanchion.policy.load import packs
 from stanchion.policy.meanings import meaning_of
@@ -28,7 +29,6 @@ from stanchion.policy.sections import (
     Degrade,
     Escalation,
     Experience,
-    Limits,
 )
 
 PATH = "docs/reference/policy.md"
@@ -126,7 +126,7 @@ def _shown(value: Any) -> str:
     if isinstance(value, msgspec.Struct):
         return "{}"
     if isinstance(value, tuple):
-        return "[" + ", ".join(map(str, value)) + "]"
+        return f"[{', '.join(map(str, value))}]"
     if value is None or isinstance(value, bool):
         return {None: "none", True: "true", False: "false"}[value]
     return "{}" if value in ({}, msgspec.NODEFAULT) else str(value)

@@ -4,7 +4,7 @@ down either."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final, assert_never
+from typing import Annotated, Any, Final, assert_never
 
 import msgspec
 
@@ -33,12 +33,32 @@ are lower."""
 LONG: Final = 16_384
 """An event with more characters is judged beside an event loop, and not on it."""
 MATCHES: Final = 256
-A_KB: Final = 4
-"""How many places of a text may be looked at closely, and how many more for each KB of it, unless a
-policy says otherwise. Ordinary texts have a tenth of that."""
+"""How many places of a text may be looked at closely, and `matches_a_kb` more for each KB of it.
+Ordinary texts have a tenth of that."""
 LONGEST_URL: Final = 8_192
 """How much of the address of a request that is too large is still of use to those who judge where
 it goes."""
+
+Many = Annotated[int, msgspec.Meta(ge=1, le=1_000_000)]
+Depth = Annotated[int, msgspec.Meta(ge=1, le=64)]
+"""How deep something may be read: a compiled parser does not notice the end of its stack."""
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """Limits of the engine itself."""
+
+    warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
+    count_marks: bool = False
+    matches_a_kb: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
+    command_chars: Many = 65_536
+    command_steps: Many = 20_000
+    command_depth: Depth = 24
+    query_chars: Many = 12_288
+    query_steps: Many = 24_576
+    query_depth: Depth = 32
+
+
+LIMITS: Final = Limits()
 
 _LONG: Final = (str, dict, list, tuple)
 """What can have more than one character."""
@@ -56,7 +76,7 @@ def unread(findings: Iterable[Finding]) -> bool:
     )
 
 
-def allowed(chars: int, a_kb: int = A_KB) -> int:
+def allowed(chars: int, a_kb: int = LIMITS.matches_a_kb) -> int:
     """How many places of a text of so many characters may be looked at closely."""
     return MATCHES + chars * a_kb // 1_024
 

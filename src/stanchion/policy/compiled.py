@@ -209,7 +209,7 @@ class CompiledPolicy:
                 for guard in SEEKS.among([seat.placed.guard for seat in seats])
                 for seek in guard.seeks
             ],
-            file.limits.matches_a_kb,
+            file.limits,
         )
         self.read = self.reader.read
 

@@ -359,6 +359,16 @@ FIELDS: Final[dict[str, str]] = {
     "texts and on top of 256, and eight times as many like personal data; with more it is refused "
     "unread (`kernel.too_dense`), because each of "
     "them is looked at closely.",
+    "Limits.command_chars": "A command with more characters is unclear, and none of it is read.",
+    "Limits.command_steps": "A command is unclear where reading and following it takes more steps "
+    "than these and one for each character, or where it runs more than one command for each 39 of "
+    "them.",
+    "Limits.command_depth": "A command is unclear where groups, substitutions and texts that run "
+    "as scripts stand deeper in each other.",
+    "Limits.query_chars": "SQL with more characters is unclear, and none of it is read.",
+    "Limits.query_steps": "SQL is unclear where parsing it may take more steps; each word or sign "
+    "takes 6 of them at least, and each statement 96.",
+    "Limits.query_depth": "SQL is unclear where brackets stand deeper in each other.",
     "PolicyFile.strikes": "What findings with the effect `increment_strike` lead to.",
     "Pausing.prompt": "The question, in words for the person; if absent, the rule's message.",
     "Pausing.roles": "The roles that are asked, in this order; if absent, those of `escalation`.",

@@ -13,6 +13,7 @@ from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import DECLARES, READS
 from stanchion.kernel.option import Option
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.sections import (
@@ -23,7 +24,6 @@ from stanchion.policy.sections import (
     Degrade,
     Escalation,
     Experience,
-    Limits,
     OperatorEntry,
     Seconds,
     Strikes,
@@ -336,7 +336,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prices: dict[str, PriceEntry] = {}
     faults: FaultEntries = FaultEntries()
     guards: tuple[Any, ...] = ()
-    limits: Limits = Limits()
+    limits: Limits = LIMITS
     escalation: Escalation = Escalation()
     bypass: Bypassing = Bypassing()
     approved: dict[str, ApprovedEntry] = {}

@@ -7,7 +7,6 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from stanchion.kernel.lookups import WAITS_MS
-from stanchion.kernel.sizes import A_KB
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -74,14 +73,6 @@ class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tier: Literal["none", "session", "process", "persistent"] = "none"
     days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
     rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
-
-
-class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Limits of the engine itself."""
-
-    warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
-    count_marks: bool = False
-    matches_a_kb: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = A_KB
 
 
 class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

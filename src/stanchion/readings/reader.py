@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from stanchion.kernel.sizes import A_KB
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.reading import Reading
 
 if TYPE_CHECKING:
@@ -22,17 +22,17 @@ class Reader:
     """Reads events for one policy, whose guards seek something in texts. It remembers nothing of
     them."""
 
-    __slots__ = ("_together", "a_kb", "read")
+    __slots__ = ("_together", "limits", "read")
 
     read: Callable[[Any], Reading[Any]]
     """Gives the reading of an event; nothing of it is worked out yet."""
 
-    a_kb: int
-    """How many hits each KB of an event may have."""
+    limits: Limits
+    """How much of an event is read before it is refused unread."""
 
-    def __init__(self, seeks: Iterable[Seek] = (), a_kb: int = A_KB) -> None:
+    def __init__(self, seeks: Iterable[Seek] = (), limits: Limits = LIMITS) -> None:
         self._together = _together(tuple(seeks))
-        self.a_kb = a_kb
+        self.limits = limits
         self.read = partial(Reading, reader=self)
 
     def prepare(self, kept: Kept) -> None:
@@ -47,7 +47,7 @@ class Reader:
         together = self._together
         if together is not None and seek in together:
             return together.of(seek, reading.of(together.scan))
-        return seek.scanner.scan_joined(reading.joined, self.a_kb)
+        return seek.scanner.scan_joined(reading.joined, self.limits.matches_a_kb)
 
 
 def _together(seeks: tuple[Seek, ...]) -> Together | None:

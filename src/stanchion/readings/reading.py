@@ -13,6 +13,7 @@ from stanchion.readings.joined import joined
 from stanchion.readings.texts import leaves
 
 if TYPE_CHECKING:
+    from stanchion.kernel.sizes import Limits
     from stanchion.readings.act import Act
     from stanchion.readings.commands import Held
     from stanchion.readings.fingerprint import Fingerprint
@@ -70,9 +71,9 @@ T = TypeVar("T")
 
 class Reader(Protocol):
     """Whoever reads events, as far as a reading asks: all that a policy seeks is found in one
-    scan, and so many hits are looked at for each KB of their texts."""
+    scan, and so much of them is read."""
 
-    a_kb: int
+    limits: Limits
 
     def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
         """Where the patterns of one who seeks are in the texts of an event."""

@@ -111,4 +111,4 @@ def test_texts_are_scanned_together() -> None:
     """A thousand short texts cost one pass, not a thousand."""
     scanner = Scanner([Pattern(r"\b(AKIA[A-Z0-9]{16})\b")], "re2")
     texts = [f"row {number}" for number in range(1_000)]
-    assert steps_of(lambda: scanner.scan_all(texts)) < 1_200
+    assert steps_of(lambda: scanner.scan_joined(Joined(texts))) < 1_200

@@ -17,6 +17,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reader, Reading, read
+from stanchion.readings.joined import Joined
 from stanchion.readings.scan import Pattern, Seek
 from tests.guards.scan.drawn_patterns import patterns, texts
 from tests.guards.scan.scans import scans_of
@@ -44,7 +45,9 @@ def test_together_each_finds_what_it_finds_alone(
     reading = Reader(seeks).read(result(*given_texts))
     for seek in seeks:
         assert reading.of(seek) == read(result(*given_texts)).of(seek)
-        assert reading.of(seek) == seek.scanner.scan_all([leaf.text for leaf in reading.leaves])
+        assert reading.of(seek) == seek.scanner.scan_joined(
+            Joined([leaf.text for leaf in reading.leaves])
+        )
 
 
 def test_two_who_seek_the_same_pattern_each_get_it_by_their_own_number() -> None:

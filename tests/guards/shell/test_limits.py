@@ -13,17 +13,14 @@ from hypothesis import given, strategies as st
 from stanchion.guards.shell import Shell
 from stanchion.guards.shell.verdict import Verdict
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.sizes import LIMITS
 from stanchion.readings.shell.analysis import Analysis, _kept, analysed
-from stanchion.readings.shell.limits import (
-    MAX_CHARS,
-    MAX_COMMANDS,
-    STEPS_AT_LEAST,
-    STEPS_PER_CHAR,
-)
+from stanchion.readings.shell.limits import STEPS_A_COMMAND
 from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
 VERDICT = Verdict(Shell())
+MAX_COMMANDS = LIMITS.command_steps // STEPS_A_COMMAND
 PIECES = [
     "$", "${", "}", "$(", ")", "((", "))", "`", '"', "'", "\\", "|", "||", "&", "&&", ";", ";;",
     "\n", "<", ">", "<<E\n", "<<<", "E\n", "{", "[[", "]]", "if ", "then ", "fi ", "for i in ",
@@ -70,7 +67,7 @@ def test_a_text_with_too_many_commands_is_unclear_and_those_before_are_read() ->
 
 def fresh(text: str) -> Analysis:
     """An analysis that nobody has made before."""
-    return _kept.__wrapped__(text)
+    return _kept.__wrapped__(text, LIMITS)
 
 
 def nested(text: str, times: int) -> str:
@@ -89,13 +86,13 @@ def test_twice_the_text_takes_at_most_twice_the_steps(shape: str) -> None:
 @pytest.mark.parametrize("shape", SHAPES)
 def test_the_counted_steps_are_bounded_by_the_length(shape: str) -> None:
     text = SHAPES[shape](2_000)
-    assert fresh(text).steps <= STEPS_AT_LEAST + STEPS_PER_CHAR * len(text) + 1_000
+    assert fresh(text).steps <= LIMITS.command_steps + len(text) + 1_000
 
 
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("a" * (MAX_CHARS + 1), "longer than"),
+        ("a" * (LIMITS.command_chars + 1), "longer than"),
         ("$(" * 40, "nested too deeply"),
         ("cat " + "<~" * 1_000, "too many steps"),
         ("a=xx; " + "a=$a$a; " * 40, "too long"),

@@ -15,10 +15,11 @@ from typing import Final
 
 import pytest
 
+from stanchion.kernel.sizes import LIMITS
 from stanchion.readings.sql.classes import classify
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.lexer import reader_of
-from stanchion.readings.sql.limits import MAX_CHARS, MAX_DEPTH, MAX_TOKENS, work_of
+from stanchion.readings.sql.limits import STEPS_A_TOKEN, work_of
 from stanchion.readings.sql.recognise import is_sql
 from tests.guards.sql.shapes import BEGINNINGS, LONG, NESTED, PIECES, long
 from tests.guards.steps import steps_of
@@ -29,7 +30,7 @@ ROOT: Final = Path(__file__).resolve().parents[3]
 @pytest.mark.parametrize("shape", NESTED)
 @pytest.mark.parametrize("dialect", [None, "bigquery", "mysql"])
 def test_deep_texts_are_read_or_unclear(shape: str, dialect: str | None) -> None:
-    for depth in (1, 8, MAX_DEPTH, 500, 3_000):
+    for depth in (1, 8, LIMITS.query_depth, 500, 3_000):
         found = classify(NESTED[shape](depth), dialect)
         assert all(one.why or one.does < 5 for one in found)
 
@@ -46,8 +47,8 @@ def test_twice_the_length_costs_at_most_twice_the_steps(shape: str) -> None:
 
 @pytest.mark.parametrize("shape", LONG)
 def test_what_is_too_long_is_not_read(shape: str) -> None:
-    text = LONG[shape](MAX_CHARS)
-    assert len(text) > MAX_CHARS
+    text = LONG[shape](LIMITS.query_chars)
+    assert len(text) > LIMITS.query_chars
     assert steps_of(lambda: classify(text, "postgres")) < 30
     assert classify(text, "postgres")[0].why == "it is too long to be read"
 
@@ -69,7 +70,7 @@ def test_a_short_text_is_tried_in_all_dialects() -> None:
 
 def test_too_many_words_are_not_parsed() -> None:
     assert (
-        classify("SELECT " + "a," * MAX_TOKENS + "a", "postgres")[0].why
+        classify("SELECT " + "a," * (LIMITS.query_steps // STEPS_A_TOKEN) + "a", "postgres")[0].why
         == "it is too long to be read"
     )
 

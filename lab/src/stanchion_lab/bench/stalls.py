@@ -8,6 +8,7 @@ from contextlib import suppress
 from itertools import count, pairwise
 from typing import Any, Final
 
+from stanchion.policy.load import packs
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -19,7 +20,6 @@ Play = Callable[[Run, str], object]
 """Brings a text into a run."""
 
 SIZES: Final = (16_384, 32_768, 65_536, 131_072)
-PACKS: Final = ("default", "strict", "coding-agent", "database")
 PIECE: Final = 16
 SHOWN: Final = 20
 QUICK: Final = 250
@@ -72,7 +72,7 @@ def spent_ms(shield: Shield, play: Play, text: str) -> float:
 def _measured(every: int) -> Iterator[tuple[str, float, float]]:
     """What each text costs a KB at its worst size, and the worst ratio of a doubling."""
     texts = list((family() | of_rules()).items())
-    for pack in PACKS:
+    for pack in packs():
         shield = Shield.load(pack, store=MEMORY, journal=MEMORY)
         for place, (how, play) in enumerate(PLAYS.items()):
             spent_ms(shield, play, "a warm call with 4111111111111111 in it")
@@ -82,8 +82,8 @@ def _measured(every: int) -> Iterator[tuple[str, float, float]]:
 
 def _grown(shield: Shield, play: Play, make: Make) -> tuple[float, float]:
     costs = [spent_ms(shield, play, make(size)) for size in SIZES]
-    a_kb = max([cost * 1_024 / size for cost, size in zip(costs, SIZES, strict=True)])
-    return a_kb, max([after / max(before, 1.0) for before, after in pairwise(costs)])
+    a_kb = max(cost * 1_024 / size for cost, size in zip(costs, SIZES, strict=True))
+    return a_kb, max(after / max(before, 1.0) for before, after in pairwise(costs))
 
 
 def stalls(effort: Effort) -> Section:

@@ -35,7 +35,7 @@ from stanchion.readings.paths.globs import Pattern, fault, first_match, listed, 
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
 from stanchion.readings.paths.swaps import swaps_in
-from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets, targets_in
+from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets_in, targets_seen
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
@@ -232,7 +232,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def _written(self, reading: Reading[ToolCall], paths: list[str]) -> Finding | None:
         """What is said against what a call writes into files."""
         texts, swaps = list(contents(reading.event.args)), list(swaps_in(reading.event.args))
-        swaps += [one for held in reading.commands for one in swaps_of(held.text)]
+        limits = reading.reader.limits
+        swaps += [one for held in reading.commands for one in swaps_of(held.text, limits)]
         for path in paths if texts or swaps else ():
             harm = harm_by_swaps(path, swaps)
             for text in texts:
@@ -271,8 +272,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """The paths of a call."""
         if not self.tools and not self.arguments:
             return reading.of(targets_in)
-        event = reading.event
-        return list(targets(event.tool, event.traits, event.args, self._seeing, reading.commands))
+        return targets_seen(reading, self._seeing)
 
     def _judged(self, target: Target, task: str) -> Finding | None:
         spelled = spelling(target.text)

@@ -20,7 +20,8 @@ def untold(reading: Reading[ToolCall], action: Action) -> Finding | None:
     for held in reading.commands:
         from stanchion.readings.shell.changed import changed_in
 
-        for one in changed_in(held.text if isinstance(held.text, str) else join(held.text)):
+        text = held.text if isinstance(held.text, str) else join(held.text)
+        for one in changed_in(text, reading.reader.limits):
             if not one.path:
                 return Finding(action, "files.denied", (shown(one.by), "run", WHY))
     return None

@@ -23,7 +23,7 @@ from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, Glob, Stricter
-from stanchion.kernel.stages import Stage
+from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -59,8 +59,8 @@ def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | No
     """What finds personal data in an event by a reader."""
 
     def spans(reading: Reading[Event]) -> list[list[Span]] | None:
-        a_kb = reading.reader.a_kb
-        return reader.spans(reading.joined, lambda at: above(reading.leaves[at]), a_kb)
+        most = reading.reader.limits.matches_a_kb
+        return reader.spans(reading.joined, lambda at: above(reading.leaves[at]), most)
 
     return spans
 
@@ -115,12 +115,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     salt: str | None = None
 
     def __post_init__(self) -> None:
-        for stage in self.at if self.at is not None else ():
-            if stage not in self.stages:
-                known = ", ".join(sorted(self.stages))
-                raise ValueError(
-                    f"`at` has `{stage}`, where nothing is looked for: choose among {known}"
-                )
+        check_stages(self.at, self.stages)
         if self.salt is not None and not self.pseudonyms:
             raise ValueError("nothing acts on `salt`: set `pseudonyms: true`, or leave it out")
         _ = self._kinds
@@ -173,7 +168,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         """Find personal data in the event's content; say where, and of what kinds."""
         event = reading.event
         if type(event) is ModelChunk:
-            return self._chunk(event)
+            return self._chunk(event, reading.reader.limits.matches_a_kb)
         if len(reading.joined.text) < self._reader.finder.shortest:
             return None
         spans = reading.of(self._spans)
@@ -184,10 +179,10 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         """Finds personal data in an event: the same for guards that look for the same."""
         return spans_of(self._reader)
 
-    def _chunk(self, event: ModelChunk) -> Finding | None:
+    def _chunk(self, event: ModelChunk, a_kb: int) -> Finding | None:
         before = event.before[-self.CONTEXT :]
         known = len(before)
-        spans = self._reader.spans(Joined([before + event.text]), lambda _: (), since=known)
+        spans = self._reader.spans(Joined([before + event.text]), lambda _: (), a_kb, known)
         own = [
             Span(max(0, s.start - known), s.end - known, s.kind)
             for s in (spans[0] if spans else ())

@@ -16,7 +16,7 @@ from stanchion.guards.pii.sketch import compact, sketch
 from stanchion.kernel.guard import TooDense
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import A_KB, allowed
+from stanchion.kernel.sizes import LIMITS, allowed
 from stanchion.readings.joined import Joined
 from stanchion.readings.texts import Span
 
@@ -38,7 +38,7 @@ class Reader:
         self._bare = bare
 
     def spans(
-        self, texts: Joined, above: Above, a_kb: int = A_KB, since: int = 0
+        self, texts: Joined, above: Above, a_kb: int = LIMITS.matches_a_kb, since: int = 0
     ) -> list[list[Span]] | None:
         """What is personal in each of some texts, from a place on, given what tells the names above
         one; nothing where none is. Tables of people have more of it than other texts have secrets:

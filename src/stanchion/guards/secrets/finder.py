@@ -14,7 +14,7 @@ from stanchion.guards.secrets.rule import Rule
 from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
-from stanchion.kernel.sizes import A_KB
+from stanchion.kernel.sizes import LIMITS
 from stanchion.readings import Reading
 from stanchion.readings.cover import Cover
 from stanchion.readings.disguise.escapes import may_be_escaped, odd, unescaped_run
@@ -149,15 +149,18 @@ class Finder:
         return [[] for _ in texts] if found is None else found
 
     def look(
-        self, texts: Sequence[str], decode: bool, most: int | None = None, whole: bool = True
+        self,
+        texts: Sequence[str],
+        decode: bool,
+        most: int | None = None,
+        whole: bool = True,
+        a_kb: int = LIMITS.matches_a_kb,
     ) -> list[list[Span]] | None:
         """The same; `None` where there are none at all. Of what is not `whole`, as more may follow,
         only what stands in one run is decoded, and what was found once is not looked for again."""
-        return (
-            self._found(Joined(texts), self.scanner.scan_all(texts), decode, most, whole)
-            if texts
-            else None
-        )
+        given = Joined(texts)
+        hits = self.scanner.scan_joined(given, a_kb)
+        return self._found(given, hits, decode, most, whole, a_kb) if texts else None
 
     def _found(
         self,
@@ -165,8 +168,8 @@ class Finder:
         hits: Hits | None,
         decode: bool,
         most: int | None,
-        whole: bool = True,
-        a_kb: int = A_KB,
+        whole: bool,
+        a_kb: int,
     ) -> list[list[Span]] | None:
         """The secrets of each text, given what patterns have found in it."""
         texts = given.texts
@@ -192,21 +195,16 @@ class Finder:
             found[at] = spans
         return found
 
-    def look_in(
-        self, leaves: Sequence[Leaf], decode: bool, most: int | None = None
-    ) -> list[list[Span]] | None:
-        """The same for the texts of structured content, where names tell more."""
-        return self._named(leaves, self.look([leaf.text for leaf in leaves], decode, most))
-
     def look_at(
         self, reading: Reading[Any], decode: bool, most: int | None = None
     ) -> list[list[Span]] | None:
-        """The same for the content of an event, whose texts are scanned once for all guards."""
+        """The same for the content of an event, whose texts are scanned once for all guards, and
+        where names tell more."""
         given = reading.joined
         if len(given.text) < self.shortest:
             return None
-        hits, a_kb = reading.of(self.seek), reading.reader.a_kb
-        return self._named(reading.leaves, self._found(given, hits, decode, most, a_kb=a_kb))
+        hits, a_kb = reading.of(self.seek), reading.reader.limits.matches_a_kb
+        return self._named(reading.leaves, self._found(given, hits, decode, most, True, a_kb))
 
     def _named(
         self, leaves: Sequence[Leaf], found: list[list[Span]] | None

@@ -25,7 +25,7 @@ from stanchion.kernel.findings import Finding, Isolate, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS, Glob, Stricter
-from stanchion.kernel.stages import Stage
+from stanchion.kernel.stages import Stage, check_stages
 from stanchion.readings import Reading
 from stanchion.readings.disguise.runs import LONGEST, last_run
 from stanchion.readings.scan import CONTEXT, Kept, Seek
@@ -136,12 +136,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     isolate_agent: bool = True
 
     def __post_init__(self) -> None:
-        for stage in self.at if self.at is not None else ():
-            if stage not in self.stages:
-                known = ", ".join(sorted(self.stages))
-                raise ValueError(
-                    f"`at` has `{stage}`, where nothing is looked for: choose among {known}"
-                )
+        check_stages(self.at, self.stages)
         if self.salt is not None and not self.pseudonyms:
             raise ValueError(
                 "`salt` does nothing without `pseudonyms`: add `pseudonyms: true`, or leave it out"
@@ -187,7 +182,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """Say what secrets an event has."""
         event = reading.event
         if type(event) is ModelChunk:
-            return self._chunk(event)
+            return self._chunk(event, reading.reader.limits.matches_a_kb)
         spans = (
             reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
         )
@@ -277,14 +272,14 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         same."""
         return spans_of(self._finder, self.decode)
 
-    def _chunk(self, event: ModelChunk) -> Finding | None:
+    def _chunk(self, event: ModelChunk, a_kb: int) -> Finding | None:
         """What is in a piece of a stream. Nothing reaches over its beginning but a run that is too
         long to be decoded: without one, little of what stands before it matters."""
         known = event.before
         known = known if len(known) - last_run(known) > LONGEST else known[-BEFORE:]
         before = len(known)
         text = known + event.text
-        found = self._finder.look([text], self.decode, LONGEST, whole=False)
+        found = self._finder.look([text], self.decode, LONGEST, False, a_kb)
         if found is None:
             return None
         spans = [

@@ -103,8 +103,9 @@ class Shell(Strictures, frozen=True, dict=True):
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """The worst that the commands of a call would do."""
         worst: Finding | None = None
+        limits = reading.reader.limits
         for command in self._commands(reading):
-            found: Finding | None = self._judged(command.text, reading.event.risk)
+            found: Finding | None = self._judged(command.text, reading.event.risk, limits)
             if found is None or (found.code == "shell.malformed" and not command.sure):
                 continue
             if worst is None or found.action > worst.action:

@@ -13,7 +13,7 @@ from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.worst import dangers
 from stanchion.guards.shell.written import READ_BY_PEOPLE, begins_with, scripts
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.analysis import analysed, analysed_words
+from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 
 LONGEST: Final = 65_536
@@ -133,7 +133,7 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
 
 def _commands(name: str, text: str) -> Iterator[Command]:
     if name.endswith(".py"):
-        yield from analysed_words(("python3", "-c", text)).commands
+        yield from analysed(("python3", "-c", text)).commands
         return
     for script in list(_scripts(name, text))[:MOST]:
         yield from analysed(script).commands

@@ -3,6 +3,7 @@ with the answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, cast
 
@@ -14,6 +15,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import Limits
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
@@ -84,12 +86,15 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         texts = [text for text in self.shell.texts(reading) if _may_run_git(text)]
         if not texts:
             return None
-        asked = self._asked(reading.event, tuple(texts))
+        asked = self._asked(reading.event, tuple(texts), reading.reader.limits)
         return Lookup("", asked, self.shell.deadline_ms) if asked.questions else None
 
-    def _asked(self, event: ToolCall, texts: tuple[Text, ...]) -> Asked:
+    def _asked(self, event: ToolCall, texts: tuple[Text, ...], limits: Limits) -> Asked:
         found = [
-            question for text in texts for one in self._about(text) for question in one.questions
+            question
+            for text in texts
+            for one in self._about(text, limits)
+            for question in one.questions
         ]
         return Asked(_base(event.args), tuple(dict.fromkeys(found)), texts)
 
@@ -98,7 +103,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         refuses."""
         from stanchion.guards.shell.consequence import worst_of
 
-        event = reading.event
+        event, limits = reading.event, reading.reader.limits
         if isinstance(event, Asked):
             asked = event
         else:
@@ -107,7 +112,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
                 for text in self.shell.texts(cast("Reading[ToolCall]", reading))
                 if _may_run_git(text)
             ]
-            asked = self._asked(event, tuple(texts))
+            asked = self._asked(event, tuple(texts), limits)
         states = value["repositories"]
         if len(states) != len(asked.questions):
             raise ValueError("the repository was asked other questions")
@@ -118,19 +123,15 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
                 one.danger._replace(
                     told=worst_of([_lost(one, known[each]) for each in one.questions])
                 )
-                for one in self._about(text)
+                for one in self._about(text, limits)
             ]
-            found = self.shell.verdict.told(text, dangers)
+            found = self.shell.verdict.told(text, dangers, limits)
             if found is not None and (worst is None or found.action > worst.action):
                 worst = found
         return worst
 
-    def _about(self, text: Text) -> tuple[Unsure, ...]:
-        found: tuple[Unsure, ...] = self._unsure(text)
-        return found
-
     @cached_property
-    def _unsure(self) -> Any:
+    def _about(self) -> Callable[[Text, Limits], tuple[Unsure, ...]]:
         return lru_cache(KEPT)(self.shell.verdict.unsure)
 
     def actions(self) -> tuple[Action, ...]:

@@ -17,7 +17,8 @@ from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
-from stanchion.readings.shell.analysis import Analysis, analysed, analysed_words
+from stanchion.kernel.sizes import LIMITS, Limits
+from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import find_roots
 from stanchion.readings.shell.partly_known import Open
@@ -78,9 +79,9 @@ class Verdict:
         self._last: tuple[Analysis | None, list[Danger]] = (None, [])
         self.own = {family: ACTIONS[action] for family, action in given.items()}
 
-    def of(self, text: Text, risk: Risk) -> Finding | None:
+    def of(self, text: Text, risk: Risk, limits: Limits = LIMITS) -> Finding | None:
         """What is said of a text for a tool of this risk; None where it may run."""
-        found = analysed(text) if isinstance(text, str) else analysed_words(text)
+        found = analysed(text, limits)
         if self.allowed is not None:
             refused = self._not_allowed(found, _short(text))
             if refused is not None:
@@ -142,19 +143,17 @@ class Verdict:
             danger.command, found.commands
         )
 
-    def unsure(self, text: Text) -> tuple[Unsure, ...]:
+    def unsure(self, text: Text, limits: Limits) -> tuple[Unsure, ...]:
         """The dangers of a text about which a repository is asked."""
-        found = analysed(text) if isinstance(text, str) else analysed_words(text)
+        found = analysed(text, limits)
         from stanchion.guards.shell.questions import Unsure
 
         pairs = [(danger, self._questions(danger, found)) for danger in self._dangers(found)]
         return tuple([Unsure(danger, questions) for danger, questions in pairs if questions])
 
-    def told(self, text: Text, dangers: list[Danger]) -> Finding | None:
+    def told(self, text: Text, dangers: list[Danger], limits: Limits) -> Finding | None:
         """What is said of a text for dangers of it that are better known by now."""
-        return self._said(
-            dangers, analysed(text) if isinstance(text, str) else analysed_words(text)
-        )
+        return self._said(dangers, analysed(text, limits))
 
     def _questions(self, danger: Danger, found: Analysis) -> tuple[Question, ...]:
         if not self.options.repository or not danger.rule.known:

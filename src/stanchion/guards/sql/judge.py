@@ -13,6 +13,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.names import Names, glob, names
 from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.sizes import Limits
 from stanchion.readings import Reading
 from stanchion.readings.commands.roles import COMMAND, role_of
 from stanchion.readings.commands.runner import runner_of
@@ -149,14 +150,14 @@ class Judge:
     def judge(self, reading: Reading[ToolCall]) -> Finding | None:
         """The worst that is to be said of a call: of its own SQL, and of what its commands give to
         a database."""
-        event = reading.event
+        event, limits = reading.event, reading.reader.limits
         dialect = self._place(event.tool)[1]
         worst: Finding | None = None
         judged = False
-        for text in self._texts(event):
+        for text in self._texts(event, limits):
             judged = True
             judge = self._known if len(text) <= REMEMBERED_CHARS else self._worst
-            found = judge(text, dialect, event.risk)
+            found = judge(text, dialect, event.risk, limits)
             if found is not None and (worst is None or found.action > worst.action):
                 worst = found
         if not self._named and (
@@ -176,20 +177,20 @@ class Judge:
     def _given(self, reading: Reading[ToolCall]) -> tuple[bool, Finding | None]:
         """Whether a call runs a client, and the worst of what it gives to one. What is unclear
         there may be a text for something else: commands are judged by those who know them."""
-        event = reading.event
-        given = [each for command in reading.commands for each in given_by(command.text)]
+        event, limits = reading.event, reading.reader.limits
+        given = [each for command in reading.commands for each in given_by(command.text, limits)]
         if runs_cells(event.tool):
             given += [each for _, text in texts_in(event.args) for each in given_by_code(text)]
         worst: Finding | None = None
         for text, dialect in given:
-            found = self._known(text, dialect, event.risk) if is_statement(text) else None
+            found = self._known(text, dialect, event.risk, limits) if is_statement(text) else None
             if found is None or found.code == "sql.unclear":
                 continue
             if worst is None or found.action > worst.action:
                 worst = found
         return bool(given), worst
 
-    def _texts(self, event: ToolCall) -> Iterator[str]:
+    def _texts(self, event: ToolCall, limits: Limits) -> Iterator[str]:
         """The texts of a call that are SQL: what was named as SQL, what looks like it where it is
         expected, and what is plainly SQL wherever it stands."""
         wanted = self._place(event.tool)[0]
@@ -198,11 +199,15 @@ class Judge:
         )
         surely = surely_runs_sql(event.tool)
         yield from [
-            text for text in expected if self._named or looks_like_sql(text, surely) or is_sql(text)
+            text
+            for text in expected
+            if self._named or looks_like_sql(text, surely) or is_sql(text, limits)
         ]
         if not self._named and not carries_texts(event.tool):
             yield from [
-                text for _, text in texts_in(event.args) if text not in expected and is_sql(text)
+                text
+                for _, text in texts_in(event.args)
+                if text not in expected and is_sql(text, limits)
             ]
 
     def _place_of(self, tool: str) -> tuple[frozenset[str], str | None, bool]:
@@ -225,9 +230,9 @@ class Judge:
                     return dialect
         return self._guard.dialect if self._guard.dialect is not None else dialect_said_by(tool)
 
-    def _worst(self, text: str, dialect: str | None, risk: Risk) -> Finding | None:
+    def _worst(self, text: str, dialect: str | None, risk: Risk, limits: Limits) -> Finding | None:
         """The worst of one text; of equally bad things the weightiest, and of those the first."""
-        statements = classify(text, dialect)
+        statements = classify(text, dialect, limits)
         only_reads = self._guard.level == "read_only"
         worst: Finding | None = None
         weight = len(FOUND)

@@ -8,6 +8,7 @@ from shlex import join
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings import act_words as words
 from stanchion.readings.act import Act, Use, act_of
 from stanchion.readings.commands import Held
@@ -113,6 +114,7 @@ def targets(
     args: Mapping[str, Any],
     seeing: Seeing,
     commands: Sequence[Held],
+    limits: Limits = LIMITS,
 ) -> Iterator[Target]:
     """The paths that a call names: by the names of their arguments, in lists and deeper down too;
     those of its commands; and texts under other names that look like one."""
@@ -140,7 +142,7 @@ def targets(
     for top, given in args.items():
         for command in commands:
             if command.where[0] == top:
-                yield from _in_shell(command.text, base)
+                yield from _in_shell(command.text, base, limits)
         waiting: list[tuple[str, Any]] = [(top, given)]
         while waiting:
             key, value = waiting.pop()
@@ -157,8 +159,13 @@ def targets(
 def targets_in(reading: Any) -> list[Target]:
     """The paths of a call for all who lay down nothing of their own about tools and arguments:
     `reading.of` it."""
-    event = reading.event
-    return list(targets(event.tool, event.traits, event.args, PLAINLY, reading.commands))
+    return targets_seen(reading, PLAINLY)
+
+
+def targets_seen(reading: Any, seeing: Seeing) -> list[Target]:
+    """The paths of a call, read in a certain way."""
+    event, limits = reading.event, reading.reader.limits
+    return list(targets(event.tool, event.traits, event.args, seeing, reading.commands, limits))
 
 
 PLAINLY: Final = Seeing(lambda _tool: None, {})
@@ -276,10 +283,11 @@ def _is_put(name: str, text: str, looks: bool, said: Act) -> bool:
     return name in words.LOOSE_PUTS and not words.MAKES.isdisjoint(said.words)
 
 
-def _in_shell(text: Text, base: str) -> Iterator[Target]:
+def _in_shell(text: Text, base: str, limits: Limits) -> Iterator[Target]:
     from stanchion.readings.shell.paths import paths_in
 
-    for path, use, start, how, sure in paths_in(text if isinstance(text, str) else join(text)):
+    text = text if isinstance(text, str) else join(text)
+    for path, use, start, how, sure in paths_in(text, limits):
         seen = start if start.startswith(("/", "~")) or not base else f"{base}/{start}"
         yield Target(path, use, sure, seen, how, True)
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.kernel.guard import TooDense
-from stanchion.kernel.sizes import A_KB, allowed
+from stanchion.kernel.sizes import LIMITS, allowed
 from stanchion.readings.joined import Joined, flat
 from stanchion.readings.scan import hyper
 from stanchion.readings.scan.hyper import Kept
@@ -139,18 +139,14 @@ class Scanner:
         return Literals(self.patterns)
 
     def scan(self, text: str) -> list[Hit]:
-        """What is in a text, by its places in it and then by the pattern's number; spans are in
-        characters."""
-        return self._found(flat(text), A_KB) if len(text) >= self.shortest else []
+        """What is in a text, however much that is, by its places in it and then by the pattern's
+        number; spans are in characters."""
+        return self._found(flat(text), 1_024) if len(text) >= self.shortest else []
 
-    def scan_all(self, texts: Sequence[str]) -> Hits | None:
+    def scan_joined(self, texts: Joined, a_kb: int = LIMITS.matches_a_kb) -> Hits | None:
         """The same for several texts in one pass; nothing reaches from one into the next. `None`
-        where nothing is in any of them."""
-        return self.scan_joined(Joined(texts)) if texts else None
-
-    def scan_joined(self, texts: Joined, a_kb: int = A_KB) -> Hits | None:
-        """The same for texts that are one already. Where more is found in them than `allowed`, it
-        raises `TooDense`."""
+        where nothing is in any of them. Where more is found than `allowed`, it raises
+        `TooDense`."""
         if len(texts.text) < self.shortest or not (hits := self._found(texts.flat, a_kb)):
             return None
         found: Hits = [[] for _ in texts.texts]

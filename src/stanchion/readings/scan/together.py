@@ -49,7 +49,9 @@ class Together:
     @cached_property
     def scan(self) -> Any:
         """The work that finds everything in a reading: the same object each time."""
-        return lambda reading: self._scanner.scan_joined(reading.joined, reading.reader.a_kb)
+        return lambda reading: self._scanner.scan_joined(
+            reading.joined, reading.reader.limits.matches_a_kb
+        )
 
     def of(self, seek: Seek, found: Hits | None) -> Hits | None:
         """What one of those who seek has in what was found, by its own numbers."""

@@ -13,6 +13,6 @@ __all__ = ["analyse"]
 def analyse(text: str) -> tuple[Command, ...]:
     """The commands that a shell text would run: their words, and what they read, write, delete and
     send to."""
-    from stanchion.readings.shell.analysis import analyse
+    from stanchion.readings.shell.analysis import analysed
 
-    return analyse(text)
+    return analysed(text).commands

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from functools import cache, lru_cache
-from shlex import quote
+from shlex import join
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.shell import languages, passed, shells, wrappers
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA
 from stanchion.readings.shell.fragments import DOERS
-from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
+from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.passed import pass_to_windows, pass_written
 from stanchion.readings.shell.unfold import UNFOLD
 
@@ -50,22 +51,12 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
     passed: tuple[Command, ...] = ()
 
 
-def analysed(text: str) -> Analysis:
-    """Analyse a text, whatever it is."""
-    if len(text) > MAX_CHARS:
-        return Analysis((), f"it is longer than {MAX_CHARS:,} characters")
-    return _kept(text)
-
-
-def analyse(text: str) -> tuple[Command, ...]:
-    """The commands that a shell text would run: their words, and what they read, write, delete and
-    send to."""
-    return analysed(text).commands
-
-
-def analysed_words(words: tuple[str, ...]) -> Analysis:
-    """Analyse a command whose words are given one by one."""
-    return analysed(" ".join([quote(word) for word in words]))
+def analysed(text: str | tuple[str, ...], limits: Limits = LIMITS) -> Analysis:
+    """Analyse a text, whatever it is, or a command whose words are given one by one."""
+    text = text if isinstance(text, str) else join(text)
+    if len(text) > limits.command_chars:
+        return Analysis((), f"it is longer than {limits.command_chars:,} characters")
+    return _kept(text, limits)
 
 
 def _is_alone(text: str, words: list[str]) -> bool:
@@ -86,12 +77,12 @@ def _walking() -> tuple[Collection[str], type[Walker]]:
 
 
 @lru_cache(maxsize=KEPT)
-def _kept(text: str) -> Analysis:
+def _kept(text: str, limits: Limits) -> Analysis:
     words = text.split() if PLAIN.fullmatch(text) is not None else []
     if words and _is_alone(text, words):
         return Analysis((Command(tuple(words)),), steps=len(words))
     reserved, walk = _walking()
-    meter = Meter(len(text))
+    meter = Meter(len(text), limits)
     walker = walk(meter)
     unclear = ""
     try:

@@ -9,6 +9,7 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import Limits
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act import Use
 from stanchion.readings.paths.variables import is_known
@@ -109,10 +110,10 @@ class Changed(NamedTuple):
 
 
 @lru_cache(KEPT)
-def changed_in(text: str) -> tuple[Changed, ...]:
+def changed_in(text: str, limits: Limits) -> tuple[Changed, ...]:
     """What the commands of a text change, beside what their redirections and their plain effects
     say."""
-    read = analysed(text)
+    read = analysed(text, limits)
     files = {path: held for path, held in read.wrote if not isinstance(held, Open)}
     return tuple([one for command in read.commands for one in changed_by(command, files)])
 

@@ -10,7 +10,7 @@ import msgspec
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.expansion import Expanding
-from stanchion.readings.shell.limits import MAX_COMMANDS, Meter, TooMuch
+from stanchion.readings.shell.limits import STEPS_A_COMMAND, Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
@@ -125,8 +125,9 @@ class Keeping:
         )
         if self.files and (carried := self._carried(made)):
             made = msgspec.structs.replace(made, carries=carried)
-        if len(self.commands) >= MAX_COMMANDS:
-            raise TooMuch(f"it runs more than {MAX_COMMANDS} commands")
+        most = self.meter.limits.command_steps // STEPS_A_COMMAND
+        if len(self.commands) >= most:
+            raise TooMuch(f"it runs more than {most} commands")
         self.commands.append(made)
         if made.name in COPIES:
             self._copied(made)

@@ -4,18 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-MAX_CHARS: Final = 65_536
-"""Longer texts are not read."""
+from stanchion.kernel.sizes import LIMITS, Limits
 
-MAX_DEPTH: Final = 24
-"""How deep groups, substitutions and texts that run as scripts may stand in each other."""
-
-STEPS_PER_CHAR: Final = 1
-STEPS_AT_LEAST: Final = 20_000
-"""How many steps the reading of a text and the following of what it does may take."""
-
-MAX_COMMANDS: Final = 512
-"""How many commands a text may run: whoever judges them takes longer than who reads them."""
+STEPS_A_COMMAND: Final = 39
+"""How many steps allow for one more command: whoever judges them takes longer than who reads
+them."""
 
 MAX_MADE: Final = 262_144
 """How many characters the values that a text makes may have together."""
@@ -29,13 +22,15 @@ class TooMuch(Exception):
 
 
 class Meter:
-    """Counts the steps of one analysis and what it makes; over a limit it raises."""
+    """Counts the steps of one analysis and what it makes; over a limit it raises. One step more is
+    allowed for each character."""
 
-    __slots__ = ("depth", "left", "made", "noise", "steps")
+    __slots__ = ("depth", "left", "limits", "made", "noise", "steps")
 
-    def __init__(self, chars: int) -> None:
+    def __init__(self, chars: int, limits: Limits = LIMITS) -> None:
+        self.limits = limits
         self.steps = 0
-        self.left = STEPS_AT_LEAST + STEPS_PER_CHAR * chars
+        self.left = limits.command_steps + chars
         self.made = 0
         self.depth = 0
         self.noise = 0
@@ -55,13 +50,13 @@ class Meter:
     def down(self) -> None:
         """Go one level deeper."""
         self.depth += 1
-        if self.depth > MAX_DEPTH:
+        if self.depth > self.limits.command_depth:
             raise TooMuch("it is nested too deeply")
 
     def again(self, depth: int) -> None:
         """Give what was read before a limit a chance to be followed, from this level on."""
         self.depth = depth
-        self.left = max(self.left, self.steps) + STEPS_AT_LEAST
+        self.left = max(self.left, self.steps) + self.limits.command_steps
 
     def up(self) -> None:
         """Come back."""

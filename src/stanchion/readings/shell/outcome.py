@@ -20,10 +20,11 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Final
 
+from stanchion.kernel.sizes import LIMITS
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.analysis import KEPT
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.limits import MAX_CHARS, Meter, TooMuch
+from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.passed_on import Settings, started, text_run_by
 from stanchion.readings.shell.script import Walker
@@ -61,7 +62,7 @@ Decided = tuple[tuple[Command, Standing], ...]
 
 def decided(text: str) -> Decided:
     """The commands that a text would run, each with how it stands in it."""
-    return _kept(text) if len(text) <= MAX_CHARS else ()
+    return _kept(text) if len(text) <= LIMITS.command_chars else ()
 
 
 @lru_cache(maxsize=KEPT // 4)

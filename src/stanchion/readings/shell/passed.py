@@ -239,7 +239,7 @@ def _inner(walker: Walker, name: str, chars: int) -> Walker | None:
         )
         return None
     walker.tried += 1
-    inner = type(walker)(Meter(chars))
+    inner = type(walker)(Meter(chars, walker.meter.limits))
     inner.words.env = dict(walker.words.env)
     inner.files.update(walker.files)
     inner.links = dict(walker.links)

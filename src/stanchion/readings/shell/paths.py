@@ -10,13 +10,14 @@ from typing import Final, Literal
 from unicodedata import normalize
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act import Use
 from stanchion.readings.paths.included import included
 from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.swaps import Swap, swapped
 from stanchion.readings.paths.variables import is_known, named_by
-from stanchion.readings.shell.analysis import analyse
+from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.changed import changed_by, changed_in
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import (
@@ -154,20 +155,20 @@ class Used(NamedTuple):
 
 
 @lru_cache(KEPT)
-def paths_in(text: str) -> tuple[Used, ...]:
+def paths_in(text: str, limits: Limits = LIMITS) -> tuple[Used, ...]:
     """The paths that a shell text would use, as far as it is known which they are."""
-    return tuple(_paths_in(text))
+    return tuple(_paths_in(text, limits))
 
 
-def _paths_in(text: str) -> Iterator[Used]:
-    commands = analyse(text)
+def _paths_in(text: str, limits: Limits) -> Iterator[Used]:
+    commands = analysed(text, limits).commands
     if "$(" in text or "`" in text:
         yield from _in_named(commands)
     handed = any(_takes_on(command) for command in commands)
     for command in commands:
         if command.cwd != "container:":
             yield from _used(command, handed)
-    for path, use, base, _ in changed_in(text):
+    for path, use, base, _ in changed_in(text, limits):
         if path:
             yield Used(path, use, base)
     if "\\" in text or "$" in text or "HistorySavePath" in text:
@@ -201,12 +202,14 @@ def _in_named(commands: Sequence[Command]) -> Iterator[Used]:
                     yield Used(f"{names[head + end]}{rest}", use, "", "", False)
 
 
-def swaps_of(text: str | tuple[str, ...]) -> list[Swap]:
+def swaps_of(text: str | tuple[str, ...], limits: Limits) -> list[Swap]:
     """The swaps that a shell text makes in files, by `sed`."""
     if not isinstance(text, str):
         return []
     made = [
-        command for command in analyse(text) if command.name in ("sed", "gsed") and command.writes
+        command
+        for command in analysed(text, limits).commands
+        if command.name in ("sed", "gsed") and command.writes
     ]
     return [swap for command in made for word in command.argv[1:] for swap in swapped(word)]
 

@@ -7,10 +7,11 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.sql.calls import CHANGING
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.dialect import RARER, TRIED, dialect_begun_by
-from stanchion.readings.sql.limits import MAX_CHARS, readings_of
+from stanchion.readings.sql.limits import readings_of
 from stanchion.readings.sql.statement import Statement, severity, unclear
 from stanchion.readings.sql.view import Reading, read
 
@@ -25,40 +26,40 @@ _CHANGING: Final = regex(
 )
 
 
-def classify(text: str, dialect: str | None = None) -> tuple[Statement, ...]:
+def classify(
+    text: str, dialect: str | None = None, limits: Limits = LIMITS
+) -> tuple[Statement, ...]:
     """What every statement of a text does. Without a dialect it is read as several, and the worst
     reading counts: one that cannot be read is unclear, and so is a text of which one dialect hides
     what another would do."""
-    if len(text) > MAX_CHARS:
+    if len(text) > limits.query_chars:
         return unclear("it is too long to be read")
-    return (
-        _remembered(text, dialect) if len(text) <= REMEMBERED_CHARS else _classified(text, dialect)
-    )
+    return (_remembered if len(text) <= REMEMBERED_CHARS else _classified)(text, dialect, limits)
 
 
-def _classified(text: str, dialect: str | None) -> tuple[Statement, ...]:
+def _classified(text: str, dialect: str | None, limits: Limits) -> tuple[Statement, ...]:
     dialect = dialect if dialect is not None else dialect_begun_by(text)
     if dialect is not None:
         try:
-            return read(text, dialect).statements
+            return read(text, dialect, limits).statements
         except Unread as error:
             return unclear(str(error))
-    return _in_any(text)
+    return _in_any(text, limits)
 
 
 _remembered: Final = lru_cache(512)(_classified)
 
 
-def _in_any(text: str) -> tuple[Statement, ...]:
+def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
     clear: list[Reading] = []
     unread: list[Reading | str] = []
     same = _VARYING.search(text) is None
-    most = readings_of(text)
+    most = readings_of(text, limits)
     for dialect in (*TRIED, *RARER):
         if (same or dialect in RARER) if clear else len(unread) == most:
             break
         try:
-            reading = read(text, dialect)
+            reading = read(text, dialect, limits)
         except Unread as error:
             unread.append(str(error))
         else:

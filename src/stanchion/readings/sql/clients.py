@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import Limits
 from stanchion.readings.programs.python import read_python
-from stanchion.readings.shell.analysis import analysed, analysed_words
+from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
 
@@ -92,23 +93,20 @@ def may_reach_database(text: str) -> bool:
     return _NAMES.search(text) is not None or _CODE.search(text) is not None
 
 
-def given_by(text: Any) -> tuple[Given, ...]:
+def given_by(text: Any, limits: Limits) -> tuple[Given, ...]:
     """What a shell text, or the words of one command, gives to databases."""
     words = text if isinstance(text, tuple) else None
     whole = " ".join(words) if words is not None else str(text)
     if not may_reach_database(whole):
         return ()
-    return _given(text)
+    return _given(text, limits)
 
 
 @lru_cache(256)
-def _given(text: Any) -> tuple[Given, ...]:
-    if isinstance(text, tuple):
-        if text[0].startswith("python") and len(text) == 3:
-            return given_by_code(text[2])
-        commands = analysed_words(text).commands
-    else:
-        commands = analysed(text).commands
+def _given(text: Any, limits: Limits) -> tuple[Given, ...]:
+    if isinstance(text, tuple) and text[0].startswith("python") and len(text) == 3:
+        return given_by_code(text[2])
+    commands = analysed(text, limits).commands
     found = [each for command in commands for each in _of_command(command)]
     code = [
         each

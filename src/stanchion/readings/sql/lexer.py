@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.sql.comments import Unread, running_comments, unwrapped
-from stanchion.readings.sql.limits import MAX_CHARS, work_of
+from stanchion.readings.sql.limits import work_of
 
 if TYPE_CHECKING:
     from sqlglot import Token, TokenType, exp
@@ -32,12 +33,14 @@ PARSING: Final = ContextVar("parsing", default=False)
 
 
 class Reader(msgspec.Struct, frozen=True):
-    """What reads one dialect: its tokenizer, its parser, and which tokens are types."""
+    """What reads one dialect: its tokenizer, its parser, which tokens are types, and how much of a
+    text is read."""
 
     dialect: Any
     tokenizer: Any
     types: Any
     strings: Any
+    limits: Limits
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text; refuses one that cannot be cut into tokens."""
@@ -67,7 +70,7 @@ class Reader(msgspec.Struct, frozen=True):
 
 
 @lru_cache(32)
-def reader_of(dialect: str) -> Reader:
+def reader_of(dialect: str, limits: Limits = LIMITS) -> Reader:
     """What reads a dialect. Its tokenizer has no commands: to sqlglot they are raw text, quotes and
     all, and what follows them would be cut at the wrong places."""
     from sqlglot import TokenType as T
@@ -80,7 +83,7 @@ def reader_of(dialect: str) -> Reader:
         T.BYTE_STRING, T.BIT_STRING, T.HEX_STRING,
     }  # fmt: skip
     types: Collection[TokenType] = known.parser_class.TYPE_TOKENS
-    return Reader(known, tokenizer, frozenset(types), frozenset(strings))
+    return Reader(known, tokenizer, frozenset(types), frozenset(strings), limits)
 
 
 class Piece(msgspec.Struct, frozen=True):
@@ -102,7 +105,7 @@ class Piece(msgspec.Struct, frozen=True):
 def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...], str]:
     """The statements of a text, and the text they are in: what MySQL runs in comments is run here,
     too."""
-    if len(text) > MAX_CHARS:
+    if len(text) > reader.limits.query_chars:
         raise Unread("it is too long to be read")
     if "\0" in text:
         raise Unread("it has a character that ends a text")
@@ -113,7 +116,7 @@ def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...
         tokens = reader.tokens(text)
         if running_comments(text, tokens, dialect):
             raise Unread("it has a comment in a comment")
-    work_of(tokens, reader.types)
+    work_of(tokens, reader.types, reader.limits)
     return tuple(_cut(tokens, reader)), text
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.sql.comments import Unread
 
 if TYPE_CHECKING:
@@ -18,11 +19,9 @@ if TYPE_CHECKING:
 
     from sqlglot import Token, TokenType
 
-MAX_CHARS: Final = 12_288
-MAX_TOKENS: Final = 4_096
-MAX_STATEMENTS: Final = 256
-MAX_DEPTH: Final = 32
-MAX_WORK: Final = 24_576
+STEPS_A_TOKEN: Final = 6
+STEPS_A_STATEMENT: Final = 96
+"""How many steps allow for one more of them."""
 MAX_REPEATS: Final = 32
 AGAIN: Final = 4
 """How often the brackets of something that may be a type are read, at the most."""
@@ -33,19 +32,20 @@ GUESSED: Final = frozenset({"CONVERT", "TRY_CONVERT"})
 """Functions in whose brackets a type may stand first."""
 
 
-def readings_of(text: str) -> int:
+def readings_of(text: str, limits: Limits) -> int:
     """In how many dialects a text may be read before one of them can read it: in as many as take no
     more than the longest text in one."""
-    return max(1, MAX_TOKENS // max(1, len(_ROUGHLY.findall(text))))
+    return max(1, limits.query_steps // (STEPS_A_TOKEN * max(1, len(_ROUGHLY.findall(text)))))
 
 
-def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:
+def work_of(tokens: Sequence[Token], types: Collection[TokenType], limits: Limits = LIMITS) -> int:
     """How many steps parsing these tokens takes at the most, in units of its own; refuses what is
     too much."""
     from sqlglot import TokenType as T
 
     ends = sum([token.token_type is T.SEMICOLON for token in tokens])
-    if len(tokens) > MAX_TOKENS or ends > MAX_STATEMENTS:
+    most = limits.query_steps
+    if max(len(tokens) * STEPS_A_TOKEN, ends * STEPS_A_STATEMENT) > most:
         raise Unread("it is too long to be read")
     paren, bracket, brace, less, var = T.L_PAREN, T.L_BRACKET, T.L_BRACE, T.LT, T.VAR
     closing = (T.R_PAREN, T.R_BRACKET, T.R_BRACE)
@@ -70,8 +70,8 @@ def work_of(tokens: Sequence[Token], types: Collection[TokenType]) -> int:
             typed += 1
             work += AGAIN * typed
         if (
-            work > MAX_WORK
-            or len(weights) > MAX_DEPTH
+            work > most
+            or len(weights) > limits.query_depth
             or typed > MAX_REPEATS
             or repeats > MAX_REPEATS
         ):

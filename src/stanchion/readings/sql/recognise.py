@@ -11,11 +11,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.sql.calls import spelled
 from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.dialect import RARER, TRIED
 from stanchion.readings.sql.lexer import TEXT, Piece, Reader, pieces_of, reader_of
-from stanchion.readings.sql.limits import MAX_CHARS, readings_of
+from stanchion.readings.sql.limits import readings_of
 from stanchion.readings.sql.places import begins_as_sql, begins_with_verb
 from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
 from stanchion.readings.word_lists import listed
@@ -64,15 +65,15 @@ _CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
 
 
 @lru_cache(512)
-def is_sql(text: str) -> bool:
+def is_sql(text: str, limits: Limits = LIMITS) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
-    if len(text) > MAX_CHARS or not begins_with_verb(text):
+    if len(text) > limits.query_chars or not begins_with_verb(text):
         return False
-    return any(_reads_as_sql(text, dialect) for dialect in (*TRIED, *RARER)[: readings_of(text)])
+    tried = (*TRIED, *RARER)[: readings_of(text, limits)]
+    return any(_reads_as_sql(text, reader_of(dialect, limits), dialect) for dialect in tried)
 
 
-def _reads_as_sql(text: str, dialect: str) -> bool:
-    reader = reader_of(dialect)
+def _reads_as_sql(text: str, reader: Reader, dialect: str) -> bool:
     try:
         pieces, text = pieces_of(text, reader, dialect)
     except Unread:

@@ -6,6 +6,7 @@ from typing import Final
 
 import msgspec
 
+from stanchion.kernel.sizes import Limits
 from stanchion.readings.sql.blocks import is_call, is_quiet, opens_block, steps
 from stanchion.readings.sql.bodies import body_of, runs_itself
 from stanchion.readings.sql.calls import (
@@ -76,13 +77,14 @@ class _View(msgspec.Struct, frozen=True):
 def read(
     text: str,
     dialect: str,
+    limits: Limits,
     inner: int = 0,
     block: bool = False,
     known: dict[str, str] | None = None,
 ) -> Reading:
     """Read a text; refuses one that cannot be cut into statements. In a `block` words may steer
     from the beginning; `known` are the texts that variables have."""
-    reader = reader_of(dialect)
+    reader = reader_of(dialect, limits)
     pieces, text = pieces_of(text, reader, dialect)
     view = _View(text, reader, dialect, inner, {} if known is None else known)
     scratch: set[str] = set()
@@ -358,6 +360,7 @@ def _text(piece: Piece, at: int, view: _View, verb: str) -> Statement:
         inner = read(
             text,
             view.dialect,
+            view.reader.limits,
             view.inner + 1,
             verb == "DO" or verb.startswith("CREATE"),
             view.known,
