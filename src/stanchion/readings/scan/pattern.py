@@ -132,6 +132,8 @@ class Pattern:
         """Its tree; that of a block is its opening, with the characters inside and its closing
         beside it."""
         tree = read(self.text)
+        while isinstance(tree, Group):  # what is all of a match need not be told apart in it
+            tree = tree.item
         parts = _split(tree) if self.block and width(tree)[1] is None else None
         return (tree, 0, None) if parts is None else parts
 
@@ -288,8 +290,6 @@ class _Blocks:
 
 def _split(tree: Node) -> tuple[Node, int, Node] | None:
     """The opening of a block, the characters inside, and its closing."""
-    while isinstance(tree, Group):
-        tree = tree.item
     items = tree.items if isinstance(tree, Seq) else ()
     loops = [
         at for at, item in enumerate(items) if isinstance(item, Repeat) and width(item)[1] is None
