@@ -570,6 +570,12 @@ def test_a_budget_by_a_name_that_the_host_gives() -> None:
         shield.run("bob", labels={"tenant": "other"})
 
 
+@pytest.mark.parametrize("labels", [3, ["acme"], "acme", {1: "acme"}, {"customer": None}])
+def test_labels_that_are_none_are_told_as_such(labels: Any) -> None:
+    with pytest.raises(ValueError, match="label"):
+        shield_for(policy({"calls": 2})).run("ann", labels=labels)
+
+
 BERLIN = ZoneInfo("Europe/Berlin")
 
 

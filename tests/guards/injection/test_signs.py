@@ -253,3 +253,9 @@ def test_what_projects_ask_everyone_for_is_no_order(said: str) -> None:
 )
 def test_reports_with_things_that_nobody_asks_for_are_orders(said: str) -> None:
     assert passages(said, signs(said), 2)
+
+
+@pytest.mark.parametrize("sentence", ["\ufdfa", "\ufdfb"])
+def test_a_character_that_stands_for_a_sentence_is_not_read_letter_by_letter(sentence: str) -> None:
+    assert folded(sentence * 9) == ""
+    assert mapped(f"ig{sentence}nore") == ("ignore", [0, 1, 3, 4, 5, 6, 7])

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self
 
 import msgspec
 
@@ -83,20 +83,20 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask what the repositories know; nothing where no command depends on it."""
-        texts = [text for text in self.shell.texts(reading) if _may_run_git(text)]
-        if not texts:
+        if not any(map(_may_run_git, self.shell.texts(reading))):
             return None
-        asked = self._asked(reading.event, tuple(texts), reading.reader.limits)
+        asked = self._asked(reading)
         return Lookup("", asked, self.shell.deadline_ms) if asked.questions else None
 
-    def _asked(self, event: ToolCall, texts: tuple[Text, ...], limits: Limits) -> Asked:
+    def _asked(self, reading: Reading[Any]) -> Asked:
+        texts = [text for text in self.shell.texts(reading) if _may_run_git(text)]
         found = [
             question
             for text in texts
-            for one in self._about(text, limits)
+            for one in self._about(text, reading.reader.limits)
             for question in one.questions
         ]
-        return Asked(_base(event.args), tuple(dict.fromkeys(found)), texts)
+        return Asked(_base(reading.event.args), tuple(dict.fromkeys(found)), tuple(texts))
 
     def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
         """Judge what the repositories say; an answer of any other shape is a failure, which
@@ -104,15 +104,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         from stanchion.guards.shell.consequence import worst_of
 
         event, limits = reading.event, reading.reader.limits
-        if isinstance(event, Asked):
-            asked = event
-        else:
-            texts = [
-                text
-                for text in self.shell.texts(cast("Reading[ToolCall]", reading))
-                if _may_run_git(text)
-            ]
-            asked = self._asked(event, tuple(texts), limits)
+        asked = event if isinstance(event, Asked) else self._asked(reading)
         states = value["repositories"]
         if len(states) != len(asked.questions):
             raise ValueError("the repository was asked other questions")

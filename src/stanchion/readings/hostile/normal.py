@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -78,8 +79,6 @@ other character."""
 
 ASCII: Final = bytes(range(128))
 JAMO: Final = range(0x1100, 0x1200)
-LONGEST_KNOWN: Final = 8
-"""What is longer is made normal each time it comes."""
 MANY: Final = 48
 """More kinds of characters than this are made normal all at once, fewer one after the other."""
 
@@ -130,26 +129,15 @@ def _is_alike(char: str) -> bool:
 def mapped(text: str) -> tuple[str, list[int]]:
     """A text in its normal form, and where each character of it begins in the text; the text's end
     is the last."""
-    special = odd(text)
-    few = len(special) <= MANY and all(map(_stands_alone, special))
-    # Between a few of these the rest is quicker read in one piece.
-    if few and len(text) < 8 * sum(map(text.count, special)):
-        known = {char: _seen_one(char) for char in {*text}}
-        pieces = [known[char] for char in text]
-        places = [at for at, piece in enumerate(pieces) for _ in piece]
-        return _of_one_alphabet("".join(pieces)), [*places, len(text)]
-    pieces, places = [], []
-    for found in CLUSTER.finditer(text):
-        first, last = found.span()
-        piece = found.group()
-        if piece.isascii():
-            pieces.append(piece.lower())
-            places += range(first, last)
-        else:
-            seen = _seen_one(piece) if len(piece) <= LONGEST_KNOWN else _seen(piece)
-            pieces.append(seen)
-            places += [first] * len(seen)
-    return _of_one_alphabet("".join(pieces)), [*places, len(text)]
+    pieces = CLUSTER.findall(text)
+    known = {piece: _seen(piece) for piece in {*pieces}}
+    steps = {
+        piece: range(len(piece)) if piece.isascii() else (0,) * len(seen)
+        for piece, seen in known.items()
+    }
+    begins = accumulate(map(len, pieces), initial=0)
+    places = [at + step for at, piece in zip(begins, pieces, strict=False) for step in steps[piece]]
+    return _of_one_alphabet("".join([known[piece] for piece in pieces])), [*places, len(text)]
 
 
 def _seen(text: str) -> str:
@@ -182,4 +170,4 @@ def blank(text: str) -> str:
 
 def normal(text: str) -> str:
     """A text in its normal form, on one line."""
-    return " ".join(folded(text).split())
+    return blank(folded(text))

@@ -76,8 +76,15 @@ def labelled(
     another than that, or one that is no name for something."""
     inherited = () if above is None or above.labels is msgspec.UNSET else above.labels
     labels = dict(inherited)
+    if not isinstance(given, Mapping):
+        raise ValueError(f"`labels` is of the type `{type(given).__name__}`: give names and texts")
     for name, value in given.items():
-        if not name.isidentifier() or name in SCOPES or not isinstance(value, str) or not value:
+        if (
+            not str(name).isidentifier()
+            or name in SCOPES
+            or not isinstance(value, str)
+            or not value
+        ):
             raise ValueError(
                 f"the label `{name}` cannot be used: give a plain name of your own, and a text"
             )
