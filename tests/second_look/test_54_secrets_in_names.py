@@ -71,6 +71,8 @@ DOES: dict[str, Callable[[Shield], Any]] = {
     "the task": lambda shield: shield.run("a", TOKEN).check("ls", {}),
     "the run": lambda shield: shield.run("a", id=TOKEN).check("ls", {}),
     "the tenant": lambda shield: shield.run("a", tenant=TOKEN).check("ls", {}),
+    "what a label says": lambda shield: shield.run("a", labels={"for": TOKEN}).check("ls", {}),
+    "a label": lambda shield: shield.run("a", labels={TOKEN: "ann"}).check("ls", {}),
     "the role": lambda shield: shield.run("a", role=TOKEN).check("ls", {}),
     "a tool that is added": lambda shield: shield.run("a", tools=[TOKEN]).check("ls", {}),
     "the parent of a run": lambda shield: shield.run("a", id=TOKEN).spawn("b").check("ls", {}),

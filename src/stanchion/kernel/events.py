@@ -63,6 +63,11 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
         """The run's risk level; empty where it has none."""
         return self.level if self.level is not msgspec.UNSET else ""
 
+    @property
+    def labelled(self) -> tuple[str, ...]:
+        """All words of its labels."""
+        return () if self.labels is msgspec.UNSET else sum(self.labels, ())
+
     def label(self, name: str) -> str:
         """Whom or what a name stands for that the host gives; empty where it gives none."""
         return "" if self.labels is msgspec.UNSET else dict(self.labels).get(name, "")

@@ -212,3 +212,8 @@ class Trace(msgspec.Struct, frozen=True, eq=False):
 
     def __hash__(self) -> int:
         return hash(Trace)
+
+
+def worse(one: Finding | None, other: Finding | None) -> Finding | None:
+    """The severer of two findings, and the first of two that are as severe."""
+    return other if other is not None and (one is None or other.action > one.action) else one

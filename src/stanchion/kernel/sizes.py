@@ -76,7 +76,7 @@ def unread(findings: Iterable[Finding]) -> bool:
     )
 
 
-def allowed(chars: int, a_kb: int = LIMITS.matches_a_kb) -> int:
+def allowed(chars: int, a_kb: int) -> int:
     """How many places of a text of so many characters may be looked at closely."""
     return MATCHES + chars * a_kb // 1_024
 

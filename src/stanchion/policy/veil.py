@@ -95,7 +95,7 @@ class Veil:
             run.allotted_for,
         )
         tools = (*run.additional_tools.exact, *run.additional_tools.globs)
-        found = self.pairs((*own, *run.parents, *sorted(tools)))
+        found = self.pairs((*own, *run.parents, *run.labelled, *sorted(tools)))
         if len(self._runs) >= MOST:
             self._runs.clear()
         self._runs[run.id] = (run, found)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from stanchion.kernel.sizes import MATCHES, allowed, unread
+from stanchion.kernel.sizes import LIMITS, MATCHES, allowed, unread
 from stanchion.runtime.shield import Shield
 
 DENSE = "".join([f"token_{at} = 'q7RkP2mXv9Lt{at:05}WzB4'\n" for at in range(400)])
@@ -17,7 +17,7 @@ def test_more_hits_than_a_text_may_have_are_refused_unread() -> None:
     decision = _shield().run(agent="a").result("web", {}, DENSE)
     assert decision.code == "kernel.too_dense"
     assert unread(decision.findings)
-    assert str(allowed(len(DENSE))) in decision.message
+    assert str(allowed(len(DENSE), LIMITS.matches_a_kb)) in decision.message
 
 
 def test_a_policy_moves_the_limit() -> None:

@@ -25,7 +25,7 @@ from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import ToolCall
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
@@ -222,12 +222,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             if self.shipped and self._harm is not None
             else []
         )
-        written = self._written(reading, paths[:CONTENTS_OF]) if paths else None
-        return (
-            written
-            if written is not None and (worst is None or written.action > worst.action)
-            else worst
-        )
+        return worse(worst, self._written(reading, paths[:CONTENTS_OF]) if paths else None)
 
     def _written(self, reading: Reading[ToolCall], paths: list[str]) -> Finding | None:
         """What is said against what a call writes into files."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shlex import join
 from typing import Final
 
 from stanchion.guards.files.shown import shown
@@ -20,8 +19,7 @@ def untold(reading: Reading[ToolCall], action: Action) -> Finding | None:
     for held in reading.commands:
         from stanchion.readings.shell.changed import changed_in
 
-        text = held.text if isinstance(held.text, str) else join(held.text)
-        for one in changed_in(text, reading.reader.limits):
+        for one in changed_in(held.text, reading.reader.limits):
             if not one.path:
                 return Finding(action, "files.denied", (shown(one.by), "run", WHY))
     return None

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.regex import regex
@@ -117,9 +117,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
                 )
                 for one in self._about(text, limits)
             ]
-            found = self.shell.verdict.told(text, dangers, limits)
-            if found is not None and (worst is None or found.action > worst.action):
-                worst = found
+            worst = worse(worst, self.shell.verdict.told(text, dangers, limits))
         return worst
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from stanchion.guards.sql.choices import BY_RISK, FOUND, Choices
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.events import ToolCall
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.names import Names, glob, names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.sizes import Limits
@@ -157,19 +157,13 @@ class Judge:
         for text in self._texts(event, limits):
             judged = True
             judge = self._known if len(text) <= REMEMBERED_CHARS else self._worst
-            found = judge(text, dialect, event.risk, limits)
-            if found is not None and (worst is None or found.action > worst.action):
-                worst = found
+            worst = worse(worst, judge(text, dialect, event.risk, limits))
         if not self._named and (
             self._place(event.tool)[2] or any(role_of(name) & COMMAND for name in event.args)
         ):
             runs, found = self._given(reading)
             judged = judged or runs
-            worst = (
-                found
-                if found is not None and (worst is None or found.action > worst.action)
-                else worst
-            )
+            worst = worse(worst, found)
         if not judged and self._fragments is not None:
             return self._fragment(event)
         return worst
@@ -184,10 +178,8 @@ class Judge:
         worst: Finding | None = None
         for text, dialect in given:
             found = self._known(text, dialect, event.risk, limits) if is_statement(text) else None
-            if found is None or found.code == "sql.unclear":
-                continue
-            if worst is None or found.action > worst.action:
-                worst = found
+            if found is not None and found.code != "sql.unclear":
+                worst = worse(worst, found)
         return bool(given), worst
 
     def _texts(self, event: ToolCall, limits: Limits) -> Iterator[str]:

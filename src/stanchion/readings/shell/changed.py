@@ -110,7 +110,7 @@ class Changed(NamedTuple):
 
 
 @lru_cache(KEPT)
-def changed_in(text: str, limits: Limits) -> tuple[Changed, ...]:
+def changed_in(text: str | tuple[str, ...], limits: Limits) -> tuple[Changed, ...]:
     """What the commands of a text change, beside what their redirections and their plain effects
     say."""
     read = analysed(text, limits)

@@ -74,7 +74,7 @@ class Desk(OpenCalls):
         self.turns = shield.turns
         self._given = info
         self.info = info = shield.described(info, shield.policy)
-        shield.meet((info.id, info.agent, info.task, info.tenant, info.role))
+        shield.meet((info.id, info.agent, info.task, info.tenant, info.role, *info.labelled))
         self.deadline_at_ms = deadline_at_ms
         self.can = can
         """What the run's host can carry out."""
