@@ -44,8 +44,6 @@ OPTIONS: Final = {
         "The environment variable that has the key; it is read when the model is asked."
     ),
     "deadline_ms": Stricter.SAME("How many milliseconds the model may take."),
-    "waits": WAITS,
-    "required": REQUIRED,
     "action": Stricter.ACTION("The action for the verdict `refuse`."),
     "unsure": Stricter.ACTION(
         "The action for the verdict `unsure`, which is also the verdict on what is too long."
@@ -61,6 +59,8 @@ OPTIONS: Final = {
         "US dollars per million reply tokens; if absent, the policy's `prices`, or else the "
         "shipped table."
     ),
+    "waits": WAITS,
+    "required": REQUIRED,
 }
 
 PROMPT: Final = "1"
