@@ -187,7 +187,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         """What is said against where the commands of a call go. A host that is made when they run
         is none that the policy names."""
         for held in reading.commands:
-            for url, known in destinations(held.text):
+            for url, known in destinations(held.text, reading.reader.limits):
                 finding = None
                 if known:
                     finding = self._looked_up(CalledUrl(url, True))

@@ -7,7 +7,8 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.analysis import analysed, analysed_words
+from stanchion.kernel.sizes import Limits
+from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA, is_told
 from stanchion.readings.shell.effects import is_remote
@@ -40,9 +41,9 @@ class ShellDestination(NamedTuple):
 
 
 @lru_cache(KEPT)
-def destinations(text: str | tuple[str, ...]) -> tuple[ShellDestination, ...]:
+def destinations(text: str | tuple[str, ...], limits: Limits) -> tuple[ShellDestination, ...]:
     """Where a shell text goes, in order; a host without a scheme gets that of the web."""
-    found = analysed(text) if isinstance(text, str) else analysed_words(text)
+    found = analysed(text, limits)
     return tuple(dict.fromkeys([one for command in found.commands for one in _of(command)]))
 
 
