@@ -7,10 +7,17 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from hypothesis import given, strategies as st
 
-from stanchion.readings.disguise.views import views_of
-from stanchion.readings.joined import Joined
+from stanchion.kernel.regex import linear
+from stanchion.readings.disguise.escapes import unescaped
+from stanchion.readings.disguise.pieces import chained, summed
+from stanchion.readings.disguise.runs import decoded
+from stanchion.readings.disguise.said import Said
+from stanchion.readings.disguise.views import FORMS, views_of
+from stanchion.readings.joined import HIDDEN, Joined
 from tests.guards.steps import steps_of
+from tests.properties.examples import sample
 
 SAID = "the token is hunter2, keep it"
 WRITTEN: dict[str, Callable[[bytes], bytes]] = {
@@ -48,3 +55,34 @@ def test_every_way_of_writing_is_read(written: str, packed: str, before: str) ->
 def test_paths_and_digests_are_passed_over(text: str) -> None:
     plain = steps_of(lambda: views_of(Joined(["some words, and no more of them"]), True))
     assert steps_of(lambda: views_of(Joined([text]), True)) <= plain
+
+
+PRINTED = [*map(chr, range(32, 127)), "\t", "\n", "\r"]
+LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz+/_-="
+AROUND = st.text(st.sampled_from("aZ0/_-+=.,:;%&\\'\"[]{}| \n\x1e\x1f"), max_size=30)
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("written", WRITTEN)
+def test_every_character_is_read_in_every_place(written: str, packed: str) -> None:
+    for char in PRINTED:
+        for place in range(16 if packed in ("plain", "two bytes") else 1):
+            said = f"{SAID[:place]}{char}{SAID[place:]}"
+            text = WRITTEN[written](PACKED[packed](said.encode())).decode()
+            assert said in [view.text for _, view in views_of(Joined([text]), True)], said
+
+
+def every_form(text: str) -> list[Said]:
+    """What a text says in other forms, looked for whatever stands in it."""
+    whole = [unescaped(text), summed(text)]
+    return [*decoded(text), *chained(text), *[made for made in whole if made is not None]]
+
+
+@sample(150)
+@given(st.text(st.sampled_from(LETTERS), max_size=40), AROUND, AROUND)
+def test_no_form_of_a_text_is_passed_over(text: str, before: str, behind: str) -> None:
+    given_text = Joined([f"{before}{text}{behind}"])
+    if HIDDEN not in given_text.flat and linear(FORMS).search(given_text.flat) is None:
+        assert not views_of(given_text, True)
+    if len(given_text.text) >= 24 and not views_of(given_text, True):
+        assert not every_form(given_text.text)

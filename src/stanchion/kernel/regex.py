@@ -1,5 +1,5 @@
-"""Regular expressions that a module names when it is loaded and that are compiled when one is first
-used.
+"""Regular expressions: those that a module names when it is loaded and that are compiled when one
+is first used, and those that take linear time whatever the text.
 
 A process that starts pays for those it needs: compiling one takes longer than loading the module it
 stands in.
@@ -8,12 +8,30 @@ stands in.
 from __future__ import annotations
 
 import re
-from typing import Any, AnyStr, cast
+from typing import Any, AnyStr, Final, cast
+
+MEMORY: Final = 8 << 20
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """What `re.compile` gives, compiled when something is asked of it for the first time."""
     return cast("re.Pattern[AnyStr]", _Regex(pattern, flags))
+
+
+def linear(expression: str, memory: int = MEMORY) -> Any:
+    """An expression over bytes, one for each character, compiled by RE2; its automaton takes no
+    more than so many bytes. Raises `ValueError` where RE2 refuses it."""
+    import re2  # type: ignore[import-untyped]  # it ships no stubs
+
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = memory
+    try:
+        return re2.compile(expression.encode("latin-1"), options)
+    except re2.error as error:
+        said = error.args[0]
+        raise ValueError(said.decode("utf-8", "replace") if type(said) is bytes else said) from None
 
 
 class _Regex:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-from stanchion.kernel.regex import regex
+from stanchion.kernel.regex import linear, regex
 
 SHORTEST: Final = 4
 """A shorter value is a word of the sentence, not what it is about."""
@@ -88,11 +88,7 @@ def without_told(text: str, word: str) -> str:
 @cache
 def _hints() -> Any:
     """All hints as one expression; a long text is not gone through once for each."""
-    import re2  # type: ignore[import-untyped]  # it ships no stubs
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    return re2.compile("|".join(HINTS).encode(), options)
+    return linear("|".join(HINTS))
 
 
 def _hinted(text: str) -> bool:

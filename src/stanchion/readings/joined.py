@@ -16,6 +16,8 @@ BETWEEN: Final = "\x1f"
 
 TAKEN_OUT: Final = regex(rb"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-f]{6})\]")
 """What stands in the place of something that was taken out."""
+HIDDEN: Final = b"[".ljust(10, b"]")
+"""How every one of those begins where it says nothing."""
 
 
 class Joined:

@@ -18,7 +18,7 @@ SUM: Final = (
 """What stands between two terms of one value: the end of a text, a sign, the beginning of
 another."""
 _CODE: Final = r"(?:0x[2-7][0-9A-Fa-f]|[3-9]\d|1[01]\d|12[0-6])"
-CODES: Final = rf"\b(?:{_CODE}\s{{0,2}}[,;\s]\s{{0,2}}){{7,}}{_CODE}\b"
+CODES: Final = rf"\b(?:{_CODE}[\s]{{0,2}}[,;\s][\s]{{0,2}}){{7,}}{_CODE}\b"
 """The numbers of characters, one after another."""
 _BYTE: Final = "[2-7][0-9A-Fa-f]"
 HEXED: Final = rf"\b(?:{_BYTE}[ :]){{11,}}{_BYTE}\b|\b(?:{_BYTE}{_BYTE} ){{7,}}(?:{_BYTE}){{1,2}}\b"
@@ -84,8 +84,7 @@ def _whole() -> Any:
     mean the same by the edge of a word, and blanks, by which they do not, are spelled out."""
     import re2
 
-    blanks = _WHOLE.pattern.replace(r"[,;\s]", f"[,;{_BLANKS}]").replace(r"\s", f"[{_BLANKS}]")
-    return re2.compile(blanks.encode())
+    return re2.compile(_WHOLE.pattern.replace(r"\s]", f"{_BLANKS}]").encode())
 
 
 def _put_together(term: str) -> str | None:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Any, Final
 
-from stanchion.kernel.regex import regex
+from stanchion.kernel.regex import linear, regex
 from stanchion.readings.disguise.escapes import (
     ESCAPED,
     ODD,
@@ -43,15 +43,8 @@ _HEX: Final = frozenset("0123456789abcdefABCDEF")
 @cache
 def _expressions() -> tuple[Any, Any, Any]:
     """Runs, base64, and escapes."""
-    import re2  # type: ignore[import-untyped]  # it ships no stubs
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
     long, base64 = f"{RUN}{{{SHORTEST},}}", f"[0-9A-Za-z+/_-]{{{SHORTEST},}}={{0,6}}"
-    runs, sixes, escapes = [
-        re2.compile(one.encode(), options) for one in (long, base64, _ESCAPE.pattern)
-    ]
-    return runs, sixes, escapes
+    return linear(long), linear(base64), linear(_ESCAPE.pattern)
 
 
 def decoded(text: str, most: int | None = None) -> Iterator[Said]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final
 
-from stanchion.kernel.regex import regex
+from stanchion.kernel.regex import linear, regex
 from stanchion.readings.disguise.escapes import ESCAPED, QUOTED, may_be_escaped, odd, unescaped
 from stanchion.readings.disguise.pieces import CHAIN, CODES, HEXED, LONE, SUM, chained, summed
 from stanchion.readings.disguise.runs import SHORTEST, decoded
@@ -52,13 +52,35 @@ def _said(body: str) -> str:
 DEEP: Final = 100_000
 """How many characters are read a second time, in all."""
 
-_BASE64: Final = "(?:[A-Za-f][0-9A-Za-z+/_-]{3}){6}|(?:H4s|e[AJN])[0-9A-Za-z+/_-]{21}"
+_ANY: Final = "[0-9A-Za-z+/_-]"
+_THREE: Final = f"[CDI-Za-f][AC-HQS-Xgi-nwyz0-3][ABEFIJMNQRUVYZcdghklopstwx014589]{_ANY}"
+"""Three bytes of text that can be printed: each has its highest bit off, and none is below nine."""
+_WIDE: Final = f"[CDI-Za-f][AQgw][AB]{_ANY}A[AC-H][0-9A-Za-z]A"
+"""Three characters of two bytes each."""
+_BASE64: Final = f"(?:{_THREE}){{6}}|(?:{_WIDE}){{3}}|(?:H4s|eA[E-H]|eJ[w-z]|eN[o-r]){_ANY}{{21}}"
 _BASE32: Final = "[BDE-P][A-Z2-7]{31}|[bde-p][a-z2-7]{31}"
-_HEX: Final = "(?:[0-7][0-9A-Fa-f]){16}|(?:1[Ff]8[Bb]|78(?:01|9[Cc]|[Dd][Aa]))[0-9A-Fa-f]{28}"
+_PRINTED: Final = "(?:0[9ADad]|[2-7][0-9A-Fa-f])"
+_HEX: Final = (
+    f"{_PRINTED}{{16}}|(?:{_PRINTED}00){{8}}"
+    "|(?:1[Ff]8[Bb]|78(?:01|9[Cc]|[Dd][Aa]))[0-9A-Fa-f]{28}"
+)
 """How runs begin that say ASCII, or what is packed. Most paths and digests do not."""
 
 _SOME: Final = regex(r"\{0,\d+\}")
-_MANY: Final = regex(r"\{\d+,\}|\{\d\d\}")
+
+
+def _loosely(pattern: str) -> str:
+    """A pattern that finds all that another one does: counting costs more than it tells."""
+    return _SOME.sub("*", pattern)
+
+
+_RUNS: Final = f"(?:^|[^0-9A-Za-z+/_-])(?:{_BASE64}|{_BASE32}|{_HEX})|{QUOTED}|{ESCAPED}"
+_OTHERS: Final = tuple(
+    [_loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)]
+)
+_FORMS: Final = "|".join([_RUNS, *_OTHERS])
+FORMS: Final = _FORMS.replace(r"\n", r"\x1e").replace(r"\s]", r"\s\x1e]")
+"""What stands in every text that has another form, as `Joined.flat` writes its ends of lines."""
 
 
 @cache
@@ -66,22 +88,7 @@ def _gates() -> tuple[Any, ...]:
     """What a text has that has another form: anything of all that follows, an encoded run, anything
     else, and of that an escape, terms of a sum, a chain of pieces, base 85. It says where to look
     closely, and no more."""
-    import re2  # type: ignore[import-untyped]  # it ships no stubs
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    run = f"(?:^|[^0-9A-Za-z+/_-])(?:{_BASE64}|{_BASE32}|{_HEX})|{QUOTED}|{ESCAPED}"
-    parts = [
-        _loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)
-    ]
-    others = "|".join(parts)
-    made = (f"{run}|{others}", run, others, *parts)
-    return tuple([re2.compile(part.encode(), options) for part in made])
-
-
-def _loosely(pattern: str) -> str:
-    """A pattern that finds all that another one does: counting costs more than it tells."""
-    return _MANY.sub("{3}", _SOME.sub("*", pattern))
+    return tuple([linear(part) for part in (_FORMS, _RUNS, "|".join(_OTHERS), *_OTHERS)])
 
 
 def views_of(texts: Joined, whole: bool, most: int | None = None) -> list[tuple[int, Said]]:

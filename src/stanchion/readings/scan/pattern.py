@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import Any, Final, NamedTuple, assert_never
 
+from stanchion.kernel.regex import MEMORY, linear
 from stanchion.readings.scan.facts import Head, flattened, head, width
 from stanchion.readings.scan.syntax import PatternError, read
 from stanchion.readings.scan.tree import BORDER, Chars, Edge, Group, Node, Or, Repeat, Seq, inverse
@@ -63,7 +64,6 @@ def _uncounted(node: Node) -> Node:
 
 LONGEST: Final = 4_095
 """How long a match can be."""
-MEMORY: Final = 8 << 20
 LONGEST_BLOCK: Final = 16_384
 """How long a block can be, from its opening to its closing."""
 
@@ -308,17 +308,9 @@ def _split(tree: Node) -> tuple[Node, int, Node] | None:
 
 def compiled(expression: str, memory: int = MEMORY) -> Any:
     """An expression over bytes, compiled by RE2; its automaton takes no more than so many bytes."""
-    import re2  # type: ignore[import-untyped]  # it ships no stubs
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.log_errors = False
-    options.max_mem = memory
     try:
-        return re2.compile(expression.encode("latin-1"), options)
-    except re2.error as error:
-        said = error.args[0]
-        words = said.decode("utf-8", "replace") if isinstance(said, bytes) else str(said)
+        return linear(expression, memory)
+    except ValueError as error:
         raise PatternError(
-            f"a pattern is too large to be looked for ({words}): make it shorter"
+            f"a pattern is too large to be looked for ({error}): make it shorter"
         ) from None
