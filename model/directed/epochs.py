@@ -69,9 +69,9 @@ def case_a_wiped_store_stops_everything_but_reads() -> None:
     scene = Known()
     scene.wipe()
     same(scene.code(), REFUSED)
-    same(scene.code(traits=("read_only",)), (Action.ALLOW, "kernel.store_forgot"))
-    same(scene.code(Risk.HIGH, ("read_only",)), REFUSED)
-    same(scene.code(traits=("read_only", "destructive")), REFUSED)
+    same(scene.code(traits=("read",)), (Action.ALLOW, "kernel.store_forgot"))
+    same(scene.code(Risk.HIGH, ("read",)), REFUSED)
+    same(scene.code(traits=("irreversible",)), REFUSED)
     same(scene.code(), REFUSED)
 
 
@@ -81,7 +81,7 @@ def case_a_known_halt_outlives_the_store() -> None:
     scene.put(SHIELD, {"own": {"state": "halt", "why": "drill"}})
     same(scene.code(), (Action.HALT, "kernel.halted"))
     scene.wipe()
-    same(scene.code(traits=("read_only",)), (Action.HALT, "kernel.halted"))
+    same(scene.code(traits=("read",)), (Action.HALT, "kernel.halted"))
 
 
 def case_an_epoch_that_somebody_else_made_is_another() -> None:

@@ -32,8 +32,8 @@ def policy(*more: dict[str, Any], role: str = "reviewer", **terms: Any) -> dict[
             *more,
         ],
         "tools": {
-            "wipe": {"annotations": ["destructive"]},
-            "erase": {"annotations": ["irreversible"]},
+            "wipe": {"effect": "irreversible"},
+            "erase": {"effect": "irreversible"},
         },
         "bypass": {"safety_responses": ["stop", "halt_job"], **terms},
     }

@@ -164,7 +164,7 @@ def _setting(cell: Cell, folder: Path) -> Iterator[Setting]:
 
 def _policy(risk: str) -> dict[str, Any]:
     last = risk == "irreversible"
-    tool = {"risk": "high" if last else risk, **({"annotations": ["irreversible"]} if last else {})}
+    tool = {"risk": "high" if last else risk, **({"effect": "irreversible"} if last else {})}
     return {
         "name": "p",
         "autonomy": True,

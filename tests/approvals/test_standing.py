@@ -19,7 +19,7 @@ RULE: Final = ApprovedEntry(
     until="2026-11-30",
 )
 ARGS: Final = {"cwd": "src", "n": 1, "command": "git push origin feature-1"}
-CALL: Final = Call("bash", ARGS, ("ask",), "bot", "t", False, False)
+CALL: Final = Call("bash", ARGS, ("ask",), "bot", "t", False)
 
 OTHERS: Final[list[dict[str, Any]]] = [
     {"tool": "sh"},
@@ -27,8 +27,7 @@ OTHERS: Final[list[dict[str, Any]]] = [
     {"guards": ()},
     {"agent": "bot-2"},
     {"task": ""},
-    {"critical": True},
-    {"irreversible": True},
+    {"once_only": True},
     {"args": {**ARGS, "n": True}},
     {"args": {**ARGS, "cwd": "docs"}},
     {"args": {**ARGS, "force": False}},

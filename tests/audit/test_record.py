@@ -45,7 +45,7 @@ FULL = Entry(
     call="r1.00.0",
     tool="read",
     risk="high",
-    traits=("untrusted",),
+    traits=("content",),
     content={"path": "a.txt", "n": [1, 2.5, None, True]},
     beside={"part": 2},
     findings=(Said("g1", "BLOCK", "x.y", ("a", 1, 2.5, None, True), "no"),),
@@ -128,7 +128,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         call="e0",
         tool="read",
         risk=Risk.HIGH,
-        traits=("untrusted",),
+        traits=("content",),
         args={"path": "a.txt"},
     )
     charge = Charge(id="e1.c", at=AT, run=run, call="e1", tokens=7)
@@ -161,7 +161,7 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
     )
     assert entry_of(about, decision, 9, "f" * 64, CHAIN, ("noted",)) == Entry(
         3, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann",
-        "t1", "e0", "read", "high", ("untrusted",), {"path": "a.txt"}, {},
+        "t1", "e0", "read", "high", ("content",), {"path": "a.txt"}, {},
         (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",), (Said("g2", "BLOCK", "x.z"),), ("g0",),
         ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes, "x", True, settles,
         "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8), (("{acme}there", 4, {"a": 1}),),

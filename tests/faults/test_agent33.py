@@ -119,7 +119,7 @@ def test_a_slow_guard_is_asked_once_and_refuses() -> None:
 QUALITY = {
     "name": "quality",
     "limits": {"warnings": 100},
-    "tools": {"read_page": {"annotations": ["read_only"]}},
+    "tools": {"read_page": {"effect": "read"}},
     "guards": [
         {"use": "output", "id": "quality-001"},
         {"use": "output", "id": "quality-002", "results": {"weather": {"type": "object"}}},

@@ -280,7 +280,7 @@ def test_what_a_tool_does_is_told_by_its_name_and_arguments(
 
 
 def test_a_tool_that_only_reads_changes_nothing() -> None:
-    assert done_by("update_view", {"path": "a.py"}, ("read_only",)) == []
+    assert done_by("update_view", {"path": "a.py"}, ("read",)) == []
 
 
 def test_guards_that_look_for_the_same_read_a_call_once() -> None:

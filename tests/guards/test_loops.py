@@ -349,7 +349,7 @@ def test_what_was_written_is_what_is_read(calls: list[tuple[str, int, str | None
         ),
         max_size=24,
     ),
-    st.sampled_from([(), ("read_only",), ("poll",), ("idempotent",)]),
+    st.sampled_from([(), ("read",), ("poll",), ("idempotent",)]),
     st.integers(1, 3),
 )
 @sample(37)
@@ -856,7 +856,7 @@ def test_calls_in_no_order_are_refused_by_what_is_known_of_them() -> None:
 def test_a_reader_is_not_counted_by_the_limit_of_what_stands_between() -> None:
     played = Played()
     for tool in ("turn", "look", "look", "turn", "look"):
-        played.traits = ("read_only",) if tool == "look" else ()
+        played.traits = ("read",) if tool == "look" else ()
         assert played.call(tool, {}, tool) == ""
 
 
@@ -948,7 +948,7 @@ def test_almost_the_same_is_told_again_only_when_it_began_again() -> None:
 def test_a_short_answer_says_enough_where_the_tool_only_reads() -> None:
     for tool, traits, code in (
         ("go", (), ""),
-        ("go", ("read_only",), "loops.near"),
+        ("go", ("read",), "loops.near"),
         ("search", (), "loops.near"),
     ):
         played = Played(traits=traits)

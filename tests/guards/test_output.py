@@ -101,7 +101,7 @@ def test_what_is_too_large_to_be_checked_does_not_go_ahead() -> None:
 )
 def test_nothing_found_is_an_answer_of_what_seeks(tool: str) -> None:
     assert act_of(tool).seeks
-    assert returned(Output(), [], tool, traits=("read_only",)) is None
+    assert returned(Output(), [], tool, traits=("read",)) is None
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_nothing_found_is_an_answer_of_what_seeks(tool: str) -> None:
 )
 def test_what_fetches_one_thing_has_to_bring_it(tool: str) -> None:
     assert not act_of(tool).seeks
-    assert returned(Output(), "", tool, traits=("read_only",)) is not None
+    assert returned(Output(), "", tool, traits=("read",)) is not None
 
 
 @given(

@@ -15,7 +15,7 @@ from stanchion.readings import read
 
 def failure(error: str = "ConnectionError", **fields: Any) -> Failure:
     """A failure of a tool that can be repeated."""
-    given = {"tool": "t", "traits": ("read_only",), **fields}
+    given = {"tool": "t", "traits": ("read",), **fields}
     return Failure(id="e", at=1, run=RunInfo("r"), error=error, **given)
 
 

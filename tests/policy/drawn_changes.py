@@ -159,8 +159,10 @@ ENTRIES: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "risk": ("low", "medium", "high", "critical"),
         "needs": (["pays"], ["pays", "reads"]),
         "authority": (0, 1, 3),
-        "trust": ("trusted", "untrusted"),
-        "annotations": (["read_only"], ["idempotent"]),
+        "effect": ("read", "outward", "irreversible"),
+        "sinks": (["to"], ["to", "path"]),
+        "result": ("trusted", "content"),
+        "annotations": (["idempotent"],),
     },
     "agents": {
         "role": ("clerk", "chief"),

@@ -13,7 +13,7 @@ from stanchion.testing import shield_for
 
 def policy(**bypass: Any) -> dict[str, Any]:
     """A policy with tools of which some destroy."""
-    tools = {"wipe": {"annotations": ["destructive"]}, "gone_*": {"annotations": ["irreversible"]}}
+    tools = {"wipe": {"effect": "irreversible"}, "gone_*": {"effect": "irreversible"}}
     return {
         "name": "p",
         "tools": tools,
@@ -27,8 +27,8 @@ def policy(**bypass: Any) -> dict[str, Any]:
     [
         ({"safety_responses": ["stop_*"]}, "`stop_*` is no tool's exact name"),
         ({"safety_responses": [""]}, "`` is no tool's exact name"),
-        ({"safety_responses": ["stop", "wipe"]}, "`wipe` is destructive"),
-        ({"safety_responses": ["gone_now"]}, "`gone_now` is irreversible"),
+        ({"safety_responses": ["stop", "wipe"]}, "the effect of `wipe` is `irreversible`"),
+        ({"safety_responses": ["gone_now"]}, "the effect of `gone_now` is `irreversible`"),
         ({"timeout_s": 0}, "`0` is out of bounds"),
         ({"emergency_s": -1}, "`-1` is out of bounds"),
         ({"review": 5}, "`review`"),

@@ -199,12 +199,20 @@ def test_the_closest_glob_says_what_an_agent_is_whatever_the_order() -> None:
 
 
 def test_rules_see_what_the_policy_says_of_a_tool() -> None:
-    """Its annotations, the trust of its results, its risk."""
+    """Its effect, its annotations, what its results count as, its risk."""
     shield = Shield.load(
         {
             "name": "p",
-            "tools": {"fetch": {"annotations": ["open_world"], "trust": "web", "risk": "high"}},
-            "guards": [{"use": "rule", "when": "'web' in event.traits and event.risk == 'high'"}],
+            "tools": {
+                "fetch": {"annotations": ["open_world"], "effect": "outward", "risk": "high"}
+            },
+            "guards": [
+                {
+                    "use": "rule",
+                    "when": "['outward', 'open_world', 'content'].all(x, x in event.traits) "
+                    "and event.risk == 'high'",
+                }
+            ],
         }
     )
     assert not shield.run().check("fetch", {}).proceeds

@@ -100,7 +100,7 @@ def test_what_loosens_is_left_out_and_said(
             {"use": "shell", "danger": "allow"},
         ],
         mode="shadow",
-        tools={"pay": {"risk": "high", "trust": "trusted"}, "bash": {"risk": "low"}},
+        tools={"pay": {"risk": "high", "result": "trusted"}, "bash": {"risk": "low"}},
         unread="allow",
     )
     said = [each for each in left_out(project) if "enforced → shadow" not in each]
@@ -109,7 +109,7 @@ def test_what_loosens_is_left_out_and_said(
         "guard `step-limit`: max_steps 500 → 9999",
         "guard `shell`: danger block → allow",
         "policy: mode enforce → shadow",
-        "tool `pay`: trust untrusted → trusted",
+        "tool `pay`: result content → trusted",
         "tool `bash`: risk medium → low",
         "policy: unread media → allow",
     ]
@@ -118,7 +118,7 @@ def test_what_loosens_is_left_out_and_said(
         run = shield.run("ann")
         assert run.check("deploy", {}).action == Action.BLOCK
         assert run.check("bash", {"command": "rm -rf /"}).action == Action.BLOCK
-        assert shield.policy.risk("pay", None).name == "HIGH"
+        assert shield.policy.known("pay").risk.name == "HIGH"
     assert "guard `secrets`: it is gone: left out until an operator trusts the file" in caplog.text
 
 
@@ -162,7 +162,7 @@ def test_code_of_an_untrusted_file_is_never_imported(
         "tool `pay`: hook none → strangers:code",
         "tool `pay`: undo none → strangers:code",
     ]
-    assert find_policy(project, own=NOTHING).policy().risk("pay", None).name == "HIGH"
+    assert find_policy(project, own=NOTHING).policy().known("pay").risk.name == "HIGH"
 
 
 def test_words_of_an_untrusted_file_do_not_reach_agents(project: Path) -> None:

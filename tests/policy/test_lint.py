@@ -355,7 +355,7 @@ def test_declarations_that_nothing_uses() -> None:
         "roles": {"ghost": {}, "tester": {"capabilities": ["fly"]}},
         "agents": {"tester": {"role": "tester"}, "idle": {}, "x-*": {"role": "tester"}, "x-1": {}},
         "tasks": {"nothing": {}},
-        "tools": {"plain": {"risk": "medium"}, "web": {"trust": "web"}},
+        "tools": {"plain": {"risk": "medium"}, "web": {"result": "trusted"}},
     }
     assert set(codes(**more)) == {
         ("unused", "likely", "roles.ghost"),

@@ -1,4 +1,4 @@
-"""The table of acts: what a tool does, by its annotations and its name."""
+"""The table of acts: what a tool does, by what is declared of it and its name."""
 
 from __future__ import annotations
 
@@ -17,13 +17,15 @@ ACTS: list[tuple[str, tuple[str, ...], dict[str, Any]]] = [
     ("move_file", (), {"verb": "write", "use": "write", "moves": True}),
     ("rm", (), {"verb": "delete", "use": "delete", "of_files": False}),
     ("process", (), {"verb": "", "use": "write"}),
-    ("process", ("read_only",), {"use": "read", "reads_only": True, "repeats": True}),
-    ("process", ("destructive",), {"use": "delete", "reads_only": False, "repeats": False}),
-    ("process", ("read_only", "destructive"), {"use": "delete", "reads_only": False, "repeats": False}),  # noqa: E501
-    ("read_file", ("read_only", "destructive"), {"use": "delete", "reads_only": False}),
-    ("write_file", ("read_only", "destructive"), {"use": "write", "changes": True, "repeats": False}),  # noqa: E501
-    ("write_file", ("read_only",), {"use": "read", "changes": False}),
-    ("delete_file", ("destructive", "idempotent"), {"use": "delete", "repeats": True}),
+    ("process", ("read",), {"use": "read", "reads_only": True, "repeats": True}),
+    ("process", ("irreversible",), {"use": "delete", "reads_only": False, "repeats": False}),
+    ("process", ("outward",), {"use": "write", "reads_only": False, "repeats": False}),
+    ("read_file", ("local",), {"verb": "read", "use": "write", "reads_only": False}),
+    ("delete_file", ("outward",), {"use": "delete", "reads_only": False}),
+    ("read_file", ("irreversible",), {"use": "delete", "reads_only": False}),
+    ("write_file", ("irreversible",), {"use": "write", "changes": True, "repeats": False}),
+    ("write_file", ("read",), {"use": "read", "changes": False}),
+    ("delete_file", ("irreversible", "idempotent"), {"use": "delete", "repeats": True}),
     ("get_status", (), {"seeks": True, "asks": True, "says": False}),
     ("this_island", (), {"seeks": False}),
     ("sendMail", (), {"says": True}),

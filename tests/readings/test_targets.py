@@ -68,15 +68,15 @@ def test_paths_are_found_by_the_names_of_arguments(
     assert found(tool, args) == expected
 
 
-def test_annotations_say_more_than_names() -> None:
-    assert found("update", {"path": "a"}, "read_only") == [("a", "read", True)]
-    assert found("process", {"path": "a"}, "destructive") == [("a", "delete", True)]
+def test_a_declared_effect_says_more_than_names() -> None:
+    assert found("update", {"path": "a"}, "read") == [("a", "read", True)]
+    assert found("process", {"path": "a"}, "irreversible") == [("a", "delete", True)]
     assert found("process", {"path": "a"}) == [("a", "write", True)]
 
 
-def test_options_say_more_than_annotations() -> None:
+def test_options_say_more_than_a_declared_effect() -> None:
     reading = Seeing(lambda tool: "read" if tool == "process" else None, {"blob": "delete"})
-    assert named("process", ("destructive",), {"path": "a", "blob": "b"}, reading) == [
+    assert named("process", ("irreversible",), {"path": "a", "blob": "b"}, reading) == [
         Target("a", "read"),
         Target("b", "delete"),
     ]

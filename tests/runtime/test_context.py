@@ -29,8 +29,8 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "tools": {
         "mail": {"risk": "high"},
-        "notes": {"risk": "low", "trust": "trusted"},
-        "web.*": {"trust": "web"},
+        "notes": {"risk": "low", "result": "trusted"},
+        "web.*": {"result": "content"},
     },
     "agents": {"ann": {"allowed_tools": ["mail", "notes", "web.fetch"]}},
     "tasks": {"report": {"related_tools": ["notes"]}},
@@ -75,8 +75,8 @@ def test_it_says_what_the_run_has_come_to() -> None:
     assert not context.requests_capability_change
     assert context.primary_source == "assistant"
     assert context.contains_untrusted
-    assert context.sources == (Source("web.fetch", "web"),)
-    assert context.current_tool == ToolFacts("mail", "high", ("untrusted",))
+    assert context.sources == (Source("web.fetch", "content"),)
+    assert context.current_tool == ToolFacts("mail", "high", ("content",))
     assert context.max_tool_risk == "high"
     assert [tool.name for tool in context.available_tools] == ["mail", "notes", "web.fetch"]
     assert context.task_scope == Scope("report", ("notes",))
@@ -157,7 +157,7 @@ def test_it_is_bounded() -> None:
     assert len(context.user_text) == LONGEST
     assert len(context.conversation_history) == HISTORY
     assert len(context.sources) == len(context.previous_violations) == MOST
-    assert context.sources[-1] == Source("tool-199", "untrusted")
+    assert context.sources[-1] == Source("tool-199", "content")
     assert len(msgspec.json.encode(context)) < 200_000
 
 

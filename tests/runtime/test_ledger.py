@@ -209,10 +209,12 @@ def test_wrong_arguments_never_began_anything() -> None:
     assert bank.paid == [10]
 
 
-@pytest.mark.parametrize("annotation", ["idempotent", "read_only"])
-def test_what_can_be_repeated_starts_again_after_any_error(annotation: str) -> None:
+@pytest.mark.parametrize(
+    "entry", [{"annotations": ["once", "idempotent"]}, {"annotations": ["once"], "effect": "read"}]
+)
+def test_what_can_be_repeated_starts_again_after_any_error(entry: dict[str, Any]) -> None:
     """Repeating it does no harm."""
-    policy = {"name": "p", "tools": {"pay": {"annotations": ["once", annotation]}}}
+    policy = {"name": "p", "tools": {"pay": entry}}
     world, bank = World(policy), Bank(before=ValueError("odd"))
     with pytest.raises(ValueError, match="odd"):
         world.run().call(bank.pay, 10)

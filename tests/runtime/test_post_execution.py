@@ -46,7 +46,7 @@ def policy(mismatch: str = "block", undo: str = "take_back") -> dict[str, Any]:
     """Results of `add_row` are JSON with an id, or else."""
     return {
         "name": "post-execution",
-        "tools": {"add_row": {"undo": f"{__name__}:{undo}", "annotations": ["read_only"]}},
+        "tools": {"add_row": {"undo": f"{__name__}:{undo}", "effect": "read"}},
         "guards": [{"use": "output", "results": {"add_row": FORM}, "mismatch": mismatch}],
     }
 

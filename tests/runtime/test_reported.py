@@ -14,7 +14,7 @@ from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.runtime.guards import says
 
 DOWN = {"content": [{"type": "text", "text": "connection reset by peer"}], "isError": True}
-READS = {"t": {"annotations": ["read_only"]}}
+READS = {"t": {"effect": "read"}}
 
 
 def records(shield: Any) -> list[tuple[str, str]]:

@@ -87,14 +87,11 @@ def test_a_policy_may_say_so_all_the_same() -> None:
     assert shield_for(policy(tools={}, retry_unsafe=True)).run("a").call(tool) == "done"
 
 
-@pytest.mark.parametrize("annotation", ["idempotent", "read_only"])
-def test_what_can_be_repeated_is(annotation: str) -> None:
-    """By annotation of the tool."""
+@pytest.mark.parametrize("entry", [{"annotations": ["idempotent"]}, {"effect": "read"}])
+def test_what_can_be_repeated_is(entry: dict[str, Any]) -> None:
+    """By declaration of the tool."""
     tool = flaky(reset(), "done")
-    assert (
-        shield_for(policy(tools={"flaky": {"annotations": [annotation]}})).run("a").call(tool)
-        == "done"
-    )
+    assert shield_for(policy(tools={"flaky": entry})).run("a").call(tool) == "done"
 
 
 def test_an_error_that_shows_that_nothing_happened_is_enough() -> None:

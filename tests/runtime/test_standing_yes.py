@@ -79,7 +79,7 @@ def test_anything_else_waits_for_a_person(other: dict[str, Any]) -> None:
 
 def test_a_tool_that_is_critical_or_cannot_be_undone_waits_all_the_same() -> None:
     assert action(house(tools={"pay": {"risk": "critical"}})) is Action.ESCALATE
-    assert action(house(tools={"pay": {"annotations": ["irreversible"]}})) is Action.ESCALATE
+    assert action(house(tools={"pay": {"effect": "irreversible"}})) is Action.ESCALATE
     assert action(house(tools={"pay": {"risk": "high"}})) is Action.ALLOW
 
 

@@ -41,7 +41,7 @@ FINE: list[Any] = [
 
 
 def policy(*guards: dict[str, Any]) -> dict[str, Any]:
-    return {"name": "p", "tools": {"t": {"annotations": ["read_only"]}}, "guards": list(guards)}
+    return {"name": "p", "tools": {"t": {"effect": "read"}}, "guards": list(guards)}
 
 
 @pytest.mark.parametrize("way", ["call", "acall", "result", "aresult"])

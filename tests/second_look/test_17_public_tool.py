@@ -94,8 +94,11 @@ def test_it_is_undone_kept_to_its_time_and_done_once() -> None:
         (lambda: Tool(invoke, ""), "give it a name of 1 to 256 characters"),
         (lambda: Tool(invoke, "x" * 257), "give it a name of 1 to 256 characters"),
         (lambda: Tool(invoke, 7), "a tool has the name `7`"),  # type: ignore[arg-type]
-        (lambda: Tool(invoke, risk="hihg"), "`hihg` is not a risk: did you mean `high`?"),
-        (lambda: Tool(invoke, risk=2), "`2` is not a risk"),  # type: ignore[arg-type]
+        (
+            lambda: Tool(invoke, risk="hihg"),
+            "`hihg` is not a value of `risk`: did you mean `high`?",
+        ),
+        (lambda: Tool(invoke, risk=2), "`2` is not a value of `risk`"),  # type: ignore[arg-type]
         (lambda: Tool(invoke, timeout_s=0), "timeout_s of `invoke` is `0`"),
         (lambda: Tool(invoke, timeout_s=float("nan")), "timeout_s of `invoke` is `nan`"),
         (lambda: Tool(invoke, timeout_s=True), "timeout_s of `invoke` is `True`"),

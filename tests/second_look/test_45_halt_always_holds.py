@@ -20,7 +20,7 @@ from stanchion.testing.shields import LostStore
 from tests.operators import ANN, KNOWN
 from tests.stores import redis_server, servers
 
-BARE: dict[str, Any] = {"name": "bare", "tools": {"get": {"annotations": ["read_only"]}}}
+BARE: dict[str, Any] = {"name": "bare", "tools": {"get": {"effect": "read"}}}
 OPENS = {**BARE, "guards": [{"use": "step_limit", "max_steps": 100, "fail_open": True}]}
 DURABLE = ("sqlite", "postgres", "redis")
 

@@ -22,7 +22,7 @@ POLICY: Final[dict[str, Any]] = {
     "name": "told",
     "tools": {
         "transfer": {"annotations": ["once"], "risk": "critical"},
-        "look": {"annotations": ["read_only"]},
+        "look": {"effect": "read"},
         "shaky": {"annotations": ["idempotent"]},
     },
     "guards": [

@@ -155,25 +155,23 @@ def test_a_denial_of_long_ago_counts_too(at_home: Callable[..., House]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "options", "why"),
+    ("said", "options"),
     [
-        ({"tools": {"bash": {"risk": "critical"}}}, {}, "such a call is critical"),
-        (
-            {"tools": {"bash": {"annotations": ["irreversible"]}}},
-            {},
-            "such a call cannot be undone",
-        ),
-        ({}, {"risk": "critical"}, "such a call is critical"),
+        ({"tools": {"bash": {"risk": "critical"}}}, {}),
+        ({"tools": {"bash": {"effect": "irreversible"}}}, {}),
+        ({"tools": {"bash": {"effect": "privilege"}}}, {}),
+        ({}, {"risk": "critical"}),
     ],
 )
-def test_nothing_is_proposed_for_what_is_critical_or_irreversible(
-    at_home: Callable[..., House], said: dict[str, Any], options: dict[str, Any], why: str
+def test_nothing_is_proposed_for_what_is_critical_or_cannot_be_undone(
+    at_home: Callable[..., House], said: dict[str, Any], options: dict[str, Any]
 ) -> None:
     house = at_home(**said)
     for _ in range(5):
         house.asks("make test", **options)
     found = house.proposed(policy=POLICY)
     assert not found.proposed
+    why = "such a call is critical or cannot be undone"
     assert [one.why.partition(":")[0] for one in found.withheld] == [why]
 
 

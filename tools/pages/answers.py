@@ -25,7 +25,7 @@ is in its own memory. Somebody without a key answers as `{operator}`.
 
 RISKS: Final = {
     "low, medium, high": Asked(),
-    "cannot be undone": Asked(irreversible=True),
+    "cannot be undone": Asked(lasting=True),
     "critical": Asked(critical=True),
 }
 WAYS: Final = {

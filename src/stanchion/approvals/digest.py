@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.content import content_of
+from stanchion.kernel.declared import effect_of
 from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 
@@ -24,9 +25,6 @@ AROUND: Final = frozenset({"id", "at", "run", "call", "tool", "risk", "traits", 
 CRITICAL: Final = "critical"
 """What a run at that level does is as bad as what a tool of that risk does."""
 
-IRREVERSIBLE: Final = "irreversible"
-"""The annotation of tools whose calls cannot be taken back."""
-
 MOST_BYTES: Final = 65_536
 """How much can be shown whole; what is longer is not approved."""
 BEGINS: Final = 2_000
@@ -36,13 +34,15 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 
 class Deed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What would be done: `what` is the hash of all of it, `parts` that of each argument of a tool,
-    and `shown` that of what a person sees. `guards` ask for a person."""
+    and `shown` that of what a person sees. `effect` and `sinks` are what is declared of the tool.
+    `guards` ask for a person."""
 
     stage: str
     tool: str = ""
     task: str = ""
     risk: str = "medium"
-    irreversible: bool = False
+    effect: str = ""
+    sinks: tuple[str, ...] = ()
     guards: tuple[str, ...] = ()
     policy: str = ""
     what: str
@@ -55,7 +55,9 @@ class Deed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return hashed(self)
 
 
-def deed_of(event: Event, policy: str, guards: tuple[str, ...], shown: Any) -> Deed:
+def deed_of(
+    event: Event, policy: str, guards: tuple[str, ...], shown: Any, sinks: tuple[str, ...] = ()
+) -> Deed:
     """What an event would do, whole and as it was proposed, and what is shown of it. Who asks is
     not part of it: equal requests of agents that work in parallel are one."""
     run = event.run
@@ -65,7 +67,8 @@ def deed_of(event: Event, policy: str, guards: tuple[str, ...], shown: Any) -> D
         tool=event.tool,
         task=run.task,
         risk=CRITICAL if run.risk == CRITICAL else event.risk.name.lower(),
-        irreversible=IRREVERSIBLE in event.traits,
+        effect=effect_of(event.traits),
+        sinks=sinks,
         guards=tuple(sorted(guards)),
         policy=policy,
         what=hashed([FORM, run.tenant, event.stage.value, event.tool, what]),

@@ -13,6 +13,7 @@ from stanchion.approvals.errors import TicketError
 from stanchion.approvals.scope import Scope, matches, said
 from stanchion.approvals.ticket import Ticket
 from stanchion.kernel.content import content_of
+from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import Event
 from stanchion.kernel.state import key
 
@@ -95,7 +96,7 @@ def covers(grant: Grant, event: Event, deed: Deed, agent: str) -> bool:
     same = (given.stage, given.tool, given.policy) == (deed.stage, deed.tool, deed.policy)
     if not same or not set(deed.guards) <= set(given.guards) or agent not in grant.agents:
         return False
-    if deed.risk == "critical" or deed.irreversible:
+    if deed.risk == "critical" or deed.effect in LASTING:
         return False
     match grant.scope:
         case Scope.RUN:
@@ -133,8 +134,10 @@ def _same_call(given: Deed, deed: Deed) -> bool:
 
 def _fits(pattern: dict[str, str], given: Deed, deed: Deed, args: Any) -> bool:
     """Whether a call's arguments fit: those that a pattern names fit it, and all others are the
-    same."""
+    same. Whom or what it acts on is always the same."""
     if not isinstance(args, dict) or not pattern or given.parts.keys() != deed.parts.keys():
+        return False
+    if not pattern.keys().isdisjoint(deed.sinks):
         return False
     return all(
         matches(pattern[name], args[name]) if name in pattern else given.parts[name] == part

@@ -25,7 +25,7 @@ class Asked(msgspec.Struct, frozen=True):
 
     roles: tuple[str, ...] = (OPERATOR,)
     critical: bool = False
-    irreversible: bool = False
+    lasting: bool = False
     mode: str = NORMAL
     agents: tuple[str, ...] = ()
     high: bool = False
@@ -38,7 +38,7 @@ class Asked(msgspec.Struct, frozen=True):
     @property
     def once_only(self) -> bool:
         """Whether a yes can only be for one call."""
-        return self.critical or self.irreversible
+        return self.critical or self.lasting
 
 
 class Answering(msgspec.Struct, frozen=True):

@@ -80,13 +80,17 @@ def edits_of(text: str) -> dict[str, Any]:
         raise TicketError(f"`{text}` is not a change of a call: sign the ticket again") from None
 
 
-def checked_pattern(pattern: dict[str, str], args: Any) -> dict[str, str]:
-    """A pattern that the call it is given for fits itself, and that leaves something open;
-    `TicketError` otherwise."""
+def checked_pattern(
+    pattern: dict[str, str], args: Any, sinks: tuple[str, ...] = ()
+) -> dict[str, str]:
+    """A pattern that the call it is given for fits itself, and that leaves something open, but not
+    whom or what the call acts on; `TicketError` otherwise."""
     if not isinstance(args, dict) or not pattern or not pattern.keys() <= args.keys():
         names = ", ".join(f"`{name}`" for name in args) if isinstance(args, dict) else "none"
         raise TicketError(f"a pattern is for arguments of this call: give one or more of {names}")
     for name, text in pattern.items():
+        if name in sinks:
+            raise TicketError(f"`{name}` says what the tool acts on: it has to stay the same")
         if type(args[name]) is not str:
             raise TicketError(
                 f"`{name}` is not text: only text can have a pattern, other values have to stay "

@@ -53,8 +53,8 @@ class Call(NamedTuple):
     guards: tuple[str, ...]
     agent: str
     task: str
-    critical: bool
-    irreversible: bool
+    once_only: bool
+    """It is critical, or its effect lasts."""
 
 
 def fits(standing: Standing, call: Call) -> bool:
@@ -67,8 +67,7 @@ def fits(standing: Standing, call: Call) -> bool:
         and set(call.guards) <= set(standing.guards)
         and call.agent in standing.agents
         and call.task in standing.tasks
-        and not call.critical
-        and not call.irreversible
+        and not call.once_only
     )
 
 

@@ -15,6 +15,7 @@ from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
 from stanchion.approvals.errors import TicketClosed
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, edits_of
+from stanchion.kernel.declared import LASTING
 from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL
@@ -186,7 +187,7 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         """What matters of it for who may answer."""
         critical, high = self.risk == "critical", self.risk == "high"
         agents = (*self.askers, *self.above)
-        return Asked(self.roles, critical, self.deed.irreversible, self.mode, agents, high)
+        return Asked(self.roles, critical, self.deed.effect in LASTING, self.mode, agents, high)
 
 
 def shown_of(content: Any, beside: dict[str, Any]) -> list[Any]:

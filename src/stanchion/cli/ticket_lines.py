@@ -198,7 +198,9 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
-    yield "risk", f"{ticket.risk}, cannot be undone" if ticket.deed.irreversible else ticket.risk
+    yield "risk", ticket.risk
+    yield "effect", ticket.deed.effect
+    yield "acts on", ", ".join(ticket.deed.sinks)
     yield "agents", ", ".join(ticket.askers) if len(ticket.askers) > 1 else ""
     yield "task", ticket.task
     yield "run", ticket.run

@@ -339,7 +339,7 @@ def _sign(args: argparse.Namespace) -> int:
         one = signer(args, roster, own)
         scope = Scope(scope_of(args))
         pattern = (
-            checked_pattern(pattern_of(args) or {}, ticket.content)
+            checked_pattern(pattern_of(args) or {}, ticket.content, ticket.deed.sinks)
             if scope is Scope.PATTERN
             else {}
         )

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.guards._refusal import refusal
 from stanchion.kernel.actions import PROCEEDS, Action, Category
+from stanchion.kernel.declared import READ
 from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED, may_pass
 from stanchion.kernel.findings import ASK, Finding
@@ -71,7 +72,7 @@ OPTIONS: Final = {
         "time is refused."
     ),
     "idempotent_repeats": Stricter.SAME(
-        "The same limit for tools annotated as `idempotent` or `read_only`."
+        "The same limit for tools with the annotation `idempotent` or the effect `read`."
     ),
     "poll_repeats": Stricter.SAME(
         "The same limit for tools annotated as `poll`, and for cycles that contain one."
@@ -112,7 +113,7 @@ OPTIONS: Final = {
     "stall_action": Stricter.ACTION("The action for a call after many that brought nothing new."),
     "by_reading": Stricter.OFF(
         "If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's "
-        "name or its commands say so, without an annotation."
+        "name or its commands say so, without a declaration."
     ),
     "others_renew": Stricter.SAME(
         "If `true`, something new from another call starts the count of a call made too often "
@@ -120,8 +121,8 @@ OPTIONS: Final = {
     ),
 }
 
-MARKS: Final = {"read_only": Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
-"""What a tool's annotations say of its calls."""
+MARKS: Final = {READ: Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
+"""What is declared of a tool says of its calls."""
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 OrNever = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
@@ -417,7 +418,7 @@ def history_key(tenant: str, run: str) -> str:
 def _keep_result(reading: Reading[Any], event: ToolResult, history: LoopHistory) -> Ruling | None:
     looks = reads(event.tool)
     outcome, size = result_digest(event.result, event.args.values() if looks else ())
-    tells = looks or size >= ENOUGH or "read_only" in event.traits
+    tells = looks or size >= ENOUGH or READ in event.traits
     known = history.came(reading, outcome, Mark.TELLS if tells else 0, event.part > 1)
     return Ruling(None, history.text()) if known else None
 

@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.declared import FORMER
 from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import tool_fault
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
@@ -65,13 +66,13 @@ OPTIONS: Final = {
     "on_fatal": Stricter.SAME("The reaction to an error that does not go away by itself."),
     "on_unknown": Stricter.SAME("The reaction to an error that is in none of the three lists."),
     "recoverable": Stricter.SAME(
-        "Error types, tool annotations or faults that are likely to go away by themselves."
+        "Error types, traits of tools or faults that are likely to go away by themselves."
     ),
     "fatal": Stricter.SAME(
-        "Error types, tool annotations or faults that do not go away by themselves."
+        "Error types, traits of tools or faults that do not go away by themselves."
     ),
     "ignore": Stricter.SAME(
-        "Error types, tool annotations or faults that the agent itself has to correct."
+        "Error types, traits of tools or faults that the agent itself has to correct."
     ),
     "retry_unsafe": Stricter.OFF("If `true`, calls that may do their work twice are retried too."),
     "rollback": Stricter.SAME(
@@ -95,7 +96,7 @@ class Recovery(msgspec.Struct, frozen=True):
     """Tells errors that pass by themselves from those that do not, and says what becomes of each.
 
     Words in `recoverable`, `fatal` and `ignore` are names of errors or of their base classes,
-    annotations of tools, or faults; the nearest counts. Only what is safe to repeat is tried again.
+    traits of tools, or faults; the nearest counts. Only what is safe to repeat is tried again.
     """
 
     name: ClassVar[str] = "recovery"
@@ -137,6 +138,9 @@ class Recovery(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         lists = (self.recoverable, self.fatal, self.ignore)
+        old = next((word for words in lists for word in words if word in FORMER), None)
+        if old is not None:
+            raise ValueError(f"no tool is `{old}` any more: write `{FORMER[old]}`")
         twice = [
             word
             for at, words in enumerate(lists)

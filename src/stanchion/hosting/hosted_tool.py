@@ -9,6 +9,7 @@ from typing import Any, Final
 from stanchion.hosting.changed import Changed
 from stanchion.hosting.terms import Terms, itself
 from stanchion.hosting.undertaking import Undertaking
+from stanchion.kernel.declared import UNDECLARED
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, shape_of
@@ -38,7 +39,7 @@ class HostedTool(Tool):
         self.undo = None if known is None else known.undo
         self.timeout_s = None if known is None else known.timeout_s
         self.once = False if known is None else known.once
-        self.risk = None if known is None else known.risk
+        self.declared = UNDECLARED if known is None else known.declared
         self.usage, self.spends = (None, UNSAID) if known is None else (known.usage, known.spends)
         self.description, self.schema, self.signature = "", None, None
         self.shape, self.refusal = Shape.PLAIN, RAISE

@@ -9,9 +9,10 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import Share
 from stanchion.kernel.contract.powers import HEARS_REFUSALS, ONLY_MARKS, SPANS, VACATES, WATCHES
+from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED, tool_fault
@@ -354,7 +355,7 @@ class Plans:
         self.gates = gates_of(run)
         self.shares = policy.shares(run)
         self.confirmed = self.told = -1
-        self.tools: dict[str, tuple[Risk, tuple[str, ...]]] = {}
+        self.tools: dict[str, ToolKnown] = {}
         self.watch = self.look({})
         self._plans: dict[tuple[Any, ...], Plan] = {}
 

@@ -41,15 +41,15 @@ class Said(_Plain, frozen=True, gc=False):
 
 
 class Source(msgspec.Struct, frozen=True, gc=False):
-    """Where something came from that the run has read, and how far that is trusted: `user`,
-    `trusted`, `untrusted` or `web`."""
+    """Where something came from that the run has read, and what that counts as: `user`, `trusted`,
+    `records` or `content`."""
 
     name: str
-    trust: str
+    result: str
 
 
 class ToolFacts(msgspec.Struct, frozen=True, gc=False):
-    """A tool, how much harm it can do, and its annotations."""
+    """A tool, how much harm it can do, and what is declared of it."""
 
     name: str
     risk: RiskName

@@ -6,6 +6,7 @@ from typing import Final
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import BLIND_MS, Plan, Plans, Watch
+from stanchion.kernel.declared import READ
 from stanchion.kernel.epoch import takes_over
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
@@ -79,9 +80,7 @@ def store_forgot(plan: Plan, moment: Moment, found: Found, cut: int) -> tuple[Fo
     first = moment.events[0]
     if cut < 0:
         return [*found, (-1, refused("kernel.store_forgot", (), plan))], -1
-    reads = (
-        "read_only" in first.traits and "destructive" not in first.traits and first.risk < Risk.HIGH
-    )
+    reads = READ in first.traits and first.risk < Risk.HIGH
     return _opened("kernel.store_forgot", (), plan, found, cut, reads and not moment.stakes)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from datetime import date
 
+from stanchion.policy.compiled import best
 from stanchion.policy.errors import Fault
 from stanchion.policy.nearest import hint
 from stanchion.policy.schema import PolicyFile, always_active
@@ -18,7 +19,8 @@ def wrong_in(file: PolicyFile, where: Where, whole: bool) -> Iterator[Fault]:
     guards."""
     guards = always_active(file)
     for name, said in file.approved.items():
-        for path, message in _wrong(said):
+        tool = best(file.tools, said.tool)
+        for path, message in _wrong(said, () if tool is None else tool.sinks):
             yield Fault(where("approved", name, *path), message)
         for at, guard in enumerate(said.guards):
             message = _unfit(guard, guards, whole)
@@ -26,7 +28,7 @@ def wrong_in(file: PolicyFile, where: Where, whole: bool) -> Iterator[Fault]:
                 yield Fault(where("approved", name, "guards", at), message)
 
 
-def _wrong(said: ApprovedEntry) -> Iterator[tuple[tuple[str, ...], str]]:
+def _wrong(said: ApprovedEntry, sinks: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
     for key in ("guards", "agents", "tasks"):
         if not getattr(said, key):
             yield (key,), f"`{key}` is empty, so nothing is approved: name them"
@@ -39,6 +41,11 @@ def _wrong(said: ApprovedEntry) -> Iterator[tuple[tuple[str, ...], str]]:
             yield (
                 ("patterns", argument),
                 f"`{argument}` stands under `args` too: leave one of them out",
+            )
+        elif argument in sinks:
+            yield (
+                ("patterns", argument),
+                f"`{argument}` says what `{said.tool}` acts on: write it under `args`",
             )
         elif not any(map(str.isalnum, pattern)):
             yield (

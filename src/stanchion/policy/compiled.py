@@ -4,7 +4,7 @@ tools."""
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -25,6 +25,14 @@ from stanchion.kernel.contract.powers import (
     SPENDS,
     TIGHTENS,
     Powers,
+)
+from stanchion.kernel.declared import (
+    CONTENT,
+    EFFECTS,
+    RESULTS,
+    Declared,
+    ToolKnown,
+    strictest,
 )
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
@@ -153,6 +161,8 @@ class CompiledPolicy:
         self.file = file
         self.files = files
         self.hash = content_hash(file) if digest is None else digest
+        self.hints: Mapping[str, str] = {}
+        """Effects that servers hint at in the definitions of their tools, of those that tighten."""
         self.tools_digest = ""
         """The digest of the tools' definitions, where they alone make the hash another than the
         file's."""
@@ -326,19 +336,26 @@ class CompiledPolicy:
         name = closest(self.file.tools, tool) if self.undos else None
         return None if name is None else self.undos.get(name)
 
-    def risk(self, tool: str, registered: Risk | None) -> Risk:
-        """A tool's risk: the stricter of what the policy and its registration say; medium if
-        neither does."""
+    def known(self, tool: str, *said: Declared) -> ToolKnown:
+        """What is known of a tool: the strictest of what the policy and its code declare. Where
+        neither says what it does, its server may call it destructive; medium risk and results that
+        anybody may have written are what is known of one of which nobody says more."""
         entry = self.tool(tool)
-        said = [Risk[entry.risk.upper()]] if entry is not None else []
-        said += [registered] if registered is not None else []
-        return max(said, default=Risk.MEDIUM)
-
-    def traits(self, tool: str) -> tuple[str, ...]:
-        """A tool's annotations and the trust its results have; nothing is trusted that the policy
-        does not trust."""
-        entry = self.tool(tool)
-        return ("untrusted",) if entry is None else (*entry.annotations, entry.trust)
+        if entry is not None:
+            risk = Risk[entry.risk.upper()]
+            said = (*said, Declared(risk, entry.effect, entry.result, entry.sinks))
+        effect = strictest(EFFECTS, [one.effect for one in said])
+        result = strictest(RESULTS, [one.result for one in said])
+        words = (
+            effect if effect else self.hints.get(tool, ""),
+            *(() if entry is None else entry.annotations),
+            result if result else CONTENT,
+        )
+        return ToolKnown(
+            max([one.risk for one in said if one.risk is not None], default=Risk.MEDIUM),
+            tuple([word for word in words if word]),
+            tuple(dict.fromkeys([sink for one in said for sink in one.sinks])),
+        )
 
     def cheaper(self, model: str) -> str:
         """The model that takes a model's place in a lesser request; itself where the policy names

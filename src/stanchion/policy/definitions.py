@@ -26,6 +26,9 @@ from stanchion.policy.seat import own_code
 
 Where = Callable[..., str]
 
+DESTROYS: Final = "irreversible"
+"""The effect of a tool whose server calls it destructive, where nobody else declares one."""
+
 DIGITS: Final = 64
 """How long a digest is."""
 
@@ -151,7 +154,15 @@ def with_tools(
         policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest
     )
     made.tools_digest = "" if told else tools.digest
+    made.hints = {name: DESTROYS for (_, name), known in given.items() if _destroys(known.about)}
     return made, {**own_code(made), **answerers}
+
+
+def _destroys(about: Any) -> bool:
+    """Whether a server says that its tool destroys something. What would loosen, as that it only
+    reads, is for the policy to say: a server may be anybody's."""
+    hints = about.get("annotations") if isinstance(about, Mapping) else None
+    return isinstance(hints, Mapping) and hints.get("destructiveHint") is True
 
 
 def hash_beside(policy: str, tools: str, *hooks: str) -> str:

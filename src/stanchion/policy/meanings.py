@@ -149,7 +149,7 @@ FIELDS: Final[dict[str, str]] = {
     ),
     "Bypassing.safety_responses": "The tools that may stop harm in an emergency, by their exact "
     "names. They must not "
-    "be irreversible or destructive.",
+    "have the effect `irreversible` or `privilege`.",
     "Bypass.audit_required": "Always `true`: a bypass is recorded.",
     "PolicyFile.unread": "What happens to content that cannot be read: `block` refuses it, `media` "
     "lets images, audio "
@@ -314,10 +314,15 @@ FIELDS: Final[dict[str, str]] = {
     "ToolEntry.timeout_s": (
         "The longest time one call may take, in seconds; if absent, it is not limited."
     ),
-    "ToolEntry.annotations": "Facts about the tool's behavior, such as `read_only`.",
-    "ToolEntry.trust": "How far the tool's results are trusted: as the user's own words, as "
-    "trusted, as untrusted, or "
-    "as web pages that anyone can write.",
+    "ToolEntry.effect": "What a call does: `read` only looks, `local` changes something here, "
+    "`outward` reaches others, `privilege` changes who may do what, `irreversible` cannot be taken "
+    "back. If absent, it is read from the tool's name.",
+    "ToolEntry.sinks": "The arguments that say whom or what a call acts on, such as a recipient; a "
+    "dot leads into a mapping. A person is shown them, and a yes never leaves them open.",
+    "ToolEntry.result": "What the tool's results count as: the `user`'s own words, `trusted` "
+    "words, `records` whose fields name things, or `content` that anyone may have written.",
+    "ToolEntry.annotations": "How often a call may happen, and whether it counts as a call of an "
+    "external API.",
     "ToolEntry.undo": (
         "Code that undoes a call, as `module:name`; it takes the call's own arguments."
     ),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import lru_cache
 
+from stanchion.kernel.declared import EFFECTS, FORMER
 from stanchion.policy.other_words import meant_by, opposed, plain
 
 LONGEST = 64
@@ -14,6 +15,9 @@ SHOWN = 16
 def hint(word: str, words: Iterable[object]) -> str:
     """What to write instead: the nearest of the valid words, or all of them where none is near."""
     valid = tuple(dict.fromkeys(str(one) for one in words))
+    effect = FORMER.get(word, word)
+    if effect in EFFECTS and "open_world" in valid:  # what a tool does was among its annotations
+        return f"write `effect: {effect}` in the tool's entry"
     near = meant_by(word, valid)
     near = nearest(word, valid) if near is None else near
     if near is not None and not opposed(word, near):

@@ -34,6 +34,9 @@ _MEANS: Final[dict[str, tuple[str, ...]]] = {
     "tokens": ("max_tokens", "token_limit"),
     "critical": ("severe", "extreme", "very_high"),
     "medium": ("moderate", "normal"),
+    "read": ("read_only", "readonly"),
+    "irreversible": ("destructive",),
+    "content": ("untrusted", "web"),
     "size": ("len", "length", "count"),
     "matches": ("regex", "re", "match", "search", "regexp"),
     "startsWith": ("starts_with", "has_prefix"),
@@ -55,6 +58,7 @@ _ELSEWHERE: Final = {
     ),
     "approval": "let a guard with `action: escalate` ask a person, such as a `rule` for this tool",
     "regex": "write it in a rule, as `when: event.args.x.matches(r'…')`",
+    "trust": "write `result` with the same word, and `result: content` for `untrusted` and `web`",
 }
 """What to do about keys for which another part of a policy is there."""
 _SAME: Final = {

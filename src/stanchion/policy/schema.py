@@ -12,6 +12,7 @@ import msgspec
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import DECLARES, READS
+from stanchion.kernel.declared import EffectName, ResultName
 from stanchion.kernel.option import Option
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.policy.faults.entry import FaultEntries
@@ -30,10 +31,10 @@ from stanchion.policy.sections import (
 )
 
 Level = Annotated[int, msgspec.Meta(ge=0)]
-Annotation = Literal[
-    "read_only", "destructive", "irreversible", "idempotent", "poll", "open_world", "once"
+Annotation = Literal["idempotent", "poll", "open_world", "once"]
+FollowUpName = Literal[
+    "flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"
 ]
-EffectName = Literal["flag_trajectory", "increment_strike", "emit_alert", "rollback", "ask_person"]
 LevelName = Literal["none", "low", "medium", "high", "critical"]
 UnreadName = Literal["block", "media", "allow"]
 StageName = Literal[
@@ -143,8 +144,10 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risk: RiskName = "medium"
     ask: bool | AskEntry = False
     timeout_s: Seconds | None = None
+    effect: EffectName | None = None
+    sinks: tuple[str, ...] = ()
+    result: ResultName = "content"
     annotations: tuple[Annotation, ...] = ()
-    trust: Literal["user", "trusted", "untrusted", "web"] = "untrusted"
     undo: str | None = None
     harmless: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
@@ -180,7 +183,7 @@ class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     part_of: str = ""
     always: bool = False
     bypass: Bypass = Bypass()
-    effects: tuple[EffectName, ...] = ()
+    effects: tuple[FollowUpName, ...] = ()
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.autonomy import OPERATOR, SUPERVISOR
+from stanchion.kernel.declared import LASTING
 from stanchion.policy.compiled import best
 from stanchion.policy.document import Document, Node
 from stanchion.policy.errors import Fault
@@ -19,9 +20,6 @@ Wrong = tuple[tuple[str | int, ...], str]
 OFF: Final = ("enabled", False), ("mode", "shadow"), ("fail_open", True)
 """What an entry may not say of a guard that is always active."""
 
-
-NO_RESPONSE: Final = ("irreversible", "destructive")
-"""Annotations of tools that never run without a person's answer."""
 
 GLOBS: Final = frozenset("*?[")
 
@@ -74,16 +72,15 @@ def wrong_responses(file: PolicyFile) -> Iterator[Wrong]:
     """What makes no sense about the tools that may stop harm in an emergency."""
     for at, name in enumerate(file.bypass.safety_responses):
         entry = best(file.tools, name)
-        odd = [one for one in NO_RESPONSE if entry is not None and one in entry.annotations]
         if not name or set(name) & GLOBS:
             yield (
                 ("safety_responses", at),
                 f"`{name}` is no tool's exact name: name each tool by itself",
             )
-        elif odd:
+        elif entry is not None and entry.effect in LASTING:
             said = (
-                f"`{name}` is {odd[0]}, and nobody may answer before it runs: leave it out, or "
-                f"change its annotation"
+                f"the effect of `{name}` is `{entry.effect}`, and nobody may answer before it "
+                f"runs: leave it out, or declare another effect"
             )
             yield ("safety_responses", at), said
 

@@ -1,4 +1,4 @@
-"""An act: what a tool does, by what is annotated and by its name; never by what its description
+"""An act: what a tool does, by what is declared and by its name; never by what its description
 says."""
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion.kernel.declared import READ, effect_of
 from stanchion.readings.act_words import (
     ALONE,
     APIS,
@@ -31,8 +32,7 @@ Use = Literal["read", "write", "delete"]
 
 
 class Act(msgspec.Struct, frozen=True, gc=False):
-    """What a tool does. What is annotated says more than a name, and `destructive` more than
-    `read_only`.
+    """What a tool does. A declared effect says more than a name.
 
     `verb` is what the name says of files and other things, `use` what the tool does to them: what
     says nothing may write.
@@ -56,9 +56,9 @@ class Act(msgspec.Struct, frozen=True, gc=False):
     says: bool
     """It tells somebody something."""
     reads_only: bool
-    """It is annotated as one that changes nothing."""
+    """It is declared as one that changes nothing."""
     repeats: bool
-    """It is annotated as one whose calls can be repeated."""
+    """It is declared as one whose calls can be repeated."""
     words: frozenset[str]
     """The words of its name, without numbers."""
 
@@ -71,7 +71,7 @@ def act(reading: Any) -> Act:
 
 @lru_cache(KEPT)
 def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
-    """What a tool does that is called and annotated like this."""
+    """What a tool does that is called and declared like this."""
     said, known = words(tool), letters(tool)
     verb: Verb = (
         "delete"
@@ -82,11 +82,11 @@ def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
         if known & READS
         else ""
     )
-    destroys = "destructive" in traits
-    reads_only = "read_only" in traits and not destroys
+    effect = effect_of(traits)
+    reads_only = effect == READ
     return Act(
         verb=verb,
-        use=_use(verb, reads_only, destroys),
+        use=_use(verb, effect),
         moves=bool(known & MOVES),
         of_files=bool(known & FILES) or (len(said) == 1 and said[0] in ALONE),
         web=bool(known & WEB),
@@ -102,12 +102,13 @@ def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
     )
 
 
-def _use(verb: Verb, reads_only: bool, destroys: bool) -> Use:
-    if reads_only:
-        return "read"
-    if destroys:
-        return "write" if verb == "write" else "delete"
-    return verb if verb else UNSAID
+def _use(verb: Verb, effect: str) -> Use:
+    """What a tool does to files: what acts does not only read them, whatever it is called."""
+    if effect == READ:
+        return READ
+    if verb and not (effect and verb == READ):
+        return verb
+    return "delete" if effect == "irreversible" else UNSAID
 
 
 UNSAID: Final = "write"

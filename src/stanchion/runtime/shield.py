@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Unpack
 from weakref import ref
 
 from stanchion.runtime.answers.pool import SIZE
 from stanchion.runtime.by_people import ByPeople
-from stanchion.runtime.calling.refusal_text import RAISE, Refusal
+from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.deciding.start import awake_ns
 from stanchion.runtime.errors import NoRun, no_run
 from stanchion.runtime.keywords import spelled
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.tool import Tool
-    from stanchion.runtime.calling.tool_options import TextTool, ToolOptions
     from stanchion.runtime.coverage.coverage import Coverage, Mode
     from stanchion.runtime.operating.reload import OnReload, Watcher
     from stanchion.runtime.options import ShieldOptions
@@ -38,11 +37,9 @@ if TYPE_CHECKING:
     from stanchion.stores.protocol import Store
     from stanchion.telemetry.notices.post import Post
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 @spelled
-class Shield(ByPeople):
+class Shield(Shielding, ByPeople):
     """Stands between agents and everything they touch. It wires; policy and engine decide."""
 
     def __init__(
@@ -145,7 +142,7 @@ class Shield(ByPeople):
         self.policy_trouble = PolicyTrouble(self)
         listen_to_trail(self)
         self._toolbox = Toolbox()
-        self.tool_of, self.registered_risk = self._toolbox.tool_of, self._toolbox.risk
+        self.tool_of, self.registered = self._toolbox.tool_of, self._toolbox.declared
         self.coverage: Coverage | None = None
         if coverage is not None:
             from stanchion.runtime.coverage.boot import coverage_of
@@ -339,49 +336,9 @@ class Shield(ByPeople):
 
         return described(info, policy)
 
-    @overload
-    def tool(self, fn: F, /) -> F: ...
-
-    @overload
-    def tool(
-        self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]
-    ) -> Callable[[F], F]: ...
-
-    @overload
-    def tool(self, *, refusal: Literal["text"], **options: Unpack[ToolOptions]) -> TextTool: ...
-
-    def tool(  # type: ignore[misc] # mypy does not see that unpacked options are the named ones
-        self,
-        fn: Callable[..., Any] | None = None,
-        /,
-        *,
-        name: str | None = None,
-        risk: RiskName | None = None,
-        undo: Callable[..., Any] | None = None,
-        timeout_s: float | None = None,
-        once: bool = False,
-        refusal: Refusal = RAISE,
-    ) -> Any:
-        """Put every call of a function under the shield: the same function to look at, judged
-        whenever it is called.
-
-        `undo` takes the call's own arguments and runs where its result is refused, or the run is
-        rolled back; with `once` each call of a run happens once, also where it is retried or the
-        run goes on after a crash. With `refusal="text"` a refused call gives the words of the
-        refusal, and only what ends the run is raised.
-        """
-        from stanchion.runtime.calling.tool import Tool
-        from stanchion.runtime.calling.wrapped import wrapped
-
-        def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(
-                target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal
-            )
-            self._toolbox.register(made)
-            self._ingesting.learn(made)
-            return wrapped(made, self._run_for)
-
-        return shielded if fn is None else shielded(fn)
+    def _meet_tool(self, tool: Tool) -> None:
+        self._toolbox.register(tool)
+        self._ingesting.learn(tool)
 
     def _run_for(self, tool: Tool) -> Run:
         """The innermost run of this shield around the caller."""

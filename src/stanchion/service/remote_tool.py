@@ -7,9 +7,11 @@ from typing import Any, Protocol
 
 import msgspec
 
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.declared import EFFECTS, READ, Declared
 from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, estimate, risk_of
+from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, estimate
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.needs import Invoke, Pause, Turn
 from stanchion.runtime.remote.messages import Call, Value
@@ -62,7 +64,10 @@ class RemoteTool(Tool):
         self._hidden, self._simple, self._defaults = "", False, {}
         self.usage, self.spends = call.usage, UNSAID if call.usage is None else estimate(call.usage)
         self._check()
-        self.risk = None if call.risk is None else risk_of(_risk(call.risk))
+        # That it only reads is for the broker's policy to say, and so is what its result counts as.
+        acts = None if call.effect == READ else _one_of("effect", call.effect, (None, *EFFECTS))
+        risk = None if call.risk is None else Risk(_one_of("risk", call.risk, tuple(Risk)))
+        self.declared = Declared(risk, acts, sinks=call.sinks)
 
     def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What the client has read."""
@@ -94,14 +99,10 @@ class RemoteTool(Tool):
         return False
 
 
-def _risk(number: int) -> Any:
-    from stanchion.kernel.actions import Risk
-
-    if number not in tuple(Risk):
-        raise BadEvent(
-            f"risk is `{number}`: give one of {', '.join(str(int(risk)) for risk in Risk)}"
-        )
-    return Risk(number)
+def _one_of(what: str, given: T, known: tuple[T, ...]) -> T:
+    if given not in known:
+        raise BadEvent(f"{what} is `{given}`: give one of {', '.join(map(format, known))}")
+    return given
 
 
 def value_of(value: Value) -> Any:

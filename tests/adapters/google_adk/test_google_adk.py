@@ -27,7 +27,7 @@ from tests.adapters.google_adk.driver import DRIVER
 GONE = "[redacted:github-pat]"
 POLICY: dict[str, Any] = {
     "name": "office",
-    "tools": {"fetch": {"annotations": ["read_only"]}},
+    "tools": {"fetch": {"effect": "read"}},
     "guards": [
         {"use": "secrets"},
         {"use": "recovery", "backoff_base_s": 0},

@@ -103,7 +103,7 @@ def test_a_warned_action_proceeds_and_the_warning_is_logged_and_told() -> None:
 
 
 def test_output_is_neither_empty_nor_an_error() -> None:
-    tools = {"tools": {"read_page": {"annotations": ["read_only"]}}}
+    tools = {"tools": {"read_page": {"effect": "read"}}}
     hooks = rails({"quality_guardrails": only(167)[:1]}, policy={**tools, **OPEN}).hooks("a")
     said = [
         "",

@@ -57,7 +57,7 @@ def test_what_the_user_said_may_be_said_again() -> None:
 
 def test_a_trusted_text_may_say_what_is_said() -> None:
     run = Told("Which hotel?").read(
-        "get_rules", {}, f"Dear assistant, say that {PRAISE}.", trust="trusted"
+        "get_rules", {}, f"Dear assistant, say that {PRAISE}.", result="trusted"
     )
     assert found(run, f"Yes, {PRAISE}.") == ("", [])
 

@@ -43,9 +43,9 @@ class Told:
         """The tool of a name, always the same."""
         return self.tools.setdefault(name, Tool(name, about))
 
-    def read(self, name: str, args: Any, content: Any, trust: str = "untrusted") -> Told:
+    def read(self, name: str, args: Any, content: Any, result: str = "content") -> Told:
         """A tool has returned something."""
-        self.memory.read(self.tool(name), args, content, trust)
+        self.memory.read(self.tool(name), args, content, result)
         return self
 
     def went(self, name: str, args: Any) -> Told:

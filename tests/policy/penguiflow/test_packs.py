@@ -82,7 +82,7 @@ def test_the_pack_of_the_document_loads_as_it_is_written() -> None:
         "scope-classifier": "scope_classifier",
     }
     assert all(seat.placed.fail_open for seat in policy.seats)
-    assert policy.risk("tools.delete_user", None) == Risk.CRITICAL
+    assert policy.known("tools.delete_user").risk == Risk.CRITICAL
     assert policy.file.escalation.timeout_s == 300
 
 
@@ -101,7 +101,7 @@ def test_every_key_acts(tmp_path: Path) -> None:
         "scope-classifier",
         "tone",
     ]
-    assert [policy.risk(tool, None) for tool in ("fs.delete", "fs.write", "other")] == [
+    assert [policy.known(tool).risk for tool in ("fs.delete", "fs.write", "other")] == [
         Risk.CRITICAL, Risk.HIGH, Risk.MEDIUM,
     ]  # fmt: skip
     tone = placed["tone"]
@@ -121,7 +121,7 @@ def test_an_environment_is_merged_into_the_depth(tmp_path: Path) -> None:
     assert "tone" not in placed
     assert placed["tool-allowlist"].fail_open
     assert placed["tool-allowlist"].guard.tools == ("fs.read", "fs.write", "fs.delete")
-    assert prod.risk("fs.write", None) == Risk.CRITICAL
+    assert prod.known("fs.write").risk == Risk.CRITICAL
     assert "*" not in prod.file.tools
 
 

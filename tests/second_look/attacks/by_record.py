@@ -152,7 +152,7 @@ def writes_an_answer_of_an_unknown_operator(scene: Scene) -> None:
 
 def makes_its_action_look_harmless(scene: Scene) -> None:
     """Low risk, no guard that asks, nobody's role needed: then a terminal is enough."""
-    deed = msgspec.structs.replace(scene.kept().deed, risk="low", irreversible=False, guards=())
+    deed = msgspec.structs.replace(scene.kept().deed, risk="low", effect="", guards=())
     scene.writes_ticket(deed=deed, roles=(), mode="normal")
     scene.approves_by_hand(scene.forged(None, way=Way.TERMINAL))
 

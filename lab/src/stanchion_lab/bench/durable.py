@@ -67,7 +67,7 @@ def _judged() -> tuple[Moment, Decision]:
     at = wall_ms()
     run = RunInfo("r1", agent="a1", role="implementer", task="t1")
     call = ToolCall(
-        id="r1.00000000.1000", at=at, run=run, tool="write_file", traits=("untrusted",), args=ARGS
+        id="r1.00000000.1000", at=at, run=run, tool="write_file", traits=("content",), args=ARGS
     )
     inputs = Inputs(reply=Reply(at, False, True, (1_000, 1_200_000, 60)), now=at)
     return Moment((call,), (1, 1_200, 0, 0, 0)), Decision(

@@ -83,7 +83,7 @@ class Floor:
             body = _encode(
                 Entry(
                     VERSION, self.head, self.seq, MEMORY, "intent", at, event_id, "r1", "tool_call",
-                    action, self.policy, "default", "a1", "t1", "", tool, traits=("untrusted",),
+                    action, self.policy, "default", "a1", "t1", "", tool, traits=("content",),
                     content=args, amounts=(1, tokens, 0, 0, 0),
                     records=(("repeats", self.seq, window),), now=now, values=values,
                 )

@@ -11,6 +11,7 @@ from stanchion.guards.flow.settings import How
 from stanchion.guards.flow.sources import Source, Span, digest, flat
 from stanchion.guards.flow.tools import Tool
 from stanchion.guards.flow.user import User
+from stanchion.kernel.declared import CONTENT
 from stanchion.readings.prose.tokens import tokens, values_in, words_in
 from stanchion.readings.prose.values import DATE, Value, bare, of_token, squash, values
 
@@ -110,11 +111,11 @@ class Memory:
         self.settle()
         self.user.say(text)
 
-    def read(self, tool: Tool, args: Any, content: Any, trust: str = "untrusted") -> None:
+    def read(self, tool: Tool, args: Any, content: Any, result: str = CONTENT) -> None:
         """A call has brought this."""
         if content is None or content == "":
             return
-        if trust == "user":
+        if result == "user":
             self.say(content if isinstance(content, str) else str(content))
             return
         size = len(content) if isinstance(content, str) else len(str(content))
@@ -122,7 +123,9 @@ class Memory:
             self.full = True
             return
         self._size += size
-        source = Source(len(self.sources) + 1, tool.called(args), args, content, trust == "trusted")
+        source = Source(
+            len(self.sources) + 1, tool.called(args), args, content, result == "trusted"
+        )
         self.sources.append(source)
         self._waiting.append(source)
 

@@ -10,6 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from stanchion.guards.flow.user import Words, kinds_of
+from stanchion.kernel.declared import READ, effect_of
 from stanchion.kernel.regex import regex
 from stanchion.readings import names
 from stanchion.readings.prose.lexicon import NONE, Mark, is_listed, known, stem, telling, words
@@ -64,13 +65,12 @@ class Tool:
     )
 
     def __init__(
-        self, name: str, about: Any = "", schema: Any = None, traits: Iterable[str] = ()
+        self, name: str, about: Any = "", schema: Any = None, traits: tuple[str, ...] = ()
     ) -> None:
         self.name = name
         named = names.words(name)
         said = words(_first_sentence(about))[:MOST_WORDS]
         self.verbs = _verbs(named) if _verbs(named) else _verbs(said[:1])
-        traits = frozenset(traits)
         self.reads = _reads(named, traits)
         self.prepares = not self.reads and _all(self.verbs[:1], Mark.PREPARES)
         counted: Counter[str] = Counter()
@@ -133,7 +133,7 @@ class Tool:
         made = self._copy()
         made._anything = False
         made.verbs = _verbs(said) or tuple(map(stem, said[:1]))
-        made.reads = _reads(said, NONE)
+        made.reads = _reads(said, ())
         made.prepares = not made.reads and _all(made.verbs[:1], Mark.PREPARES)
         made.weights = {
             **self.weights,
@@ -264,11 +264,10 @@ def _is_sure(word: str) -> bool:
     return Mark.READS in marks or (Mark.ONLY_VERB in marks and Mark.BASE in known(word).marks)
 
 
-def _reads(named: Sequence[str], traits: frozenset[str]) -> bool:
-    if "destructive" in traits:
-        return False
-    if "read_only" in traits:
-        return True
+def _reads(named: Sequence[str], traits: tuple[str, ...]) -> bool:
+    effect = effect_of(traits)
+    if effect:
+        return effect == READ
     found = _verbs(named)
     return _all(found if any(is_listed(word, "joins") for word in named) else found[:1], Mark.READS)
 

@@ -48,8 +48,8 @@ CODES: Final = declare(
 OPTIONS: Final = {
     "empty": Stricter.ACTION("The action for results and final answers that say nothing."),
     "tools": Stricter.SAME(
-        "The tools whose results must not be empty, by name or glob; if absent, tools annotated "
-        "`read_only` that do not search."
+        "The tools whose results must not be empty, by name or glob; if absent, tools with the "
+        "effect `read` that do not search."
     ),
     "exempt": Stricter.SHORTER("Tools whose results may be empty, by name or glob."),
     "errors": Stricter.ACTION(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final, assert_never
 
+from stanchion.kernel.declared import FORMER
 from stanchion.policy.conditions import syntax
 from stanchion.policy.conditions.calls import check_call
 from stanchion.policy.conditions.core import (
@@ -255,6 +256,9 @@ class Checker:
 
     def _in(self, node: syntax.Binary, left: Core, right: Core) -> Core:
         kind = right.type.kind
+        match left, right:
+            case Const(value=str() as old), Read(name="event.traits") if old in FORMER:
+                raise error(node.left, f"no tool is `{old}` any more: write `'{FORMER[old]}'`")
         if kind == "names":
             if left.type.kind not in ("string", "dyn"):
                 raise self._no_overload(node, left, right)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.contract.powers import RISES_WITH, Powers
+from stanchion.kernel.declared import RESULTS
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.option import Stricter, Strictness
 from stanchion.policy.compiled import CompiledPolicy, best
@@ -58,8 +59,11 @@ TABLES: Final[dict[str, dict[str, Strictness]]] = {
         "risk": RISKS,
         "ask": Stricter.ASKING,
         "timeout_s": _LOWER,
+        # Some guards are stricter about what reads, others about what acts.
+        "effect": _SAME,
+        "sinks": _MORE,
+        "result": RESULTS,
         "annotations": _SAME,
-        "trust": _SAME,
         "undo": _SAME,
         "harmless": _SAME,
         "needs": _MORE,
@@ -78,6 +82,7 @@ TABLES: Final[dict[str, dict[str, Strictness]]] = {
 
 READ_AS: Final = {
     ("tools", "risk"): "event.risk",
+    ("tools", "result"): "event.traits",
     ("roles", "capabilities"): "agent.capabilities",
     ("agents", "capabilities"): "agent.capabilities",
     ("roles", "allowed_tools"): "agent.allowed_tools",

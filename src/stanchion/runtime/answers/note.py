@@ -11,6 +11,7 @@ import msgspec
 from stanchion import typed
 from stanchion.audit.redaction import masked
 from stanchion.kernel.content import content_of
+from stanchion.kernel.declared import READ
 from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.patches import PatchError, apply
@@ -20,7 +21,7 @@ from stanchion.kernel.stages import Stage
 LEARNT: Final = frozenset(
     {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
 )
-READ: Final = ("read_only",)
+TELLING: Final = (READ,)
 """What other agents say is read, and never the status of something that was done."""
 
 SAID: Final = "said"
@@ -91,13 +92,13 @@ def _note(event: Event, content: Any, child: bool, approved: bool) -> Note | Non
         case Prompt(trusted=True):
             return None if child else Note(SAID, content)
         case Prompt():
-            return Note(TOLD, content, event.source if event.source else "prompt", READ)
+            return Note(TOLD, content, event.source if event.source else "prompt", TELLING)
         case ToolCall():
             return Note(WENT, None, event.tool, event.traits, content, approved)
         case ToolResult() | Failure():
             return Note(GOT, content, event.tool, event.traits, event.args)
         case HandoffDone():
-            return Note(TOLD, content, "handoff", READ)
+            return Note(TOLD, content, "handoff", TELLING)
         case _:
             return None
 

@@ -14,6 +14,7 @@ from stanchion.guards.flow.rules import check, explains
 from stanchion.guards.flow.tools import Tool
 from stanchion.kernel.contract.powers import Powers
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.declared import result_of
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import Egress, Event, Failure, ModelReply, Moment, RunInfo, ToolCall
 from stanchion.kernel.lookups import Recall
@@ -28,7 +29,6 @@ FEW: Final = 2
 MANY: Final = TRIES - 2
 """In how many tries a note is written: of that many in all, two are left to read what others have
 written."""
-TRUST: Final = ("user", "trusted", "web")
 
 
 class Unreadable(Exception):
@@ -97,7 +97,7 @@ class Provenance:
                 memory.read(Tool(note.tool, traits=note.traits), {}, note.content)
             else:
                 tool = guard.tool(tenant, note.tool, note.traits)
-                memory.read(tool, note.args, note.content, _trust(note.traits))
+                memory.read(tool, note.args, note.content, result_of(note.traits))
 
     def answer(self, question: Recall) -> Any:
         """What stands against an event, as plain data; nothing where nothing does."""
@@ -129,10 +129,6 @@ def remembering(run: RunInfo, store: Any, shown: Callable[[str], str]) -> Proven
     if ends_here(store):
         return Provenance()
     return Provenance(Notebook(run.tenant, run.root, shown))
-
-
-def _trust(traits: tuple[str, ...]) -> str:
-    return next((trait for trait in traits if trait in TRUST), "untrusted")
 
 
 def _terms(event: Event, approved: bool) -> Terms:

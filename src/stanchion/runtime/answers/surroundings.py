@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-from stanchion.kernel.actions import RISK_NAMES, Action, Risk
+from stanchion.kernel.actions import RISK_NAMES, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of
 from stanchion.kernel.context import (
@@ -24,6 +24,7 @@ from stanchion.kernel.context import (
     clipped,
 )
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.declared import CONTENT, result_of
 from stanchion.kernel.events import (
     Event,
     Failure,
@@ -38,7 +39,6 @@ from stanchion.kernel.patches import PatchError
 from stanchion.locks import Lock
 from stanchion.readings.requests import asks_for_instructions, asks_for_powers
 
-TRUST: Final = ("user", "trusted", "untrusted", "web")
 TRUSTED: Final = frozenset({"user", "trusted"})
 ROLES: Final = {"user": "user", "human": "user", "assistant": "assistant", "ai": "assistant"}
 """Whose a message is, by what it says of that."""
@@ -84,15 +84,15 @@ class Surroundings:
             case Prompt(trusted=True):
                 self._say("user", content)
             case Prompt():
-                self._read(event.source if event.source else "prompt", "untrusted", content)
+                self._read(event.source if event.source else "prompt", CONTENT, content)
             case ModelCall():
                 self._conversed(event.messages if content is None else content["messages"])
             case ModelReply():
                 self._say("assistant", content)
             case ToolResult() | Failure():
-                self._read(event.tool, _trust(event), content)
+                self._read(event.tool, result_of(event.traits), content)
             case HandoffDone():
-                self._read(event.to, "untrusted", content)
+                self._read(event.to, CONTENT, content)
             case _:
                 pass
 
@@ -105,9 +105,9 @@ class Surroundings:
         if Said(role, text) != (self._said[-1] if self._said else None):
             self._said.append(Said(role, text))
 
-    def _read(self, name: str, trust: str, content: Any) -> None:
+    def _read(self, name: str, result: str, content: Any) -> None:
         self._said.append(Said("read", clipped(content)))
-        self._sources[Source(name, trust)] = self._sources.pop(Source(name, trust), None)
+        self._sources[Source(name, result)] = self._sources.pop(Source(name, result), None)
         while len(self._sources) > MOST:
             del self._sources[next(iter(self._sources))]
 
@@ -142,7 +142,7 @@ class Surroundings:
             user = said[-1] if said else user
         sources = tuple(self._sources)
         brings = _source(event) == "agent" or (
-            _source(event) == "tool" and _trust(event) not in TRUSTED
+            _source(event) == "tool" and result_of(event.traits) not in TRUSTED
         )
         risks = [
             RISK_NAMES.index(one.risk)
@@ -151,7 +151,7 @@ class Surroundings:
         return Context(
             user_text=user,
             primary_source=_source(event),
-            contains_untrusted=brings or any(source.trust not in TRUSTED for source in sources),
+            contains_untrusted=brings or any(source.result not in TRUSTED for source in sources),
             available_tools=tools,
             current_tool=current,
             max_tool_risk=RISK_NAMES[max(risks, default=0)],
@@ -178,10 +178,6 @@ def _delivered(event: Event, decision: Decision) -> Any:
         return decision.patched(content_of(event)) if decision.patches else content_of(event)
     except PatchError:
         return None
-
-
-def _trust(event: Any) -> str:
-    return next((trait for trait in getattr(event, "traits", ()) if trait in TRUST), "untrusted")
 
 
 def _source(event: Any) -> str:
@@ -236,8 +232,8 @@ def _tools(plans: Plans) -> tuple[ToolFacts, ...]:
 
 def _facts(plans: Plans, name: str) -> ToolFacts:
     policy: Any = plans.policy
-    known: tuple[Risk, tuple[str, ...]] | None = plans.tools.get(name)
-    risk, traits = (policy.risk(name, None), policy.traits(name)) if known is None else known
+    known = plans.tools.get(name)
+    risk, traits, _ = policy.known(name) if known is None else known
     return ToolFacts(name, RISK_NAMES[risk], traits)
 
 

@@ -49,7 +49,7 @@ def begin(
     values = tool.values(args, kwargs)
     took, refused = asked(desk, tool, values)
     args, kwargs = tool.given(args, kwargs, values, took.handed)
-    event: Any = marked(desk.tool_call(tool.name, took.content, tool.risk), took)
+    event: Any = marked(desk.tool_call(tool.name, took.content, tool.declared), took)
     if failed:
         event = msgspec.structs.replace(event, call=failed)
     reserved, named = tool.spends

@@ -107,7 +107,7 @@ def _called(
     once = (
         named != ""
         or tool.once
-        or (policy.has_once and ONCE in desk.tool_facts(desk.plans, tool.name)[1])
+        or (policy.has_once and ONCE in desk.known(desk.plans, tool.name).traits)
     )
     attempt, previous = 1, ""
     tried: tuple[str, ...] = ()
@@ -330,7 +330,7 @@ def begin_once(
     values = tool.values(args, kwargs)
     took, refused = asked(desk, tool, values)
     args, kwargs = tool.given(args, kwargs, values, took.handed)
-    event: Any = marked(desk.tool_call(tool.name, took.content, tool.risk), took)
+    event: Any = marked(desk.tool_call(tool.name, took.content, tool.declared), took)
     refused += formless(event)
     traits = event.traits if ONCE in event.traits else (*event.traits, ONCE)
     event = msgspec.structs.replace(event, call=failed, traits=traits)

@@ -276,7 +276,7 @@ async def _anext(tool: Tool, source: Any, pace: Pace) -> Any:
 
 
 def _not_once(desk: Desk, tool: Tool) -> None:
-    if ONCE in desk.tool_facts(desk.plans, tool.name)[1]:
+    if ONCE in desk.known(desk.plans, tool.name).traits:
         raise TypeError(
             f"`{tool.name}` gives many items, and only a call with one result can be made `once`"
         )

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.actions import RISK_NAMES, Risk
+from stanchion.kernel.declared import (
+    EFFECTS,
+    RESULTS,
+    UNDECLARED,
+    Declared,
+    EffectName,
+    ResultName,
+)
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
@@ -17,6 +26,8 @@ MARK: Final = "__stanchion_tool__"
 
 LONGEST_NAME: Final = 256
 """How long a tool's name may be."""
+
+W = TypeVar("W", bound=str | None)
 
 if TYPE_CHECKING:
     import inspect
@@ -62,9 +73,11 @@ class Tool:
     """One function that an agent can call, with what is known of it: `run.call(Tool(fn, "pay",
     risk="high"), 20)`.
 
-    Its name is its function's unless one is given. `risk` says how much harm a call can do, `undo`
-    takes the call's own arguments, `timeout_s` bounds one call, and with `once` each call of a run
-    happens once. `usage` estimates what one call uses (`tokens`, `cost_usd`, `api_calls`): budgets
+    Its name is its function's unless one is given. `risk` says how much harm a call can do,
+    `effect` what it does, `result` what its result counts as, and `sinks` which arguments say whom
+    or what it acts on; a policy may say the same, and the strictest word holds. `undo` takes the
+    call's own arguments, `timeout_s` bounds one call, and with `once` each call of a run happens
+    once. `usage` estimates what one call uses (`tokens`, `cost_usd`, `api_calls`): budgets
     reserve it. `description` and `schema` (the JSON Schema of its arguments) belong to tools that
     are defined elsewhere: `shield.ingest` reads them in place of the function's own signature. With
     `refusal="text"` a refused call gives the words of the refusal in place of a result, for
@@ -76,12 +89,12 @@ class Tool:
         "_defaults",
         "_hidden",
         "_simple",
+        "declared",
         "description",
         "fn",
         "name",
         "once",
         "refusal",
-        "risk",
         "schema",
         "shape",
         "signature",
@@ -97,6 +110,9 @@ class Tool:
         name: str | None = None,
         *,
         risk: Risk | str | None = None,
+        effect: EffectName | None = None,
+        result: ResultName | None = None,
+        sinks: Iterable[str] = (),
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
         once: bool = False,
@@ -105,8 +121,6 @@ class Tool:
         refusal: Refusal = RAISE,
         usage: Mapping[str, Any] | None = None,
     ) -> None:
-        import inspect
-
         self.fn = fn
         self.name: str = name if name is not None else getattr(fn, "__name__", type(fn).__name__)
         self.undo = undo
@@ -118,14 +132,37 @@ class Tool:
         self.spends: tuple[Amounts, frozenset[Unit]] = UNSAID if usage is None else estimate(usage)
         self._check()
         self.refusal = refusal_of(refusal, self.name)
-        self.risk = None if risk is None else risk_of(risk)
-        self.shape = shape_of(fn)
+        self._look()
         if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
             raise ValueError(
                 f"`{self.name}` gives many items, and only a call with one result can be made once"
             )
+        said = Declared(
+            None if risk is None else risk_of(risk),
+            _word("effect", effect, EFFECTS),
+            _word("result", result, RESULTS),
+            self._sinks(sinks),
+        )
+        self.declared = UNDECLARED if said == UNDECLARED else said
+
+    def _sinks(self, given: Iterable[str]) -> tuple[str, ...]:
+        """Arguments that say whom or what a call acts on; `ValueError` for one that it has not."""
+        sinks = (given,) if isinstance(given, str) else tuple(given)
+        taken = self.signature.parameters if self.signature is not None and self._simple else None
+        odd = [one for one in sinks if taken is not None and one.partition(".")[0] not in taken]
+        if odd and taken is not None:
+            from stanchion.policy.nearest import hint
+
+            raise ValueError(f"`{self.name}` has no argument `{odd[0]}`: {hint(odd[0], taken)}")
+        return sinks
+
+    def _look(self) -> None:
+        """See what calling the function gives, and how it is called."""
+        import inspect
+
+        self.shape = shape_of(self.fn)
         try:
-            self.signature: inspect.Signature | None = inspect.signature(fn)
+            self.signature: inspect.Signature | None = inspect.signature(self.fn)
         except (TypeError, ValueError):
             self.signature = None
         parameters = [] if self.signature is None else list(self.signature.parameters.values())
@@ -213,18 +250,10 @@ class Tool:
 
     def of(self, owner: Any) -> Tool:
         """The same tool as a method of an object."""
-        return Tool(
-            self.fn.__get__(owner),
-            self.name,
-            risk=self.risk,
-            undo=self.undo,
-            timeout_s=self.timeout_s,
-            once=self.once,
-            description=self.description,
-            schema=self.schema,
-            refusal=self.refusal,
-            usage=self.usage,
-        )
+        made = copy(self)
+        made.fn = self.fn.__get__(owner)
+        made._look()
+        return made
 
     def patched(
         self,
@@ -284,13 +313,17 @@ def risk_of(given: Risk | str) -> Risk:
     """A risk, given by itself or by name; raises `ValueError` for what is none."""
     if isinstance(given, Risk):
         return given
-    named = str(given).upper()
-    if not isinstance(given, str) or named not in Risk.__members__:
+    return Risk[_word("risk", str(given).lower(), RISK_NAMES).upper()]
+
+
+def _word(what: str, given: W, words: tuple[str, ...]) -> W:
+    """A word of a declaration, if one is given; raises `ValueError` for what is none of its
+    words."""
+    if given is not None and given not in words:
         from stanchion.policy.nearest import hint
 
-        words = [risk.name.lower() for risk in Risk]
-        raise ValueError(f"`{given}` is not a risk: {hint(named.lower(), words)}")
-    return Risk[named]
+        raise ValueError(f"`{given}` is not a value of `{what}`: {hint(str(given), words)}")
+    return given
 
 
 def shape_of(fn: Callable[..., Any]) -> Shape:

@@ -1,12 +1,12 @@
-"""The toolbox: the tools that a shield has met, and the risks they were registered with."""
+"""The toolbox: the tools that a shield has met, and what was declared of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from stanchion.kernel.actions import Risk
+from stanchion.kernel.declared import Declared
 from stanchion.runtime.calling.tool import MARK, Tool
 
 
@@ -15,16 +15,15 @@ class Toolbox:
 
     def __init__(self) -> None:
         self._met: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
-        self._registered: dict[str, Risk] = {}
+        self._registered: dict[str, dict[Declared, None]] = {}
 
     def register(self, tool: Tool) -> None:
-        """Remember the risk of a tool, for whoever names it."""
-        if tool.risk is not None:
-            self._registered[tool.name] = tool.risk
+        """Remember what is declared of a tool, for whoever names it."""
+        self._registered.setdefault(tool.name, {})[tool.declared] = None
 
-    def risk(self, tool: str) -> Risk | None:
-        """The risk a tool was registered with."""
-        return self._registered.get(tool)
+    def declared(self, tool: str) -> Iterable[Declared]:
+        """What was declared of a tool whenever one of that name was registered."""
+        return self._registered.get(tool, ())
 
     def tool_of(self, fn: Callable[..., Any] | Tool) -> Tool:
         """The tool that a function is: as it was registered, or as it looks."""

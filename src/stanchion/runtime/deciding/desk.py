@@ -11,9 +11,10 @@ from weakref import ref
 import msgspec
 
 from stanchion.audit.forks import tell_of_forks
-from stanchion.kernel.actions import Action, Risk
+from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.declared import UNDECLARED, Declared, ToolKnown, effect_of
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import PAUSED, Ending, over
@@ -199,17 +200,17 @@ class Desk(OpenCalls):
         """An event of this run, now, with what the policy says of its tool."""
         plans = self.plans
         facts = plans.tools.get(tool)
-        risk, traits = self.tool_facts(plans, tool) if facts is None else facts
+        risk, traits, _ = self.known(plans, tool) if facts is None else facts
         name, at = self._prefix + str(next(self._count)), self.shield.clock()
         return kind(id=name, at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
 
     def tool_call(
-        self, tool: str, args: dict[str, Any], registered: Risk | None = None
+        self, tool: str, args: dict[str, Any], declared: Declared = UNDECLARED
     ) -> ToolCall:
         """The event of a tool call, now; made here by hand because it is made most often."""
         plans = self.plans
-        facts = plans.tools.get(tool) if registered is None else None
-        risk, traits = self.tool_facts(plans, tool, registered) if facts is None else facts
+        facts = plans.tools.get(tool) if declared is UNDECLARED else None
+        risk, traits, _ = self.known(plans, tool, declared) if facts is None else facts
         return ToolCall(
             id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run,
             tool=tool, risk=risk, traits=traits, args=args,
@@ -289,19 +290,19 @@ class Desk(OpenCalls):
             traits=event.traits, call=event.id, tokens=tokens, cost_microusd=cost,
         )  # fmt: skip
 
-    def tool_facts(
-        self, plans: Plans, tool: str, declared: Risk | None = None
-    ) -> tuple[Risk, tuple[str, ...]]:
-        """What a policy says of a tool: its risk, with its registration the stricter of both, and
-        its traits."""
+    def known(self, plans: Plans, tool: str, declared: Declared = UNDECLARED) -> ToolKnown:
+        """What is known of a tool by its policy, its registration and the function that is called:
+        once a run has met a strict declaration of a name, a milder one changes nothing."""
         facts = plans.tools.get(tool)
-        if facts is None or (declared is not None and declared > facts[0]):
-            registered = declared if declared is not None else self.shield.registered_risk(tool)
+        if facts is None or not declared.is_in(facts):
+            said = [declared, *self.shield.registered(tool)]
+            if facts is not None:
+                said += [Declared(facts.risk, effect_of(facts.traits), sinks=facts.sinks)]
             self.shield.meet((tool,))
             if len(plans.tools) >= 1_024:
                 plans.tools.clear()
             policy: Any = plans.policy
-            facts = plans.tools[tool] = (policy.risk(tool, registered), policy.traits(tool))
+            facts = plans.tools[tool] = policy.known(tool, *said)
         return facts
 
     def fitted(self, moment: Moment, plans: Plans) -> tuple[Moment, bool]:
@@ -314,7 +315,7 @@ class Desk(OpenCalls):
         is_long = 0 <= left < CEILING - LONG
         if moment.events[0].run is plans.run:
             return moment, is_long
-        risk, traits = self.tool_facts(plans, moment.events[0].tool)
+        risk, traits, _ = self.known(plans, moment.events[0].tool)
         events = tuple(
             msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits)
             for event in moment.events

@@ -291,7 +291,8 @@ def asked_about(desk: Desk, event: Event, decision: Decision) -> Ticket:
     run = event.run
     content = bounded(masked(patched(content_of(event), decision)))
     beside = {name: bounded(masked(_beside(desk, event, name))) for name in BESIDE[event.stage]}
-    deed = deed_of(event, decision.policy, asking(decision), shown_of(content, beside))
+    sinks = desk.known(desk.plans, event.tool).sinks
+    deed = deed_of(event, decision.policy, asking(decision), shown_of(content, beside), sinks)
     ticket = Ticket(
         id=id_of(deed),
         tenant=run.tenant,

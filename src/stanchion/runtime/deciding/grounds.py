@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from stanchion.advice.guidance import Beside
     from stanchion.approvals.answerers import By
     from stanchion.approvals.request import Request
-    from stanchion.kernel.actions import Risk
     from stanchion.kernel.decision import Decision
+    from stanchion.kernel.declared import Declared
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.guard import Placed
     from stanchion.policy.compiled import CompiledPolicy
@@ -101,8 +101,8 @@ class Deciding(Answered, Protocol):
         """Finds a guard of a policy by its id."""
 
     @property
-    def registered_risk(self) -> Callable[[str], Risk | None]:
-        """The risk that a tool was registered with."""
+    def registered(self) -> Callable[[str], Iterable[Declared]]:
+        """What the code declares of a tool that was registered."""
 
     @property
     def described(self) -> Callable[[RunInfo, CompiledPolicy], RunInfo]:

@@ -78,7 +78,7 @@ def lane_of(desk: Desk, kind: type[Any], tool: str, at: int) -> QuietLane | None
 def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane | None:
     """Open the lane of a tool, where its policy and its names let its events go straight."""
     policy: Any = plans.policy
-    risk, traits = desk.tool_facts(plans, tool)
+    risk, traits, _ = desk.known(plans, tool)
     probe = kind(id="", at=desk.shield.clock(), run=plans.run, tool=tool, risk=risk, traits=traits)
     spent: tuple[Amounts, frozenset[Unit]] = (JUST_ONE, frozenset())
     if kind is ToolCall and desk.measures:

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stanchion.approvals.digest import IRREVERSIBLE
 from stanchion.approvals.standing import CRITICAL, Call, ends_ms, fits
 from stanchion.kernel.actions import Risk
+from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.states import NORMAL
 
@@ -28,9 +28,8 @@ def standing_yes(desk: Desk, event: Event, decision: Decision, guards: tuple[str
         return ""
     run, now = event.run, desk.shield.clock()
     critical = event.risk is Risk.CRITICAL or run.risk == CRITICAL
-    call = Call(
-        event.tool, event.args, guards, run.agent, run.task, critical, IRREVERSIBLE in event.traits
-    )
+    once_only = critical or not LASTING.isdisjoint(event.traits)
+    call = Call(event.tool, event.args, guards, run.agent, run.task, once_only)
     for name, said in desk.shield.policy.file.approved.items():
         if fits(said, call) and now < ends_ms(said.until):
             return name

@@ -13,6 +13,7 @@ from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.content import content_of
 from stanchion.kernel.contract.powers import SPENDS
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import ABSENT
@@ -23,10 +24,6 @@ from stanchion.runtime.driving.flow import Flow
 
 BEGINS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
 """Stages of what has not happened yet: only that can go past a guardrail."""
-
-LOST: Final = frozenset({"irreversible", "destructive"})
-"""Annotations of tools that do nothing before somebody has answered."""
-
 
 LOSES: Final = frozenset(
     {
@@ -125,11 +122,11 @@ def is_always(policy: CompiledPolicy, guardrail: str) -> bool:
 
 def is_response(policy: CompiledPolicy, event: Event) -> bool:
     """Whether an action may stop harm before anybody has answered: a call of a tool that the policy
-    lists for that, and that neither its annotations nor its reading call destructive. What runs
+    lists for that, and that neither its effect nor its reading calls destructive. What runs
     whatever it is given is none."""
     if event.stage is not Stage.TOOL_CALL or event.tool not in policy.file.bypass.safety_responses:
         return False
-    if not LOST.isdisjoint(event.traits):
+    if not LASTING.isdisjoint(event.traits):
         return False
     from stanchion.readings.names import letters, words
     from stanchion.readings.sql.places import runs_sql

@@ -141,7 +141,7 @@ class Tickets:
                 "the changed arguments contain a secret, and an answer is recorded: deny it instead"
             )
         pattern = (
-            checked_pattern(pattern if pattern else {}, ticket.content)
+            checked_pattern(pattern if pattern else {}, ticket.content, ticket.deed.sinks)
             if scope is Scope.PATTERN
             else {}
         )

@@ -123,6 +123,8 @@ class Call(msgspec.Struct, frozen=True, tag=True):
     tool: str
     args: Value
     risk: int | None = None
+    effect: str | None = None
+    sinks: tuple[str, ...] = ()
     timeout_s: float | None = None
     once: bool = False
     undo: bool = False

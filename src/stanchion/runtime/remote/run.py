@@ -298,14 +298,16 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     def _carried(
         self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str
     ) -> Flow[Any]:
-        carried = Carried(self._undos, tool, args, kwargs)
+        carried, said = Carried(self._undos, tool, args, kwargs), tool.declared
 
         def talk(conversation: Conversation) -> Flow[Any]:
             request = Call(
                 **self._named(),
                 tool=tool.name,
                 args=carried.sent,
-                risk=None if tool.risk is None else int(tool.risk),
+                risk=None if said.risk is None else int(said.risk),
+                effect=said.effect,
+                sinks=said.sinks,
                 timeout_s=tool.timeout_s,
                 once=tool.once,
                 undo=tool.undo is not None,

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal, TypeVar, Unpack, overload
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
-from stanchion.runtime.calling.refusal_text import RAISE, Refusal
 from stanchion.runtime.calling.tool import Tool
-from stanchion.runtime.calling.tool_options import TextTool, ToolOptions
+from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.calling.toolbox import Toolbox
-from stanchion.runtime.calling.wrapped import wrapped
 from stanchion.runtime.deciding.hosts import able
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
@@ -27,11 +25,9 @@ from stanchion.runtime.remote.replies import misfit
 from stanchion.runtime.remote.run import RemoteRun, begin_fields, open_remote_runs
 from stanchion.runtime.standing.places import BROKER
 
-F = TypeVar("F", bound=Callable[..., Any])
-
 
 @spelled
-class RemoteShield:
+class RemoteShield(Shielding):
     """Has a broker judge what agents do: it holds policy, state and trail, and an agent cannot
     reach them.
 
@@ -91,45 +87,6 @@ class RemoteShield:
         if not isinstance(reply, Began):
             raise misfit(reply)
         return RemoteRun(self, reply, boot, host)
-
-    @overload
-    def tool(self, fn: F, /) -> F: ...
-
-    @overload
-    def tool(
-        self, *, refusal: Literal["raise"] = "raise", **options: Unpack[ToolOptions]
-    ) -> Callable[[F], F]: ...
-
-    @overload
-    def tool(self, *, refusal: Literal["text"], **options: Unpack[ToolOptions]) -> TextTool: ...
-
-    def tool(  # type: ignore[misc] # mypy does not see that unpacked options are the named ones
-        self,
-        fn: Callable[..., Any] | None = None,
-        /,
-        *,
-        name: str | None = None,
-        risk: RiskName | None = None,
-        undo: Callable[..., Any] | None = None,
-        timeout_s: float | None = None,
-        once: bool = False,
-        refusal: Refusal = RAISE,
-    ) -> Any:
-        """Put every call of a function under the shield: the same function to look at, judged
-        whenever it is called.
-
-        With `refusal="text"` a refused call gives the words of the refusal in place of a result.
-        """
-
-        def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
-            made = Tool(
-                target, name, risk=risk, undo=undo, timeout_s=timeout_s, once=once, refusal=refusal
-            )
-            self._toolbox.register(made)
-            run_for: Any = self._run_for
-            return wrapped(made, run_for)
-
-        return shielded if fn is None else shielded(fn)
 
     def _run_for(self, tool: Tool) -> RemoteRun:
         for run in reversed(open_remote_runs()):

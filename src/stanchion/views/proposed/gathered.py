@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.approvals.act import LONGEST_S
-from stanchion.approvals.digest import IRREVERSIBLE
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.standing import CRITICAL, Call
 from stanchion.audit.again import withheld
@@ -17,6 +16,7 @@ from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
 from stanchion.audit.record import INTENT, Entry, canonical
 from stanchion.kernel.actions import Action
+from stanchion.kernel.declared import LASTING
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.risk import ASKS
@@ -138,9 +138,8 @@ def call_of(found: Found) -> Call | None:
         return None
     asked = asked_in(entry)
     critical = entry.risk == CRITICAL or ASKS in asked
-    return Call(
-        entry.tool, args, asked, entry.agent, entry.task, critical, IRREVERSIBLE in entry.traits
-    )
+    once_only = critical or not LASTING.isdisjoint(entry.traits)
+    return Call(entry.tool, args, asked, entry.agent, entry.task, once_only)
 
 
 def asked_in(entry: Entry) -> tuple[str, ...]:

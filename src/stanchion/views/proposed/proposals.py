@@ -14,6 +14,7 @@ from stanchion.approvals.standing import alike, fits, last_day
 from stanchion.approvals.words import DENIED
 from stanchion.audit.record import canonical
 from stanchion.kernel.actions import Action
+from stanchion.kernel.declared import LASTING
 from stanchion.policy.schema import always_active
 from stanchion.policy.sections import ApprovedEntry
 from stanchion.views.proposed.gathered import Case, call_of, gathered
@@ -133,10 +134,8 @@ def _against(
 ) -> str:
     """Why a rule is not proposed; empty where nothing speaks against it."""
     calls = [case.call for case in kind.cases if case.call is not None]
-    if any(call.critical for call in calls):
-        return "such a call is critical: a person has to say yes each time"
-    if any(call.irreversible for call in calls):
-        return "such a call cannot be undone: a person has to say yes each time"
+    if any(call.once_only for call in calls):
+        return "such a call is critical or cannot be undone: a person has to say yes each time"
     if len(proposal.people) < terms.people:
         return (
             f"only {', '.join(proposal.people)} approved it, and {terms.people} people are needed"
@@ -156,8 +155,10 @@ def _against(
         if always[guard]:
             return f"`{guard}`, which asked, is always active"
     entry = policy.tool(kind.tool)
-    if entry is not None and (entry.risk == "critical" or "irreversible" in entry.annotations):
-        return "the policy calls the tool critical or irreversible"
+    if entry is not None and (entry.risk == "critical" or entry.effect in LASTING):
+        return "the policy calls the tool critical, or says that its effect lasts"
+    if entry is not None and not kind.patterns.keys().isdisjoint(entry.sinks):
+        return "the calls act on different things: a person has to say yes to each"
     if any(fits(said, call) for said in policy.file.approved.values() for call in calls):
         return "the policy approves it already"
     return ""

@@ -15,7 +15,7 @@ from stanchion.policy.formats.penguiflow.schema import (
     RuleEntry,
     Tools,
 )
-from stanchion.policy.schema import EffectName
+from stanchion.policy.schema import FollowUpName
 
 STAGES: Final = {
     "llm_before": ("model_call",),
@@ -52,7 +52,7 @@ class Binding(NamedTuple):
     deep: bool
     config: Any
     parts: Parts
-    effects: tuple[EffectName, ...] = ()
+    effects: tuple[FollowUpName, ...] = ()
     lacks: str = ""
 
 

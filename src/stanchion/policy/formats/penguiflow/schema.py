@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from stanchion.kernel.actions import RiskName
-from stanchion.policy.schema import EffectName
+from stanchion.policy.schema import FollowUpName
 
 Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=86_400_000)]
 Mode = Literal["enforce", "shadow"]
@@ -55,7 +55,7 @@ class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
     config: dict[str, Any] = {}
     mode: Mode = "enforce"
-    effects: tuple[EffectName, ...] | None = None
+    effects: tuple[FollowUpName, ...] | None = None
 
 
 class RiskRouter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

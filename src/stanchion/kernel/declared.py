@@ -1,0 +1,81 @@
+"""What a tool does, as its policy, its code or its server declares it: whoever wants to know asks
+this before a name is read for verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, get_args
+
+from stanchion.kernel.actions import Risk
+from stanchion.kernel.tuples import NamedTuple
+
+EffectName = Literal["read", "local", "outward", "privilege", "irreversible"]
+"""What a call does: it only looks, changes something here, reaches others, changes who may do what,
+or cannot be taken back."""
+
+ResultName = Literal["user", "trusted", "records", "content"]
+"""What a result counts as: the user's own words, words that are trusted, records whose fields name
+things, or words that anybody may have written."""
+
+EFFECTS: Final[tuple[EffectName, ...]] = get_args(EffectName)
+RESULTS: Final[tuple[ResultName, ...]] = get_args(ResultName)
+"""Both have the mildest first: among several declarations of one tool the strictest word holds."""
+
+READ: Final = "read"
+CONTENT: Final = "content"
+LASTING: Final = frozenset({"privilege", "irreversible"})
+"""Effects that a later no does not end: a yes is for one call, and none goes ahead unanswered."""
+
+FORMER: Final = {
+    "read_only": READ,
+    "destructive": "irreversible",
+    "untrusted": CONTENT,
+    "web": CONTENT,
+}
+"""Words that are known no more, with those in their place: a policy that has one must not load, or
+what it guards would go unguarded."""
+
+
+class Declared(NamedTuple):
+    """What somebody says of a tool, if anything."""
+
+    risk: Risk | None = None
+    effect: str | None = None
+    result: str | None = None
+    sinks: tuple[str, ...] = ()
+
+    def is_in(self, facts: ToolKnown) -> bool:
+        """Whether facts have all of it already."""
+        return (
+            (self.risk is None or self.risk <= facts.risk)
+            and {self.effect, self.result} <= {None, "", *facts.traits}
+            and {*self.sinks} <= {*facts.sinks}
+        )
+
+
+class ToolKnown(NamedTuple):
+    """What is known of a tool: how much harm it can do, the words that every event of it carries,
+    and the arguments that say whom or what it acts on."""
+
+    risk: Risk
+    traits: tuple[str, ...]
+    sinks: tuple[str, ...]
+
+
+UNDECLARED: Final = Declared()
+
+
+def strictest(order: tuple[str, ...], said: Iterable[str | None]) -> str:
+    """The strictest of the words that were said, in an order with the mildest first; empty where
+    nothing was."""
+    return max([word for word in said if word], key=order.index, default="")
+
+
+def effect_of(traits: tuple[str, ...]) -> str:
+    """What a tool does by the traits of its events; empty where nobody declares it."""
+    return next((word for word in traits if word in EFFECTS), "")
+
+
+def result_of(traits: tuple[str, ...]) -> str:
+    """What a tool's results count as by the traits of its events."""
+    return next((word for word in traits if word in RESULTS), CONTENT)
