@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -109,9 +109,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         said = (agents(run.agent), roles(run.role), self.undeclared)
         return next(level for level in said if level is not None)
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
 
 def _unknown(_name: str) -> None:

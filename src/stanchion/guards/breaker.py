@@ -15,7 +15,7 @@ from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.states import Runs, join_runs
@@ -242,9 +242,7 @@ class Breaker(msgspec.Struct, frozen=True):
             now + SLACK_MS,
         )
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer, where calls are judged; outcomes are only taken in."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
 
 def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import SPAWNED, Event, Handoff as Handing, HandoffDone
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
@@ -241,9 +241,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def _refused(self, code: str, *args: int) -> Ruling:
         return Ruling(Finding(ACTIONS[self.action], code, args))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
 
 def _accepted(route: Route, event: HandoffDone) -> Route:

@@ -9,12 +9,12 @@ import msgspec
 
 from stanchion import typed
 from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -125,6 +125,4 @@ class InjectionClassifier(Routed, frozen=True):
             return None
         return Finding(ACTIONS[self.action], "classifier.injection", (int(100 * found.chance),))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action

@@ -9,13 +9,13 @@ import msgspec
 
 from stanchion import typed
 from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.names import glob
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -141,6 +141,4 @@ class ScopeClassifier(Routed, frozen=True):
             return None
         return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action

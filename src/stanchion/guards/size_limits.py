@@ -7,11 +7,11 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import STOPS, Action, Category
+from stanchion.kernel.actions import STOPS, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.sizes import CEILING, UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -136,6 +136,4 @@ class SizeLimits(msgspec.Struct, frozen=True):
         action = ACTIONS[self.action]
         return Finding(action, code, (limit,), hides=(UNREAD,) if action >= STOPS else ())
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -87,6 +87,4 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
             return None
         return Finding(ACTIONS[self.action], "task.unrelated", (event.tool, run.task))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action

@@ -7,12 +7,12 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Option, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Option, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -116,6 +116,4 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
         agent = run.agent if run.agent else "the agent"
         return {"agent": agent, "tool": event.tool, "listed": sorted(listed)}
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action

@@ -7,12 +7,12 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Glob, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -62,9 +62,7 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
         tool = str(finding.args[0]) if finding.args else ""
         return {"entries": [name for name in self.tools if tool in names((name,))]}
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
     def reaches(self) -> dict[str, tuple[str, ...]]:
         """It speaks about the tools that it lists, and about no others."""

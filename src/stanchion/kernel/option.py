@@ -38,6 +38,11 @@ among them."""
 ACTIONS: Final[dict[str, Action]] = {action.name.lower(): action for action in Action}
 
 
+def list_action(guard: Any) -> tuple[Action, ...]:
+    """What a guard can answer whose option `action` is its only answer: for its `actions`."""
+    return (ACTIONS[guard.action],)
+
+
 class Stricter(StrEnum):
     """Which changes of a value are known to let nothing more through; any other change counts as
     loosening. An option is declared by calling one with what the option means."""

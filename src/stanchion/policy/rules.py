@@ -8,11 +8,11 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Pause, PauseScope, Retry
 from stanchion.kernel.guard import Kind, Switch
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import (
@@ -165,9 +165,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
             return None
         return self._finding
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
 
 def _compiled(source: str, option: str) -> Condition:

@@ -10,11 +10,11 @@ import msgspec
 
 from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of, token
 from stanchion.guards.canary.traces import bodies
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Stricter, list_action
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -114,9 +114,7 @@ class Canary(msgspec.Struct, frozen=True):
         unfinished = UNFINISHED.search(text, max(0, len(text) - REACH))
         return max(low, at if unfinished is None else min(at, unfinished.start()))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
 
 def _bodies(reading: Reading[Event]) -> tuple[str, ...]:

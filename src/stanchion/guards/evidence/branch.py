@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import msgspec
 
 from stanchion.guards.evidence.targets import Branches, Target, folder_in, targets_of
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
@@ -72,9 +72,7 @@ class CheckedOut(msgspec.Struct, frozen=True):
                 return finding
         return None
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
 
 def judged(

@@ -8,12 +8,12 @@ import msgspec
 
 from stanchion.guards._real import Asked, led_to
 from stanchion.guards.locks.wanted import Seen
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import joined, place_of
@@ -59,6 +59,4 @@ class RealNames(msgspec.Struct, frozen=True):
                 return Finding(ACTIONS[self.action], "locks.linked", (text, real), about=text)
         return None
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action

@@ -14,7 +14,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
 from stanchion.kernel.words import Words, declare
@@ -417,9 +417,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             ACTIONS[self.action], code, args, said, "" if self.advice is None else self.advice
         )
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action],)
+    actions = list_action
 
     @property
     def answers_at(self) -> frozenset[Stage]:
