@@ -74,7 +74,7 @@ def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) 
         return hosted.host.say(Refusal(refused, Stage.TOOL_CALL, made.name, about))
     try:
         with working(made.name):
-            came = yield from _called(hosted, made, given)
+            came = yield from hosted.run.called(made, (), given)
         return made.handed(came, about)
     except Refused as refused:
         stage = Stage.TOOL_RESULT if refused.happened else Stage.TOOL_CALL
@@ -84,15 +84,6 @@ def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) 
         return hosted.host.say(
             Refusal(_failed(hosted, doing, error, stage), stage, made.name, about)
         )
-
-
-def _called(hosted: Work, tool: HostedTool, args: dict[str, Any]) -> Flow[Any]:
-    if isinstance(hosted.run, Run):
-        from stanchion.runtime.calling.call import call
-
-        return call(hosted.run.desk, tool, (), args)
-    called: Flow[Any] = hosted.run.called(tool, (), args)
-    return called
 
 
 def handed(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:

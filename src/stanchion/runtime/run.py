@@ -11,7 +11,7 @@ from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
-from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, P, R, Repairing
+from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, Repairing
 from stanchion.runtime.calling.clients import client
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.run_end import close
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
         RequestsOptions,
     )
     from stanchion.runtime.calling.model_call import Ended
-    from stanchion.runtime.calling.thread_pool import RunThreads
     from stanchion.runtime.deciding.open_calls import OpenCall
     from stanchion.runtime.deciding.trouble import Trouble
     from stanchion.runtime.deciding.undos import Undone
@@ -56,6 +55,8 @@ def current_run() -> Run | None:
 class Run(Calling, AsksForBypass, Advised, Repairing):
     """One agent's work on one task. Make one with `shield.run(...)`; use it as a context manager or
     as it is."""
+
+    _around = _open
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
@@ -86,28 +87,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
     def task(self) -> str:
         """What is worked on."""
         return self._desk.info.task
-
-    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
-        """The same function, in this run wherever it is called:
-        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
-        own begin without a run, and `@shield.tool` raises `NoRun` there.
-        """
-        from stanchion.runtime.calling.bound import bound
-
-        return bound(_open, self, fn)
-
-    def thread_pool(
-        self, max_workers: int | None = None, name: str = "stanchion-run"
-    ) -> RunThreads:
-        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
-        in this one.
-
-        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
-        is still at work when the run is closed goes on, and is refused its next step.
-        """
-        from stanchion.runtime.calling.thread_pool import RunThreads
-
-        return RunThreads(_open, self, max_workers, name)
 
     def settle_effect(
         self, key: str, happened: bool, *, result: Any = None, by: By = "an operator"

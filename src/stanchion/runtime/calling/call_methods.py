@@ -11,7 +11,8 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
 from stanchion.kernel.actions import Action
 from stanchion.runtime.calling.at_work import awork, work
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest
     from stanchion.runtime.calling.async_items import Items
     from stanchion.runtime.calling.repairing import Repaired
+    from stanchion.runtime.calling.thread_pool import RunThreads
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.tutor.envelope.repair import Checked
 
@@ -147,7 +149,88 @@ class Locking:
         await self.acall(unlock_file, **named(self._keeps_locks(), path, resource))
 
 
-class Calling(Locking, Reporting):
+class CallsOnce:
+    """Calls what happens once, and takes a run into threads: the same for a run in this process and
+    for one through a broker."""
+
+    _desk: Desk
+    _around: ClassVar[ContextVar[Any]]
+    """The runs that stand around the caller, this one's kind alone."""
+    _begins_at_once: ClassVar[bool] = False
+    """Whether an async call begins without waiting for its turn."""
+    called: Callable[..., Flow[Any]]
+    _single: Callable[..., Tool]
+    """The tool that a function is; raises for one with many results."""
+
+    @overload
+    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def call_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
+
+    def call_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`call` for something that happens once, whatever is retried, resumed or crashes: `key`
+        names it in its task, or in a run without one. Where it was done before, its result comes
+        back as plain data and nothing runs.
+
+        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
+        """
+        known = self._once(key, tool)
+        if known.shape is not Shape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
+        return work(self._desk, known.name, self.called(known, args, kwargs, key))
+
+    @overload
+    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    async def acall_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
+
+    async def acall_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`call_once` for async code."""
+        known = self._once(key, tool)
+        flow = self.called(known, args, kwargs, key)
+        return await awork(self._desk, known.name, flow, self._begins_at_once)
+
+    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
+        if not key or not isinstance(key, str):
+            raise ValueError(
+                f"the key is `{key}`: give a text that identifies what must happen only once"
+            )
+        return self._single(tool)
+
+    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
+        """The same function, in this run wherever it is called:
+        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
+        own begin without a run, and `@shield.tool` raises `NoRun` there.
+        """
+        from stanchion.runtime.calling.bound import bound
+
+        return bound(self._around, self, fn)
+
+    def thread_pool(
+        self, max_workers: int | None = None, name: str = "stanchion-run"
+    ) -> RunThreads:
+        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
+        in this one.
+
+        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
+        is still at work when the run is closed goes on, and is refused its next step.
+        """
+        from stanchion.runtime.calling.thread_pool import RunThreads
+
+        return RunThreads(self._around, self, max_workers, name)
+
+
+class Calling(CallsOnce, Locking, Reporting):
     """Calls tools: judged, run, their results judged, settled, recorded."""
 
     @property
@@ -179,14 +262,10 @@ class Calling(Locking, Reporting):
             )
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
-        from stanchion.runtime.calling import call as calling
         from stanchion.runtime.calling.items import handed
 
-        return handed(
-            self._desk,
-            work(self._desk, known.name, calling.call(self._desk, known, args, kwargs)),
-            False,
-        )
+        came = work(self._desk, known.name, self.called(known, args, kwargs))
+        return handed(self._desk, came, False)
 
     # Of these the first that fits is taken, so the last stands for whatever is none of the others.
     # A function that says it gives an `Iterator` may be a generator or hand one on, which are not
@@ -234,64 +313,24 @@ class Calling(Locking, Reporting):
         return self._acall(known, args, kwargs)
 
     async def _acall(self, known: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        from stanchion.runtime.calling import call as calling
         from stanchion.runtime.calling.items import handed
 
-        came = await awork(self._desk, known.name, calling.call(self._desk, known, args, kwargs))
+        came = await awork(self._desk, known.name, self.called(known, args, kwargs))
         return handed(self._desk, came, True)
 
-    @overload
-    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+    def called(
+        self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = ""
+    ) -> Flow[Any]:
+        """A call as a flow: judged and run in this process."""
+        from stanchion.runtime.calling.call import call
 
-    @overload
-    def call_once(
-        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Any: ...
-
-    def call_once(
-        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`call` for something that happens once, whatever is retried, resumed or crashes: `key`
-        names it in its task, or in a run without one. Where it was done before, its result comes
-        back as plain data and nothing runs.
-
-        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
-        """
-        known = self._once(key, tool)
-        if known.shape is not Shape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
-        from stanchion.runtime.calling import call as calling
-
-        return work(self._desk, known.name, calling.call(self._desk, known, args, kwargs, key))
-
-    @overload
-    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    async def acall_once(
-        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Any: ...
-
-    async def acall_once(
-        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`call_once` for async code."""
-        from stanchion.runtime.calling import call as calling
-
-        known = self._once(key, tool)
-        return await awork(
-            self._desk, known.name, calling.call(self._desk, known, args, kwargs, key)
-        )
+        return call(self._desk, tool, args, kwargs, key)
 
     def _keeps_locks(self) -> bool:
         return bool(self._desk.shield.policy.ends_with_runs)
 
-    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
+    def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
         known: Tool = self._desk.shield.tool_of(tool)
-        if not key or not isinstance(key, str):
-            raise ValueError(
-                f"the key is `{key}`: give a text that identifies what must happen only once"
-            )
         if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
             raise TypeError(
                 f"`{known.name}` gives many items, and only a call with one result can be made once"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
+from typing import Any, overload
 
 from stanchion.kernel.actions import NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
@@ -13,7 +13,7 @@ from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.at_work import awork, work
-from stanchion.runtime.calling.call_methods import Locking
+from stanchion.runtime.calling.call_methods import CallsOnce, Locking, P, R
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_fields import given
 from stanchion.runtime.calling.report_methods import Reporting
@@ -49,12 +49,6 @@ from stanchion.runtime.remote.replies import given as value_of, misfit, refused
 from stanchion.runtime.remote.sharing import sent
 from stanchion.runtime.values import arguments, read
 
-if TYPE_CHECKING:
-    from stanchion.runtime.calling.thread_pool import RunThreads
-
-P = ParamSpec("P")
-R = TypeVar("R")
-
 _open: ContextVar[tuple[RemoteRun, ...]] = ContextVar("stanchion_remote_runs", default=())
 
 
@@ -72,8 +66,10 @@ class Afar:
         )
 
 
-class RemoteRun(AsksBroker, Locking, Reporting):
+class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
     """One agent's work on one task, judged by a broker. Made by `shield.run(...)`."""
+
+    _around, _begins_at_once = _open, True
 
     def __init__(
         self, shield: Far, began: Began, boot: str, can: tuple[Action, ...] = EVERY_ACTION
@@ -201,7 +197,7 @@ class RemoteRun(AsksBroker, Locking, Reporting):
 
         Raises `Refused` where it does not go ahead, and whatever the tool raises.
         """
-        known = self._tool(tool)
+        known = self._single(tool)
         if known.shape is not Shape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         return work(self._desk, known.name, self.called(known, args, kwargs))
@@ -219,67 +215,10 @@ class RemoteRun(AsksBroker, Locking, Reporting):
 
     async def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
         """`call` for async code: await it. Sync tools run in a thread."""
-        known = self._tool(tool)
+        known = self._single(tool)
         return await awork(self._desk, known.name, self.called(known, args, kwargs), at_once=True)
 
-    @overload
-    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    def call_once(
-        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Any: ...
-
-    def call_once(
-        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`call` for something that happens once: `key` names it in its task, or in a run without
-        one."""
-        known = self._tool(tool)
-        if known.shape is not Shape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
-        return work(self._desk, known.name, self.called(known, args, kwargs, _key(key)))
-
-    @overload
-    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    async def acall_once(
-        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Any: ...
-
-    async def acall_once(
-        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`call_once` for async code."""
-        known = self._tool(tool)
-        return await awork(
-            self._desk, known.name, self.called(known, args, kwargs, _key(key)), at_once=True
-        )
-
-    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
-        """The same function, in this run wherever it is called:
-        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
-        own begin without a run, and `@shield.tool` raises `NoRun` there.
-        """
-        from stanchion.runtime.calling.bound import bound
-
-        return bound(_open, self, fn)
-
-    def thread_pool(
-        self, max_workers: int | None = None, name: str = "stanchion-run"
-    ) -> RunThreads:
-        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
-        in this one.
-
-        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
-        is still at work when the run is closed goes on, and is refused its next step.
-        """
-        from stanchion.runtime.calling.thread_pool import RunThreads
-
-        return RunThreads(_open, self, max_workers, name)
-
-    def _tool(self, tool: Callable[..., Any] | Tool) -> Tool:
+    def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
         if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
             raise NotThroughBroker(
@@ -423,14 +362,6 @@ class RemoteRun(AsksBroker, Locking, Reporting):
     async def __aexit__(self, *_: object) -> None:
         _open.reset(self._tokens.pop())
         await self.aclose()
-
-
-def _key(key: str) -> str:
-    if not key or not isinstance(key, str):
-        raise ValueError(
-            f"the key is `{key}`: give a text that identifies what must happen only once"
-        )
-    return key
 
 
 def _with(value: Any, content: dict[str, Any]) -> Any:
