@@ -72,7 +72,10 @@ def test_the_same_action_of_another_time_run_or_agent_is_the_same(event: Event) 
     assert deed(event) == deed(CALL)
 
 
-@pytest.mark.parametrize("worse", [{"risk": Risk.CRITICAL}, {"traits": ("irreversible",)}])
+@pytest.mark.parametrize(
+    "worse",
+    [{"risk": Risk.CRITICAL}, {"traits": ("irreversible",)}, {"traits": ("privilege",)}],
+)
 def test_what_has_become_worse_is_the_same_ticket_and_not_what_was_signed(
     worse: dict[str, Any],
 ) -> None:

@@ -175,6 +175,20 @@ def test_nothing_is_proposed_for_what_is_critical_or_cannot_be_undone(
     assert [one.why.partition(":")[0] for one in found.withheld] == [why]
 
 
+def test_nothing_is_proposed_that_leaves_open_what_a_call_acts_on(
+    at_home: Callable[..., House],
+) -> None:
+    house = at_home()
+    for n in range(5):
+        house.asks(f"git push origin feature-{n}")
+    assert house.proposed().proposed
+    found = house.proposed(policy={**POLICY, "tools": {"bash": {"sinks": ["command"]}}})
+    assert not found.proposed
+    assert [one.why.partition(":")[0] for one in found.withheld] == [
+        "the calls act on different things"
+    ]
+
+
 def test_thresholds_are_kept(at_home: Callable[..., House]) -> None:
     house = at_home()
     for _ in range(3):

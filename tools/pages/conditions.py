@@ -212,7 +212,7 @@ MEANINGS = {
     "event.call": "the call it belongs to",
     "event.cost_microusd": "how much it is in millionths of a dollar",
     "event.duration_ms": "how long it takes by its host's estimate, in milliseconds",
-    "event.traits": "what is declared of the tool: its effect, its annotations and what its results count as",
+    "event.traits": "what is declared of the tool: effect, annotations, result",
 }
 
 

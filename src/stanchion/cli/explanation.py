@@ -68,6 +68,8 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
         ("state", "\n".join(counters)),
         *_guards(explained),
         ("notes", "\n".join(explained.notes)),
+        ("effect", explained.effect),
+        ("acts on", _short(explained.acts_on) if explained.acts_on else ""),
         ("content", _short(explained.content) if explained.content is not None else ""),
     ]
     for label, words in rest:

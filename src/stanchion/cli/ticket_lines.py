@@ -11,6 +11,7 @@ from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
+from stanchion.kernel.declared import sink_values
 from stanchion.kernel.stages import CAUGHT, Stage
 from stanchion.views.amounts import UNITS, amount
 from stanchion.views.tickets import GrantView, TicketView
@@ -200,7 +201,7 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
     yield "risk", ticket.risk
     yield "effect", ticket.deed.effect
-    yield "acts on", ", ".join(ticket.deed.sinks)
+    yield "acts on", pairs(sink_values(ticket.deed.sinks, ticket.content))
     yield "agents", ", ".join(ticket.askers) if len(ticket.askers) > 1 else ""
     yield "task", ticket.task
     yield "run", ticket.run

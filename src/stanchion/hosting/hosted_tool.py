@@ -9,10 +9,8 @@ from typing import Any, Final
 from stanchion.hosting.changed import Changed
 from stanchion.hosting.terms import Terms, itself
 from stanchion.hosting.undertaking import Undertaking
-from stanchion.kernel.declared import UNDECLARED
-from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, shape_of
+from stanchion.runtime.calling.tool import Shape, Tool, shape_of
 from stanchion.runtime.values.anatomy import awaits
 from stanchion.runtime.values.streams import is_stream
 
@@ -24,32 +22,29 @@ FAILURE: Final = "content"
 """Where a result that its host marks as a failure stands, beside a mark that the runtime knows."""
 
 
+UNKNOWN: Final = Tool(dict)
+"""Stands for a tool of which a host knows its name alone."""
+
+
 class HostedTool(Tool):
     """One call of a host."""
 
     __slots__ = ("_carry", "_failed", "_host", "_judged", "_whole")
 
     def __init__(self, host: Terms, tool: Tool | str, carry: Carry, doing: Undertaking) -> None:
-        known = tool if isinstance(tool, Tool) else None
-        if known is None and callable(tool):
+        if not isinstance(tool, Tool) and callable(tool):
             raise TypeError(
                 "the tool is given as a function: give its name, or a `Tool` made from it"
             )
-        self.name = tool if known is None else known.name  # type: ignore[assignment] # a name, as is checked below
-        self.undo = None if known is None else known.undo
-        self.timeout_s = None if known is None else known.timeout_s
-        self.once = False if known is None else known.once
-        self.declared = UNDECLARED if known is None else known.declared
-        self.usage, self.spends = (None, UNSAID) if known is None else (known.usage, known.spends)
-        self.description, self.schema, self.signature = "", None, None
-        self.shape, self.refusal = Shape.PLAIN, RAISE
-        self._hidden, self._simple, self._defaults = "", False, {}
+        known = tool if isinstance(tool, Tool) else UNKNOWN
+        self.name = tool if known is UNKNOWN else known.name  # type: ignore[assignment] # a name, as is checked below
+        self.undo, self.timeout_s, self.once = known.undo, known.timeout_s, known.once
+        self.declared, self.usage, self.spends = known.declared, known.usage, known.spends
         self._host, self._carry = host, doing.of(carry) if callable(carry) else carry
         self._failed = False
         self._whole: Any = None
         self._judged: Any = None
-        self.fn = self._acarried if shape_of(carry) is Shape.ASYNC else self._carried
-        self._check()
+        self._take(self._acarried if shape_of(carry) is Shape.ASYNC else self._carried)
         if not callable(carry):
             raise TypeError(
                 f"`{self.name}` has nothing to run: give the function that runs it with its "

@@ -45,6 +45,20 @@ NAMES: Final = tuple(action.name for action in Action)
 """Names by number: a tuple index, because an enum's `name` is slow."""
 
 
+def severer(old: Action, new: Action) -> bool:
+    """Whether an action lets nothing through that another would not.
+
+    What only records can become anything. A warning counts towards the one that escalates, and what
+    is redacted goes ahead without the part that was found: both can only become what refuses, or,
+    for a warning, what asks a person.
+    """
+    if old == new or old == Action.ALLOW:
+        return True
+    if new >= STOPS:
+        return new > old
+    return old == Action.WARN and new == Action.ESCALATE
+
+
 class Risk(Named):
     """How much harm a tool can do, declared in the policy's tool table."""
 

@@ -4,7 +4,7 @@ this before a name is read for verbs."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.tuples import NamedTuple
@@ -79,3 +79,14 @@ def effect_of(traits: tuple[str, ...]) -> str:
 def result_of(traits: tuple[str, ...]) -> str:
     """What a tool's results count as by the traits of its events."""
     return next((word for word in traits if word in RESULTS), CONTENT)
+
+
+def sink_values(sinks: Iterable[str], args: Any) -> dict[str, Any]:
+    """Whom or what a call acts on: the value of each sink, `None` where the call lacks it."""
+    found = {}
+    for sink in sinks:
+        value = args
+        for part in sink.split("."):
+            value = value.get(part) if isinstance(value, dict) else None
+        found[sink] = value
+    return found

@@ -376,11 +376,6 @@ class CompiledPolicy:
 def best(entries: dict[str, T], name: str) -> T | None:
     """The entry of exactly that name, or of the closest glob: the one with most literal characters,
     then by name."""
-    if not entries:
-        return None
-    exact = entries.get(name)
-    if exact is not None:
-        return exact
     found = closest(entries, name)
     return None if found is None else entries[found]
 

@@ -9,9 +9,8 @@ import msgspec
 
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.declared import EFFECTS, READ, Declared
-from stanchion.runtime.calling.refusal_text import RAISE
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import UNSAID, Shape, Tool, estimate
+from stanchion.runtime.calling.tool import UNSAID, Tool, estimate, word_of
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.needs import Invoke, Pause, Turn
 from stanchion.runtime.remote.messages import Call, Value
@@ -56,18 +55,14 @@ class RemoteTool(Tool):
     def __init__(self, call: Call) -> None:
         self._given = arguments_of(call.args)
         self._content = content = self._given if type(self._given) is dict else {}
-        self.fn = Remote(call.id, content)
         self.undo = Remote(call.id, content, undo=True) if call.undo else None
         self.name, self.timeout_s, self.once = call.tool, call.timeout_s, call.once
-        self.description, self.schema, self.signature = "", None, None
-        self.shape, self.refusal = Shape.PLAIN, RAISE
-        self._hidden, self._simple, self._defaults = "", False, {}
         self.usage, self.spends = call.usage, UNSAID if call.usage is None else estimate(call.usage)
-        self._check()
         # That it only reads is for the broker's policy to say, and so is what its result counts as.
-        acts = None if call.effect == READ else _one_of("effect", call.effect, (None, *EFFECTS))
-        risk = None if call.risk is None else Risk(_one_of("risk", call.risk, tuple(Risk)))
+        acts = None if call.effect == READ else word_of("effect", call.effect, EFFECTS)
+        risk = None if call.risk is None else Risk(call.risk)
         self.declared = Declared(risk, acts, sinks=call.sinks)
+        self._take(Remote(call.id, content))
 
     def values(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """What the client has read."""
@@ -97,12 +92,6 @@ class RemoteTool(Tool):
         """The client says so by the error itself: the only `TypeError` it tells is that a call did
         not fit."""
         return False
-
-
-def _one_of(what: str, given: T, known: tuple[T, ...]) -> T:
-    if given not in known:
-        raise BadEvent(f"{what} is `{given}`: give one of {', '.join(map(format, known))}")
-    return given
 
 
 def value_of(value: Value) -> Any:

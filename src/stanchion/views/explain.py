@@ -14,6 +14,7 @@ from stanchion.audit.record import Entry, Said
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
+from stanchion.kernel.declared import effect_of, sink_values
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment, ToolCall
 from stanchion.kernel.lookups import Answered, Ask
@@ -98,6 +99,8 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     counters: tuple[Counter, ...]
     verdicts: tuple[VerdictView, ...] = ()
     notes: tuple[str, ...] = ()
+    effect: str = ""
+    acts_on: dict[str, Any] = {}
     content: Any = None
 
 
@@ -157,8 +160,16 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
         counters=counters,
         verdicts=verdicts(entry, plan, case.erased),
         notes=(*entry.notes, *[words for words in (missing, forgotten) if words]),
+        effect=effect_of(entry.traits),
+        acts_on=_acts_on(policy, event),
         content=entry.content,
     )
+
+
+def _acts_on(policy: CompiledPolicy | None, event: Event) -> dict[str, Any]:
+    if policy is None or not isinstance(event, ToolCall):
+        return {}
+    return sink_values(policy.known(event.tool).sinks, event.args)
 
 
 def moment_in(case: Case) -> Moment:

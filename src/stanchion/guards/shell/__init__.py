@@ -13,14 +13,13 @@ import msgspec
 from stanchion.guards._own import OwnPlaces
 from stanchion.guards.shell.codes import CODES
 from stanchion.guards.shell.strictures import Strictures
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Action, Category, severer
 from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
-from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import Held, Naming, held

@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from stanchion.kernel.actions import Action
+from stanchion.kernel.actions import Action, severer
 from stanchion.kernel.option import ACTIONS, Stricter, Strictness
-from stanchion.kernel.severity import severer
 
 
 def keeps(stricter: Strictness, old: Any, new: Any) -> bool:

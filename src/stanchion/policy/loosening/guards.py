@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from stanchion.kernel.actions import STOPS, Action
+from stanchion.kernel.actions import STOPS, Action, severer
 from stanchion.kernel.contract.powers import (
     DECLARES,
     DOES_MORE,
@@ -17,7 +17,6 @@ from stanchion.kernel.contract.powers import (
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS as NAMED, Stricter, Strictness
-from stanchion.kernel.severity import severer
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.loosening.conditions import rule_keeps

@@ -139,8 +139,8 @@ class Tool:
             )
         said = Declared(
             None if risk is None else risk_of(risk),
-            _word("effect", effect, EFFECTS),
-            _word("result", result, RESULTS),
+            word_of("effect", effect, EFFECTS),
+            word_of("result", result, RESULTS),
             self._sinks(sinks),
         )
         self.declared = UNDECLARED if said == UNDECLARED else said
@@ -172,6 +172,14 @@ class Tool:
             p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters
         )
         self._defaults = {p.name: p.default for p in parameters if p.default is not p.empty}
+
+    def _take(self, fn: Callable[..., Any]) -> None:
+        """Stand for one call with its arguments by name, of which nothing else is known; refuses
+        what would only be noticed in its middle."""
+        self.fn, self.shape, self.refusal = fn, Shape.PLAIN, RAISE
+        self.description, self.schema, self.signature = "", None, None
+        self._hidden, self._simple, self._defaults = "", False, {}
+        self._check()
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r})"
@@ -313,10 +321,10 @@ def risk_of(given: Risk | str) -> Risk:
     """A risk, given by itself or by name; raises `ValueError` for what is none."""
     if isinstance(given, Risk):
         return given
-    return Risk[_word("risk", str(given).lower(), RISK_NAMES).upper()]
+    return Risk[word_of("risk", str(given).lower(), RISK_NAMES).upper()]
 
 
-def _word(what: str, given: W, words: tuple[str, ...]) -> W:
+def word_of(what: str, given: W, words: tuple[str, ...]) -> W:
     """A word of a declaration, if one is given; raises `ValueError` for what is none of its
     words."""
     if given is not None and given not in words:
