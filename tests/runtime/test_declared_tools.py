@@ -229,10 +229,10 @@ def test_a_broker_takes_what_tightens_from_its_clients_code(effect: Any, heard: 
         ({"effect": "read_only"}, "did you mean `read`?"),
         ({"effect": "destructive"}, "did you mean `irreversible`?"),
         ({"result": "web"}, "did you mean `content`?"),
-        ({"sinks": ["amounts"]}, "`transfer` has no argument `amounts`: did you mean `amount`?"),
+        ({"sinks": ["amounts"]}, "`amounts` is not a value of `sinks`: did you mean `amount`?"),
     ],
 )
 def test_a_word_that_nobody_would_act_on_is_refused(options: dict[str, Any], why: str) -> None:
-    with pytest.raises(ValueError, match=r"transfer|value of") as error:
+    with pytest.raises(ValueError, match="value of") as error:
         Tool(transfer, **options)
     assert why in str(error.value)

@@ -3,7 +3,6 @@ else."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -35,12 +34,8 @@ class Asking(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
         return ChatResponse(messages=[Message("assistant", [said])], response_id=TOOL)
 
 
-def canary(shield: Any, body: Callable[[], str]) -> None:
+async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the middleware around it."""
-    asyncio.run(_called(shield, body))
-
-
-async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with AGENT_FRAMEWORK.run(shield, agent=TOOL) as hosted:
         tools: list[Any] = [
             tool(body, name=TOOL, description="must not run", approval_mode="never_require")

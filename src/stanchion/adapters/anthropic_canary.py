@@ -3,7 +3,6 @@ sends nothing."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -30,14 +29,10 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
         guard(client, hosted).messages.create(**ASKED)
 
 
-def async_canary(shield: Any, body: Callable[[], str]) -> None:
+async def async_canary(shield: Any, body: Callable[[], str]) -> None:
     """A request by `anthropic.AsyncAnthropic`."""
-
-    async def asked() -> None:
-        async with (
-            ANTHROPIC.run(shield, agent=TOOL) as hosted,
-            sending_nowhere(anthropic.AsyncAnthropic(**OPTIONS), body) as client,
-        ):
-            await guard(client, hosted).messages.create(**ASKED)
-
-    asyncio.run(asked())
+    async with (
+        ANTHROPIC.run(shield, agent=TOOL) as hosted,
+        sending_nowhere(anthropic.AsyncAnthropic(**OPTIONS), body) as client,
+    ):
+        await guard(client, hosted).messages.create(**ASKED)

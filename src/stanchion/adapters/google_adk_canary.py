@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
@@ -41,12 +40,8 @@ class Called(FunctionTool):
         self.name, self.description = TOOL, "must not run"
 
 
-def canary(shield: Any, body: Callable[[], str]) -> None:
+async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an app call the canary, with the plugin around it."""
-    asyncio.run(_called(shield, body))
-
-
-async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with GOOGLE_ADK.run(shield, agent=TOOL) as hosted:
         agent = LlmAgent(name=TOOL, model=Asking(model=TOOL), tools=[Called(body)])
         runner = InMemoryRunner(app=App(name=TOOL, root_agent=agent, plugins=[Guarded(hosted)]))

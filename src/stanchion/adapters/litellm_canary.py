@@ -3,7 +3,6 @@ nothing."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -35,12 +34,8 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
         guard(hosted).completion(**ASKED, client=client)
 
 
-def async_canary(shield: Any, body: Callable[[], str]) -> None:
+async def async_canary(shield: Any, body: Callable[[], str]) -> None:
     """A request by `acompletion`."""
-
-    async def asked() -> None:
-        made = sending_nowhere(openai.AsyncOpenAI(**OPTIONS), body)
-        async with LITELLM.run(shield, agent=TOOL) as hosted, made as client:
-            await guard(hosted).acompletion(**ASKED, client=client)
-
-    asyncio.run(asked())
+    made = sending_nowhere(openai.AsyncOpenAI(**OPTIONS), body)
+    async with LITELLM.run(shield, agent=TOOL) as hosted, made as client:
+        await guard(hosted).acompletion(**ASKED, client=client)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -26,12 +25,8 @@ class Asking(MockFunctionCallingLLM):
         return ChatResponse(message=ChatMessage(role="assistant", blocks=[asks]))
 
 
-def canary(shield: Any, body: Callable[[], str]) -> None:
+async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have a guarded agent call the canary."""
-    asyncio.run(_called(shield, body))
-
-
-async def _called(shield: Any, body: Callable[[], str]) -> None:
     tool = FunctionTool.from_defaults(body, name=TOOL, description="must not run")
     agent = FunctionAgent(
         name=TOOL, description=TOOL, tools=[tool], llm=Asking(is_chat_model=True), streaming=False

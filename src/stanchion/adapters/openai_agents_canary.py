@@ -3,7 +3,6 @@ else."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +13,8 @@ from stanchion.adapters.openai_agents import OPENAI_AGENTS, guarded
 from stanchion.hosting.canary import TOOL
 
 
-def canary(shield: Any, body: Callable[[], str]) -> None:
+async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have a guarded agent call the canary; nothing of it is traced."""
-    asyncio.run(_called(shield, body))
-
-
-async def _called(shield: Any, body: Callable[[], str]) -> None:
     asks = ModelStep(output=[function_call(TOOL, {}, call_id=TOOL)])
     model = ScriptedModel([asks, ModelStep(output=[assistant_message("done")])])
     tool = function_tool(body, name_override=TOOL, description_override="must not run")

@@ -3,7 +3,6 @@ sends nothing."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -30,14 +29,10 @@ def canary(shield: Any, body: Callable[[], str]) -> None:
         guard(client, hosted).chat.completions.create(**ASKED)
 
 
-def async_canary(shield: Any, body: Callable[[], str]) -> None:
+async def async_canary(shield: Any, body: Callable[[], str]) -> None:
     """A request by `openai.AsyncOpenAI`."""
-
-    async def asked() -> None:
-        async with (
-            OPENAI.run(shield, agent=TOOL) as hosted,
-            sending_nowhere(openai.AsyncOpenAI(**OPTIONS), body) as client,
-        ):
-            await guard(client, hosted).chat.completions.create(**ASKED)
-
-    asyncio.run(asked())
+    async with (
+        OPENAI.run(shield, agent=TOOL) as hosted,
+        sending_nowhere(openai.AsyncOpenAI(**OPTIONS), body) as client,
+    ):
+        await guard(client, hosted).chat.completions.create(**ASKED)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
@@ -15,12 +14,8 @@ from stanchion.adapters.pydantic_ai import PYDANTIC_AI, Guarded
 from stanchion.hosting.canary import TOOL
 
 
-def canary(shield: Any, body: Callable[[], str]) -> None:
+async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the capability around it."""
-    asyncio.run(_called(shield, body))
-
-
-async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with PYDANTIC_AI.run(shield, agent=TOOL) as hosted:
         tool: Any = Tool(body, name=TOOL, description="must not run")
         agent: Any = Agent(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
@@ -42,12 +41,8 @@ class Asking(Model):
         yield {"messageStop": {"stopReason": "tool_use" if asks else "end_turn"}}
 
 
-def canary(shield: Any, body: Callable[[], str]) -> None:
+async def canary(shield: Any, body: Callable[[], str]) -> None:
     """Have an agent call the canary, with the plugin around it."""
-    asyncio.run(_called(shield, body))
-
-
-async def _called(shield: Any, body: Callable[[], str]) -> None:
     async with STRANDS.run(shield, agent=TOOL) as hosted:
         tools: list[Any] = [tool(body, name=TOOL, description="must not run")]
         agent = Agent(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from hashlib import sha256
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -106,11 +105,6 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
-
-
-def digest_of(said: Any) -> str:
-    """The hash of plain data that somebody is shown."""
-    return sha256(_encode(said)).hexdigest()
 
 
 def answer_of(data: bytes) -> Answer:

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from stanchion.approvals.act import Purpose, digest_of
+from stanchion.approvals.act import Purpose
+from stanchion.approvals.digest import hashed
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,4 +22,4 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def digest(self) -> str:
         """The hash of all of it: what is signed."""
-        return digest_of(msgspec.to_builtins(self))
+        return hashed(msgspec.to_builtins(self))

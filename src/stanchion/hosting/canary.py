@@ -4,14 +4,15 @@ call was refused.
 A canary takes a shield and a function. It has the framework call that function as the tool
 `stanchion_canary`, in a run of that shield, the way a program would; a client of models asks the
 model of that name, and calls the function where its request would leave. What comes of it does not
-matter, and it may raise. Its shield is in memory and refuses the call, so that nothing of it
-reaches the program's own state, budgets or trail.
+matter; it may raise, and it may be async. Its shield is in memory and refuses the call, so that
+nothing of it reaches the program's own state, budgets or trail.
 """
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
 from stanchion.audit.journal import MemoryJournal
@@ -52,6 +53,13 @@ class Came(NamedTuple):
     version: str = ""
 
 
+def perform(canary: Canary, shield: Shield, body: Callable[[], str]) -> None:
+    """Have a canary call its function, on an event loop of its own where it is async."""
+    coming = canary(shield, body)
+    if isinstance(coming, Coroutine):
+        asyncio.run(coming)
+
+
 def drive_canary(canary: Canary, within_s: float = WITHIN_S) -> Came:
     """Drive a canary in a thread of its own, because frameworks may want an event loop of their
     own."""
@@ -67,7 +75,7 @@ def drive_canary(canary: Canary, within_s: float = WITHIN_S) -> Came:
     def work() -> None:
         try:
             with own_work("canary"):
-                canary(shield, body)
+                perform(canary, shield, body)
         except BaseException as error:  # noqa: BLE001 - a refusal may be raised in any type of the framework
             raised.append(error)
 

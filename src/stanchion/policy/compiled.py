@@ -26,14 +26,7 @@ from stanchion.kernel.contract.powers import (
     TIGHTENS,
     Powers,
 )
-from stanchion.kernel.declared import (
-    CONTENT,
-    EFFECTS,
-    RESULTS,
-    Declared,
-    ToolKnown,
-    strictest,
-)
+from stanchion.kernel.declared import CONTENT, EFFECTS, RESULTS, Declared, ToolKnown, strictest
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lineup import Lineups

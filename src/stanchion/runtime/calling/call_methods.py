@@ -109,6 +109,27 @@ class Repairing:
     repair, arepair = twins(_repair)
 
 
+def lock_file(path: str = "", resource: str = "", lock_type: str = "exclusive") -> str:
+    """Lock a file, a folder with everything below it (`src/**`), or a resource, for the rest of the
+    run."""
+    return f"{path or resource} is locked ({lock_type})"
+
+
+def unlock_file(path: str = "", resource: str = "") -> str:
+    """Release what this run has locked."""
+    return f"{path or resource} is released"
+
+
+def named(kept: bool, path: str, resource: str) -> dict[str, Any]:
+    """What is to be locked or released; `ValueError` where that is nothing, or nobody would lock it
+    (not `kept`)."""
+    if bool(path) == bool(resource):
+        raise ValueError("give either a path or a resource")
+    if not kept:
+        raise ValueError("the policy has no guard `locks`, so nothing can be locked: add one")
+    return {"path": path} if path else {"resource": resource}
+
+
 class Locking:
     """Locks things for a run, by calling the tools that the guard `locks` acts on."""
 
@@ -124,28 +145,20 @@ class Locking:
         the rest of the run. A shared lock is for those who only read. Waits as the guard `locks`
         says, and raises `Refused` where it is not to be had, `ValueError` where the policy has no
         such guard."""
-        from stanchion.runtime.calling.locking import lock_file, named
-
         how = "shared" if shared else "exclusive"
         self.call(lock_file, **named(self._keeps_locks(), path, resource), lock_type=how)
 
     async def alock(self, path: str = "", *, resource: str = "", shared: bool = False) -> None:
         """`lock` for async code."""
-        from stanchion.runtime.calling.locking import lock_file, named
-
         how = "shared" if shared else "exclusive"
         await self.acall(lock_file, **named(self._keeps_locks(), path, resource), lock_type=how)
 
     def unlock(self, path: str = "", *, resource: str = "") -> None:
         """Release what this run has locked; what others have locked stays as it is."""
-        from stanchion.runtime.calling.locking import named, unlock_file
-
         self.call(unlock_file, **named(self._keeps_locks(), path, resource))
 
     async def aunlock(self, path: str = "", *, resource: str = "") -> None:
         """`unlock` for async code."""
-        from stanchion.runtime.calling.locking import named, unlock_file
-
         await self.acall(unlock_file, **named(self._keeps_locks(), path, resource))
 
 

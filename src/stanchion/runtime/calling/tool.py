@@ -8,14 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
-from stanchion.kernel.declared import (
-    EFFECTS,
-    RESULTS,
-    UNDECLARED,
-    Declared,
-    EffectName,
-    ResultName,
-)
+from stanchion.kernel.declared import EFFECTS, RESULTS, UNDECLARED, Declared, EffectName, ResultName
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
@@ -148,12 +141,9 @@ class Tool:
     def _sinks(self, given: Iterable[str]) -> tuple[str, ...]:
         """Arguments that say whom or what a call acts on; `ValueError` for one that it has not."""
         sinks = (given,) if isinstance(given, str) else tuple(given)
-        taken = self.signature.parameters if self.signature is not None and self._simple else None
-        odd = [one for one in sinks if taken is not None and one.partition(".")[0] not in taken]
-        if odd and taken is not None:
-            from stanchion.policy.nearest import hint
-
-            raise ValueError(f"`{self.name}` has no argument `{odd[0]}`: {hint(odd[0], taken)}")
+        if self.signature is not None and self._simple:
+            for sink in sinks:
+                word_of("sinks", sink.partition(".")[0], (*self.signature.parameters,))
         return sinks
 
     def _look(self) -> None:

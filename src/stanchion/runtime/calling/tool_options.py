@@ -18,7 +18,6 @@ from typing import (
 from stanchion.kernel.actions import RiskName
 from stanchion.kernel.declared import EffectName, ResultName
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal
-from stanchion.runtime.errors import no_run
 from stanchion.runtime.keywords import mistyped
 
 if TYPE_CHECKING:
@@ -66,6 +65,9 @@ class TextTool(Protocol):
 class Shielding:
     """A shield, here or through a broker, as far as it takes functions under it."""
 
+    _run_for: Callable[[Any], Any]
+    """The innermost run of it around the caller of a tool."""
+
     @overload
     def tool(self, fn: F, /) -> F: ...
 
@@ -110,7 +112,3 @@ class Shielding:
 
     def _meet_tool(self, tool: Tool) -> None:
         """Take in what is declared of a tool."""
-
-    def _run_for(self, tool: Tool) -> Any:
-        """The innermost run of this shield around the caller; `NoRun` where there is none."""
-        raise no_run(tool.name, beside=False)

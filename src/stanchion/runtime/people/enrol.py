@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from stanchion.approvals.act import Purpose, Way, digest_of
+from stanchion.approvals.act import Purpose, Way
 from stanchion.approvals.answerers import By, Person, Signer, Wish, named
+from stanchion.approvals.digest import hashed
 from stanchion.approvals.errors import AnswerRefused, OperatorError
 from stanchion.approvals.operators import RECORD, Change, Operator, Roster, applied, checked
 from stanchion.audit.journal import Fact
@@ -104,7 +105,7 @@ def _first(shield: Answered, made: Change, by: Person) -> None:
             tenant=FLEET,
             subject=made.operator.name,
             generation=0,
-            digest=digest_of(said),
+            digest=hashed(said),
             said=said,
         )
     )
