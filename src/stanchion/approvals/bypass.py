@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -185,3 +186,12 @@ def _words(text: str) -> list[str]:
         elif len(set(word)) > 1 or word in ("a", "i"):
             found.append(word)
     return found
+
+
+def timestamp(at_ms: int) -> str:
+    """A time as ISO 8601 writes it."""
+    return (
+        datetime.fromtimestamp(at_ms / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )

@@ -13,6 +13,7 @@ from stanchion.approvals.bypass import (
     Urgency,
     checked_reason,
     life_ms,
+    timestamp,
     urgency_of,
 )
 from stanchion.approvals.errors import BypassRefused, TicketError
@@ -29,7 +30,6 @@ from stanchion.runtime.deciding.escalation import make_known
 from stanchion.runtime.deciding.refused_actions import RefusedAction
 from stanchion.runtime.deciding.ways_past import entry_of, mode_now, no_way, ways_past
 from stanchion.runtime.driving.flow import Flow
-from stanchion.telemetry.notices.log import when
 
 UNREACHED: Final = "nobody could be asked, because the state store cannot be used: ask again later"
 UNWRITTEN: Final = (
@@ -195,6 +195,6 @@ def request_of(ticket: Ticket) -> BypassRequest:
         requested_by=ticket.agent,
         reason=one.reason,
         urgency=one.urgency,
-        timestamp=when(ticket.opened_at),
+        timestamp=timestamp(ticket.opened_at),
         ticket=ticket.id,
     )
