@@ -13,7 +13,7 @@ import pytest
 from stanchion import Action, Finding, Patch, PolicyError, Shield, Stage
 from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.learning import Said
-from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Wait
 from stanchion.kernel.guard import Kind, Ruling
@@ -311,6 +311,63 @@ def test_the_runtime_asks_a_foreign_guard_about_proxies_and_for_canaries() -> No
     assert shield.run().canary("prompt", lasting=True).endswith("/False/prompt")
 
 
+class Doors:
+    """Refuses long texts with a door in them, and knows what it was asked about."""
+
+    id = "doors"
+    kind = Kind.PURE
+    stages = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.MODEL_CHUNK})
+    CONTEXT = 0
+    gate = GuardGate(
+        ("(?i:door)", "one\\x1ftwo"), (lambda reading: reading.event.args.get("ask"),), shortest=9
+    )
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        self.asked += reading.strings[:1]
+        found = any("door" in text.lower() for text in reading.strings)
+        return Finding(Action.BLOCK, "mine.door", text="a door") if found else None
+
+    def settled(self, text: str) -> int:
+        return len(text)
+
+
+@pytest.mark.parametrize(
+    ("args", "asked", "proceeds"),
+    [
+        ({"to": "the window"}, False, True),
+        ({"to": "the Door is"}, True, False),
+        ({"to": "the window", "how": {"many": ["in a DOOR"]}}, True, False),
+        ({"to": "there is one", "how": "two"}, True, True),
+        ({"to": "there is one\ntwo"}, False, True),
+        ({"to": "the window", "ask": 1}, True, True),
+        ({"to": "the windów"}, True, True),
+        ({"to": "a window", "ask": 1}, False, True),
+        ({"to": "a door"}, False, True),
+        ({"to": 7, "how": "by the window"}, False, True),
+        ({"the window": 7}, False, True),
+        ({"the door here": 7}, True, False),
+    ],
+)
+def test_a_guard_is_asked_where_its_gate_stands(
+    args: dict[str, Any], asked: bool, proceeds: bool
+) -> None:
+    guard = Doors()
+    shield = shield_for({"name": "p", "guards": [{"use": "pii"}]}, guards=[guard])
+    assert shield.run().check("go", args).proceeds is proceeds
+    assert bool(guard.asked) is asked
+
+
+def test_a_piece_of_a_stream_is_judged_with_what_stands_before_it() -> None:
+    guard = Doors()
+    assert list(shield_for({"name": "p"}, guards=[guard]).run().stream(["a wall, a wall"])) == [
+        "a wall, a wall"
+    ]
+    assert guard.asked
+
+
 class Purse(Odometer, frozen=True):
     """Bounds calls, and reserves cost where nobody estimates it."""
 
@@ -410,6 +467,19 @@ def wrong() -> Iterator[Any]:
     yield {"lease_ms": "long"}, "`lease_ms` is `'long'`, which is no int: write `lease_ms: int`"
     yield {"lease_ms": True}, "`lease_ms` is `True`, which is no int"
     yield {"lease_ms": property(raises)}, "`lease_ms` is `LookupError('no lease')`, which is no int"
+    yield (
+        {"gate": "door"},
+        "`gate` is `'door'`, which is no stanchion.kernel.contract.values.GuardGate | None",
+    )
+    yield {"gate": GuardGate(("a(",))}, "`gate` has `'a('`, which is not RE2 (missing ): a()"
+    yield {"gate": GuardGate(("(?=door)",))}, "which is not RE2 (invalid perl operator: (?=)"
+    yield {"gate": GuardGate(("door–",))}, "which is not RE2 ('latin-1' codec can't encode"
+    yield {"gate": GuardGate(("wall", "door|"))}, "`gate` has `'door|'`, which stands in every text"
+    yield (
+        {"kind": Kind.METER, "gate": GuardGate(("door",)), "lines": lambda self, event: (),
+         "word": lambda self, event, action, values, said: None},
+        "`gate` is for pure guards, and this one is a meter guard: leave it out",
+    )  # fmt: skip
     yield {"veils": "yes"}, "`veils` is `'yes'`, which is no bool"
     yield {"answers_at": frozenset({"tool"})}, "which is no frozenset"
     yield {"concerns": ["a"]}, "`concerns` is `['a']`"

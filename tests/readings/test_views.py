@@ -9,13 +9,12 @@ from functools import partial
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.kernel.regex import linear
 from stanchion.readings.disguise.escapes import unescaped
 from stanchion.readings.disguise.pieces import chained, summed
 from stanchion.readings.disguise.runs import decoded
 from stanchion.readings.disguise.said import Said
-from stanchion.readings.disguise.views import FORMS, views_of
-from stanchion.readings.joined import HIDDEN, Joined
+from stanchion.readings.disguise.views import views_of
+from stanchion.readings.joined import Joined
 from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
@@ -82,7 +81,5 @@ def every_form(text: str) -> list[Said]:
 @given(st.text(st.sampled_from(LETTERS), max_size=40), AROUND, AROUND)
 def test_no_form_of_a_text_is_passed_over(text: str, before: str, behind: str) -> None:
     given_text = Joined([f"{before}{text}{behind}"])
-    if HIDDEN not in given_text.flat and linear(FORMS).search(given_text.flat) is None:
-        assert not views_of(given_text, True)
     if len(given_text.text) >= 24 and not views_of(given_text, True):
         assert not every_form(given_text.text)

@@ -46,11 +46,15 @@ def failure_of(error: Exception) -> str:
 
 class Reading(Protocol):
     """What an event says, as the policy's reader reads it. The kernel hands it on and asks only
-    whose it is."""
+    whose it is, and which guards it does not concern."""
 
     @property
     def event(self) -> Any:
         """The event."""
+
+    @property
+    def silent(self) -> frozenset[Any]:
+        """The gates of guards of which nothing is in it."""
 
 
 class PureGuard(Protocol):

@@ -10,7 +10,8 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
-from stanchion.kernel.contract.powers import ANSWERS, FINGERPRINTS, SWITCHES, VEILS
+from stanchion.kernel.contract.powers import ANSWERS, FINGERPRINTS, GATES, SWITCHES, VEILS
+from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.findings import Trace
 from stanchion.kernel.guard import Kind, Placed, Switch, order
 from stanchion.kernel.stages import UNTALLIED, Stage
@@ -58,13 +59,13 @@ class Lineup:
         self.switches: list[tuple[Judge, int, dict[Any, list[tuple[int, Judge]]]]] = []
         self.asks: list[tuple[int, Any, int]] = []
         self.counting: list[tuple[int, Placed]] = []
-        self._sort_out()
+        self._sort_out(stages)
 
-    def _sort_out(self) -> None:
+    def _sort_out(self, stages: tuple[Stage, ...]) -> None:
         offered: list[tuple[int, Judge, int, tuple[Switch, ...]]] = []
         for pos, placed in enumerate(self.guards):
             try:
-                self._enter(pos, placed, offered)
+                self._enter(pos, placed, stages[self.event_of[pos]], offered)
             except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
                 broken = (pos, always_raises(error), self.event_of[pos])
                 self.pure.append(broken)
@@ -72,7 +73,11 @@ class Lineup:
         self._switch(offered)
 
     def _enter(
-        self, pos: int, placed: Placed, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]
+        self,
+        pos: int,
+        placed: Placed,
+        stage: Stage,
+        offered: list[tuple[int, Judge, int, tuple[Switch, ...]]],
     ) -> None:
         """Enter one guard by its kind; one that offers switches waits until all of them are
         known."""
@@ -84,7 +89,11 @@ class Lineup:
                 if switched is not None and (switches := switched.switches):
                     offered.append((pos, guard.judge, index, switches))
                 else:
-                    self.pure.append((pos, guard.judge, index))
+                    # A piece of a stream is judged with what stands before it.
+                    gated = None if stage is Stage.MODEL_CHUNK else GATES.of(guard)
+                    gate = None if gated is None else gated.gate
+                    judge = guard.judge if gate is None else _behind(gate, guard.judge)
+                    self.pure.append((pos, judge, index))
             case Kind.ASKING:
                 self.asks.append((pos, guard, index))
             case Kind.METER | Kind.RECORD:
@@ -143,6 +152,11 @@ class Lineups:
                 self._known.clear()
             known = self._known[asked] = Lineup(chains, stages, can, mode)
         return known
+
+
+def _behind(gate: GuardGate, judge: Judge) -> Judge:
+    """The judgement of a guard that is asked only where its gate is not silent."""
+    return lambda reading: None if gate in reading.silent else judge(reading)
 
 
 def _may_redact(guard: Any) -> bool:

@@ -8,6 +8,8 @@ stands in.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, AnyStr, Final, cast
 
 MEMORY: Final = 8 << 20
@@ -23,15 +25,34 @@ def linear(expression: str, memory: int = MEMORY) -> Any:
     more than so many bytes. Raises `ValueError` where RE2 refuses it."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
+    try:
+        return re2.compile(expression.encode("latin-1"), _options(memory))
+    except re2.error as error:
+        said = error.args[0]
+        raise ValueError(said.decode("utf-8", "replace") if type(said) is bytes else said) from None
+
+
+def _options(memory: int) -> Any:
+    import re2
+
     options = re2.Options()
     options.encoding = re2.Options.Encoding.LATIN1
     options.log_errors = False
     options.max_mem = memory
-    try:
-        return re2.compile(expression.encode("latin-1"), options)
-    except re2.error as error:
-        said = error.args[0]
-        raise ValueError(said.decode("utf-8", "replace") if type(said) is bytes else said) from None
+    return options
+
+
+@lru_cache(64)
+def finding(expression: str) -> Callable[[bytes], Any]:
+    """What says whether an expression stands anywhere in some bytes: it gives `None` where it does
+    not. It is compiled when it is first asked for, and the same for the same."""
+    import re2
+
+    alone = re2.Set.SearchSet(_options(8 * MEMORY))
+    alone.Add(expression.encode("latin-1"))
+    alone.Compile()
+    find: Callable[[bytes], Any] = alone.Match
+    return find
 
 
 class _Regex:

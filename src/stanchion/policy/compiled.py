@@ -18,10 +18,10 @@ from stanchion.kernel.contract.powers import (
     ENDS_WITH_RUNS,
     FINGERPRINTS,
     FOR_SAFE_MODE,
+    GATES,
     LEASES,
     MEASURES,
     RECALLS,
-    SEEKS,
     SPENDS,
     TIGHTENS,
     Powers,
@@ -207,11 +207,7 @@ class CompiledPolicy:
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
         self.lineups = Lineups()
         self.reader = Reader(
-            [
-                seek
-                for guard in SEEKS.among([seat.placed.guard for seat in seats])
-                for seek in guard.seeks
-            ],
+            [guard.gate for guard in GATES.among(guards) if guard.gate is not None],
             file.limits,
         )
         self.read = self.reader.read

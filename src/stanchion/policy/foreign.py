@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from stanchion.kernel.contract.checking import wrong_in
-from stanchion.kernel.contract.powers import HOLDS_DEFINITIONS
+from stanchion.kernel.contract.powers import GATES, HOLDS_DEFINITIONS
 from stanchion.kernel.guard import Kind
+from stanchion.kernel.regex import linear
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.definitions import written_tools
@@ -62,6 +63,15 @@ def _wrong(guard: Any) -> list[str]:
                 f"with any of {known}"
             )
         ]
+    gated = GATES.of(guard)
+    if gated is not None and gated.gate is not None:
+        if guard.kind is not Kind.PURE:
+            return [
+                f"`gate` is for pure guards, and this one is a {guard.kind} guard: leave it out"
+            ]
+        found = [said for part in gated.gate.expressions if (said := _wrong_expression(part))]
+        if found:
+            return found
     if (
         guard.kind is Kind.ASKING
         and call_of(guard) is None
@@ -74,6 +84,16 @@ def _wrong(guard: Any) -> list[str]:
             )
         ]
     return []
+
+
+def _wrong_expression(expression: str) -> str:
+    """What is wrong with an expression of a gate; empty where nothing is."""
+    said = f"`gate` has `{expression!r:.80}`, which"
+    try:
+        stands = linear(expression).search(b"") is not None
+    except ValueError as error:
+        return f"{said} is not RE2 ({error}): write another, or no gate"
+    return f"{said} stands in every text: leave `gate` out" if stands else ""
 
 
 def _told(guard: Any, policy: CompiledPolicy) -> Any:

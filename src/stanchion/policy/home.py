@@ -31,12 +31,9 @@ class Home:
         every host.
         """
         seats = tuple([self._seat(seat) for seat in policy.seats])
-        made = CompiledPolicy(
+        return CompiledPolicy(
             policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash
         )
-        if self._prepares:
-            made.reader.prepare(self._kept)
-        return made
 
     def _seat(self, seat: Seat) -> Seat:
         guard = self.guard(seat.placed.guard)

@@ -3,7 +3,6 @@ it."""
 
 from __future__ import annotations
 
-from stanchion.readings.reader import Reader, read
-from stanchion.readings.reading import Reading
+from stanchion.readings.reading import Reader, Reading, read
 
 __all__ = ["Reader", "Reading", "read"]

@@ -9,6 +9,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.texts import plain_texts
 
 BETWEEN: Final = "\x1f"
 """What stands between texts; where it stands in a text it is the end of one."""
@@ -16,26 +17,22 @@ BETWEEN: Final = "\x1f"
 
 TAKEN_OUT: Final = regex(rb"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-f]{6})\]")
 """What stands in the place of something that was taken out."""
-HIDDEN: Final = b"[".ljust(10, b"]")
-"""How every one of those begins where it says nothing."""
 
 
 class Joined:
-    """Texts one behind the other, and where each of them begins."""
+    """Texts one behind the other, as bytes too, one for each character: as they are (`raw`), and
+    with what patterns go by (`flat`). And where each text begins."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self.texts = texts
         self.text = texts[0] if len(texts) == 1 else BETWEEN.join(texts)
+        self.raw = self.text.encode("latin-1", "replace")
+        self.flat = _flattened(self.raw)
 
     @cached_property
     def begins(self) -> list[int]:
         """Where each text begins, and behind the last one where another would."""
         return [0, *accumulate([len(text) + 1 for text in self.texts])]
-
-    @cached_property
-    def flat(self) -> bytes:
-        """One byte for each character."""
-        return flat(self.text)
 
     def which(self, place: int) -> int:
         """The number of the text that has a place."""
@@ -45,7 +42,11 @@ class Joined:
 def flat(text: str) -> bytes:
     """A text as one byte for each character, so that places in both are the same. What stands in
     the place of something that was taken out says nothing."""
-    made = text.encode("latin-1", "replace").replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
+    return _flattened(text.encode("latin-1", "replace"))
+
+
+def _flattened(raw: bytes) -> bytes:
+    made = raw.replace(b"\n", b"\x1e").replace(b"\x1f", b"\n")
     return (
         TAKEN_OUT.sub(lambda seen: b"[".ljust(len(seen[0]), b"]"), made) if b"[" in made else made
     )
@@ -53,5 +54,5 @@ def flat(text: str) -> bytes:
 
 def joined(reading: Any) -> Joined:
     """The texts of an event as one."""
-    leaves = reading.leaves
-    return Joined([leaves[0].text] if len(leaves) == 1 else [leaf.text for leaf in leaves])
+    texts = plain_texts(reading.content)
+    return Joined([leaf.text for leaf in reading.leaves] if texts is None else texts)

@@ -1,25 +1,26 @@
 """A reading: one event, and what it says, part by part. Each part is worked out in a file of its
-own, once."""
+own, once. And the reader: what a policy brings to every event that is read under it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from stanchion.kernel.content import CONTENT
+from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.guard import TooDense
+from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.fingerprint import fingerprint
+from stanchion.readings.gate import silent
 from stanchion.readings.joined import joined
 from stanchion.readings.texts import leaves
 
 if TYPE_CHECKING:
-    from stanchion.kernel.sizes import Limits
     from stanchion.readings.act import Act
     from stanchion.readings.commands import Held
     from stanchion.readings.fingerprint import Fingerprint
     from stanchion.readings.joined import Joined
-    from stanchion.readings.scan.scanner import Hits
-    from stanchion.readings.scan.seek import Seek
     from stanchion.readings.texts import Leaf
 
 
@@ -51,6 +52,7 @@ def _act(reading: Any) -> Any:
 def _commands(reading: Any) -> Any:
     from stanchion.readings.commands import commands
 
+    PARTS["commands"] = commands
     return commands(reading)
 
 
@@ -61,22 +63,13 @@ PARTS: Final[dict[str, Callable[[Any], Any]]] = {
     "joined": joined,
     "fingerprint": lambda reading: fingerprint(reading.event.tool, reading.event.args),
     "leaves": lambda reading: leaves(reading.content),
+    "silent": silent,
     "strings": lambda reading: strings(reading.content),
 }
 
 
 E = TypeVar("E", covariant=True)
 T = TypeVar("T")
-
-
-class Reader(Protocol):
-    """Whoever reads events, as far as a reading asks: all that a policy seeks is found in one
-    scan, and so much of them is read."""
-
-    limits: Limits
-
-    def hits(self, reading: Reading[Any], seek: Seek) -> Hits | None:
-        """Where the patterns of one who seeks are in the texts of an event."""
 
 
 class Reading(Generic[E]):
@@ -96,6 +89,7 @@ class Reading(Generic[E]):
         "leaves",
         "made",
         "reader",
+        "silent",
         "strings",
     )
 
@@ -114,6 +108,8 @@ class Reading(Generic[E]):
     leaves: list[Leaf]
     """All texts and where they stand, in their order, a name before its value; short plain names
     are left out."""
+    silent: frozenset[GuardGate]
+    """The gates of the policy's guards of which nothing is in the event."""
     strings: list[str]
     """All texts: values in their order, and after them names."""
     fingerprint: Fingerprint
@@ -154,3 +150,31 @@ class Reading(Generic[E]):
         made = read(self)
         setattr(self, part, made)
         return made
+
+
+class Reader:
+    """Reads events for one policy. It remembers nothing of them."""
+
+    __slots__ = ("gates", "limits", "read")
+
+    read: Callable[[Any], Reading[Any]]
+    """Gives the reading of an event; nothing of it is worked out yet."""
+
+    gates: tuple[GuardGate, ...]
+    """What its guards need in an event to have anything to say."""
+
+    limits: Limits
+    """How much of an event is read before it is refused unread."""
+
+    def __init__(self, gates: Iterable[GuardGate] = (), limits: Limits = LIMITS) -> None:
+        self.limits = limits
+        self.read = partial(Reading, reader=self)
+        self.gates = tuple(dict.fromkeys(gates))
+
+
+PLAIN: Final = Reader()
+
+
+def read(event: T) -> Reading[T]:
+    """The reading of an event under no policy."""
+    return Reading(event, PLAIN)

@@ -71,6 +71,24 @@ def leaves(content: Any) -> list[Leaf]:
     return found
 
 
+def plain_texts(content: Any) -> list[str] | None:
+    """The texts of the leaves of a text, or of texts by short plain names; `None` of other
+    content."""
+    if type(content) is str:
+        return [content]
+    if type(content) is not dict:
+        return None
+    for name, value in content.items():
+        if (
+            type(value) is not str
+            or type(name) is not str
+            or len(name) >= LONG_NAME
+            or not name.isidentifier()
+        ):
+            return None
+    return list(content.values())
+
+
 def hiding(found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -> tuple[Patch, ...]:
     """The patches that put words in the place of spans. A number becomes a text."""
     patches: list[Patch] = []

@@ -14,9 +14,9 @@ from stanchion.guards.evidence.observed import Observing, learnt_from
 from stanchion.guards.evidence.seen import Seen
 from stanchion.guards.evidence.steps import Known
 from stanchion.kernel.events import RunInfo, ToolResult
+from stanchion.readings import Reader
 from stanchion.readings.claims.claim import Claim
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.readings.reader import Reader
 from tests.tutor.trees import Looks, claim, command, grow, holds
 
 NAMES = ("c d", "-e", "é", "x'y", "nope", "link", "./c d", "sub/b.txt", "./link")

@@ -24,9 +24,8 @@ class Entity(msgspec.Struct, frozen=True):
     other numbers have. What has no fixed shape has a `sieve`, a linear pattern that finds where it
     may begin, the characters it begins with (`heads`), a `pattern` for all of it, and `reads`,
     which says how much of that it is; `opens` matches its unfinished beginnings, where blanks may
-    stand in it. `glued` are characters that may not stand directly before it, `fewest` is how many
-    digits it has at least. None is longer than `longest`. What is not `usual` is looked for only
-    where a policy asks for it.
+    stand in it. `glued` are characters that may not stand directly before it. None is longer than
+    `longest`. What is not `usual` is looked for only where a policy asks for it.
     """
 
     kind: str
@@ -44,4 +43,3 @@ class Entity(msgspec.Struct, frozen=True):
     opens: str = ""
     longest: int = 48
     glued: str = "+@"
-    fewest: int = 4

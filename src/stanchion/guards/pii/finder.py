@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import chain, product
+from itertools import product
 from typing import Any, Final, NamedTuple
 
 from stanchion.guards.pii.context import Words
 from stanchion.guards.pii.entity import Entity
 from stanchion.guards.pii.limits import TABLE
-from stanchion.guards.pii.sketch import DIGITS, SHAPED, STARRED, WORD, begins, compact, ends
-from stanchion.kernel.regex import regex
+from stanchion.guards.pii.sketch import BEGINS, ENDS, SHAPED, STARRED, WORD, begins, compact, ends
+from stanchion.kernel.regex import linear, regex
 from stanchion.readings.scan.facts import width
 from stanchion.readings.scan.syntax import read
 
@@ -56,7 +56,6 @@ class Finder:
         self.longest = max([entity.longest for entity in entities], default=0)
         self.shortest = min([_shortest(entity) for entity in entities], default=1)
         """A text that is shorter has none of them."""
-        self._fewest = min([_fewest(entity) for entity in entities], default=0)
         self._shapes: dict[bytes, list[Shape]] = {}
         heads: dict[bytes, set[int]] = {}
         for order, entity in enumerate(entities):
@@ -81,33 +80,32 @@ class Finder:
     def sieve(self) -> Any:
         """The linear pattern that finds where anything may begin; compiled when it is first
         needed."""
-        parts = [rf"\b{self._any_shape}"] if self._any_shape else []
-        return _compiled(
-            "|".join([*parts, *[entity.sieve for entity in self.entities if entity.sieve]])
-        )
+        return linear(self._anything(r"\b", r"\b"), MEMORY)
 
     @cached_property
-    def _any_shape(self) -> str:
+    def gate(self) -> str:
+        """What stands in every text that has any: something that is not tied to what is beside
+        it."""
+        return self._anything(BEGINS, ENDS)
+
+    def _anything(self, before: str, behind: str) -> str:
+        """The linear pattern of all entities, given that of what stands beside their shapes."""
         shapes = dict.fromkeys(
             [_regex(shape) for e in self.entities for shape in e.shapes + e.told]
         )
-        return rf"(?:{'|'.join(shapes)})\b" if shapes else ""
+        parts = [f"{before}(?:{'|'.join(shapes)}){behind}"] if shapes else []
+        return "|".join([*parts, *[entity.sieve for entity in self.entities if entity.sieve]])
 
     def candidates(self, drawn: bytes, since: int = 0) -> list[Candidate]:
         """Everything in a sketch that may be one of the entities, in the order of their
         beginnings, from a place on where words are parted."""
         if len(drawn) < self.shortest or not self.entities:
             return []
-        if self._fewest and len(drawn) - len(drawn.translate(None, DIGITS)) < self._fewest:
-            return []
-        first = self.sieve.search(drawn, since)
-        if first is None:
-            return []
         found: list[Candidate] = []
         shaped = b""
         tables = Tables(drawn)
         fitting: dict[bytes, list[tuple[int, tuple[Shape, ...]]]] = {}
-        for match in chain((first,), self.sieve.finditer(drawn, first.end())):
+        for match in self.sieve.finditer(drawn, since):
             start, end = match.span()
             if drawn[start] == AT:
                 found += self._address(drawn, start, tables)
@@ -202,26 +200,12 @@ class Tables:
         return True
 
 
-def _compiled(pattern: str) -> Any:
-    import re2  # type: ignore[import-untyped]  # it ships no stubs
-
-    options = re2.Options()
-    options.max_mem = MEMORY
-    return re2.compile(pattern.encode(), options)
-
-
 def _starts(drawn: bytes, start: int, end: int) -> Iterator[int]:
     """Where something may begin in a region: at its beginning, and wherever a word does."""
     yield start
     for match in START.finditer(drawn, start + 1, end):
         if drawn[match.start() - 1] not in WORD:
             yield match.start()
-
-
-def _fewest(entity: Entity) -> int:
-    """How many digits an entity has at least."""
-    counts = [shape.count("9") for shape in entity.shapes + entity.told]
-    return min([*counts, *([entity.fewest] if entity.sieve else [])])
 
 
 def _shortest(entity: Entity) -> int:

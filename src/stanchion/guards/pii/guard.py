@@ -19,10 +19,12 @@ from stanchion.guards._placeholders import (
 )
 from stanchion.guards.pii.limits import REACH, TABLE
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, Glob, Stricter
+from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
@@ -122,7 +124,12 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
 
     def prepare(self, _kept: Any) -> None:
         """Compile what is looked for, so that no call has to wait for it."""
-        _ = self._reader.finder.sieve
+        _ = self._reader.finder.sieve, finding(self._reader.finder.gate)
+
+    @cached_property
+    def gate(self) -> GuardGate:
+        """What stands in every text with personal data."""
+        return GuardGate((self._reader.finder.gate,), (), self._reader.finder.shortest)
 
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
@@ -169,8 +176,6 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event, reading.reader.limits.matches_a_kb)
-        if len(reading.joined.text) < self._reader.finder.shortest:
-            return None
         spans = reading.of(self._spans)
         return self._finding(event, reading.leaves, spans) if spans is not None else None
 

@@ -47,6 +47,12 @@ def compact(drawn: bytes) -> str:
     return drawn.translate(None, b" .,-/+()").decode().upper()
 
 
+BEGINS: Final = r"(?:^|[^0-9A-Za-z_.@+-]|(?:^|[^0-9A-Za-z_\]])[.-])"
+ENDS: Final = r"(?:$|[^0-9A-Za-z_@.-]|[.-](?:$|[^0-9A-Za-z_]))"
+"""What stands before a shape that `begins` at a place, and is no sign of another kind of number,
+and behind one that `ends` there."""
+
+
 def begins(drawn: bytes, at: int) -> bool:
     """Whether a word begins at a place that is not tied to the word before."""
     if not at or drawn[at - 1] not in WORD:

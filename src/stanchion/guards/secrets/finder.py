@@ -173,7 +173,8 @@ class Finder:
     ) -> list[list[Span]] | None:
         """The secrets of each text, given what patterns have found in it."""
         texts = given.texts
-        views = self._in_views(given, whole, most, a_kb) if decode else []
+        every = len(self.rules)
+        views = self._seen(views_of(given, whole, most), every, a_kb) if decode else []
         if decode and whole and self._own:
             views += self._in_escaped(texts, most, a_kb)
         if hits is None and not views:
@@ -249,13 +250,6 @@ class Finder:
             if rule.accepts(text[hit.start : hit.end], text[max(0, hit.first - near) : hit.start]):
                 spans.append(Span(hit.start, hit.end, rule.kind))
         return spans
-
-    def _in_views(
-        self, given: Joined, whole: bool, most: int | None, a_kb: int
-    ) -> list[tuple[int, Span]]:
-        """What other forms of the texts say that is a secret."""
-        views = views_of(given, whole, most)
-        return self._seen(views, len(self.rules), a_kb)
 
     def _seen(self, views: list[tuple[int, Said]], first: int, a_kb: int) -> list[tuple[int, Span]]:
         """What the first so many rules find in other forms of the texts."""

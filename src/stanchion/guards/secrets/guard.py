@@ -20,15 +20,18 @@ from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
 from stanchion.guards.secrets.settled import cuts
 from stanchion.guards.secrets.told import told
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding, Isolate, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS, Glob, Stricter
+from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.readings import Reading
 from stanchion.readings.disguise.runs import LONGEST, last_run
-from stanchion.readings.scan import CONTEXT, Kept, Seek
+from stanchion.readings.disguise.views import FORMS
+from stanchion.readings.scan import CONTEXT, Kept
 from stanchion.readings.texts import Leaf, Span, Word, hiding
 
 __all__ = ["CODES", "Secrets"]
@@ -168,11 +171,15 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """Compile what is looked for, or take it from where it is kept, so that no call has to wait
         for it."""
         self._finder.use(kept)
+        finding(FORMS)
 
-    @property
-    def seeks(self) -> tuple[Seek, ...]:
-        """What this guard looks for in texts."""
-        return (self._finder.seek,)
+    @cached_property
+    def gate(self) -> GuardGate | None:
+        """What is in every event with a secret; `None` where names tell of one, too, or the
+        policy's own kinds, which may be shorter than anything encoded."""
+        find = self._finder
+        asked = self._stages_of_names or find.named or (self.patterns and self.decode)
+        return None if asked else GuardGate((FORMS,), (find.seek,), find.shortest)
 
     @cached_property
     def _allowed(self) -> Names:
@@ -183,10 +190,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         event = reading.event
         if type(event) is ModelChunk:
             return self._chunk(event, reading.reader.limits.matches_a_kb)
-        spans = (
-            reading.of(self._spans) if len(reading.joined.text) >= self._finder.shortest else None
-        )
-        found = reading.leaves
+        spans, found = reading.of(self._spans), reading.leaves
         finding = None if spans is None else self._in_content(reading, spans)
         if finding is None and event.stage in self._stages_of_names:
             finding = self._in_names(event)
@@ -255,11 +259,10 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """What is found in an event that is about to be judged, by fingerprint; what the policy
         itself allows is left out."""
         event = reading.event
-        if type(event) is ModelChunk or len(reading.joined.text) < self._finder.shortest:
-            return ()
-        found, spans = reading.leaves, reading.of(self._spans)
+        spans = None if type(event) is ModelChunk else reading.of(self._spans)
         if spans is None:
             return ()
+        found = reading.leaves
         left = [
             not_allowed(leaf.text, here, self._allowed, ())
             for leaf, here in zip(found, spans, strict=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from stanchion.kernel.contract.values import Beside, Point, Standing, Switch
+from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing, Switch
 from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Unit
@@ -170,9 +170,10 @@ class Powers(Protocol):
         pass."""
 
     @property
-    def seeks(self) -> tuple[Any, ...]:
-        """The patterns it looks for, each as a `stanchion.readings.scan.Seek`: those of all guards
-        are found in one scan of an event, and each asks `reading.of(seek)` for its own."""
+    def gate(self) -> GuardGate | None:
+        """What has to be in an event for a pure guard to have something to say; `None` where it
+        always has to be asked. Where nothing of it is there it is not, but for texts that are not
+        ASCII and pieces of a stream."""
 
     # What it keeps in the store.
 
@@ -396,7 +397,7 @@ CUTS: Final = Power("cuts")
 VEILS: Final = Power("veils")
 NAMES_SECRETS: Final = Power("in_name")
 FINGERPRINTS: Final = Power("fingerprints")
-SEEKS: Final = Power("seeks")
+GATES: Final = Power("gate")
 
 WATCHES: Final = Power("watch")
 SPANS: Final = Power("span")

@@ -1,5 +1,5 @@
-"""What guards hand over under the contract: switches, guards beside them, and points about their
-entries."""
+"""What guards hand over under the contract: switches, gates, guards beside them, and points
+about their entries."""
 
 from __future__ import annotations
 
@@ -11,6 +11,17 @@ from stanchion.kernel.tuples import NamedTuple
 
 Switch = tuple[Callable[[Any], Any], frozenset[Any]]
 """What is asked of a reading, and the answers without which a pure guard certainly passes."""
+
+
+class GuardGate(NamedTuple):
+    """What has to be in an event, any of it, for a guard to have something to say: expressions of
+    RE2 that stand in the texts of `reading.leaves` (with `\\x1f` between them), or work for
+    `reading.of` that gives something else than `None`. No shorter texts
+    than `shortest` have any."""
+
+    expressions: tuple[str, ...] = ()
+    works: tuple[Callable[[Any], Any], ...] = ()
+    shortest: int = 0
 
 
 class Beside(NamedTuple):

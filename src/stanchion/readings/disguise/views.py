@@ -5,12 +5,20 @@ from __future__ import annotations
 
 from base64 import a85decode, b85decode
 from collections.abc import Iterator
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from stanchion.kernel.regex import linear, regex
+from stanchion.kernel.regex import finding, regex
 from stanchion.readings.disguise.escapes import ESCAPED, QUOTED, may_be_escaped, odd, unescaped
-from stanchion.readings.disguise.pieces import CHAIN, CODES, HEXED, LONE, SUM, chained, summed
+from stanchion.readings.disguise.pieces import (
+    APART,
+    CHAIN,
+    CODES,
+    HEXED,
+    LONE,
+    SUM,
+    chained,
+    summed,
+)
 from stanchion.readings.disguise.runs import SHORTEST, decoded
 from stanchion.readings.disguise.said import Said
 from stanchion.readings.joined import Joined
@@ -78,32 +86,22 @@ _RUNS: Final = f"(?:^|[^0-9A-Za-z+/_-])(?:{_BASE64}|{_BASE32}|{_HEX})|{QUOTED}|{
 _OTHERS: Final = tuple(
     [_loosely(part) for part in (ESCAPED, f"{SUM}|{HEXED}|{CODES}", f"{CHAIN}|{LONE}", BASE85)]
 )
-_FORMS: Final = "|".join([_RUNS, *_OTHERS])
-FORMS: Final = _FORMS.replace(r"\n", r"\x1e").replace(r"\s]", r"\s\x1e]")
-"""What stands in every text that has another form, as `Joined.flat` writes its ends of lines."""
-
-
-@cache
-def _gates() -> tuple[Any, ...]:
-    """What a text has that has another form: anything of all that follows, an encoded run, anything
-    else, and of that an escape, terms of a sum, a chain of pieces, base 85. It says where to look
-    closely, and no more."""
-    return tuple([linear(part) for part in (_FORMS, _RUNS, "|".join(_OTHERS), *_OTHERS)])
+FORMS: Final = "|".join([_RUNS, *_OTHERS, APART])
+"""What stands in every text that has another form, or pieces of one value with the next text."""
 
 
 def views_of(texts: Joined, whole: bool, most: int | None = None) -> list[tuple[int, Said]]:
     """What several texts say in other forms, each with the number of its text; of no run that is
     longer than `most`. Where they are not `whole`, only what stands in one run is read."""
     text = texts.text
-    if len(text) < SHORTEST or not (_any(text.encode("latin-1", "replace"), whole) or odd(text)):
+    if len(text) < SHORTEST or not (_has(texts.raw, FORMS if whole else _RUNS) or odd(text)):
         return []
     return [(at, view) for at, text in enumerate(texts.texts) for view in views(text, whole, most)]
 
 
-def _any(text: bytes, whole: bool) -> bool:
-    anything, runs, *_ = _gates()
-    gate = anything if whole else runs
-    return gate.search(text) is not None
+def _has(raw: bytes, part: str) -> bool:
+    """Whether a text has what says where to look closely, and no more."""
+    return finding(part)(raw) is not None
 
 
 def views(text: str, whole: bool, most: int | None = None) -> Iterator[Said]:
@@ -122,22 +120,22 @@ def forms(text: str, whole: bool = True, most: int | None = None) -> Iterator[Sa
     """What a text says in other forms, once."""
     if len(text) < SHORTEST:
         return
-    _, runs, others, escapes, sums, chains, base85 = _gates()
-    seen = text.encode("latin-1", "replace")
+    escapes, sums, chains, base85 = _OTHERS
+    raw = text.encode("latin-1", "replace")
     strange = odd(text)
-    if strange or runs.search(seen) is not None:
+    if strange or _has(raw, _RUNS):
         yield from decoded(text, most)
-    if not whole or not (strange or others.search(seen) is not None):
+    if not whole or not (strange or _has(raw, "|".join(_OTHERS))):
         return
-    if strange or (may_be_escaped(text) and escapes.search(seen) is not None):
+    if strange or (may_be_escaped(text) and _has(raw, escapes)):
         made = unescaped(text)
         if made is not None:
             yield made
-    if sums.search(seen) is not None:
+    if _has(raw, sums):
         made = summed(text)
         if made is not None:
             yield made
-    if chains.search(seen) is not None:
+    if _has(raw, chains):
         yield from chained(text)
-    if "85" in text and base85.search(seen) is not None:
+    if "85" in text and _has(raw, base85):
         yield from unpacked(text)

@@ -1,5 +1,4 @@
-"""What somebody looks for in texts, said in advance: all that a policy seeks is found in one
-scan."""
+"""What somebody looks for in the texts of an event."""
 
 from __future__ import annotations
 
@@ -13,11 +12,11 @@ from stanchion.readings.scan.scanner import Engine, Hits, Scanner
 
 
 class Seek:
-    """Patterns that a guard looks for: it has them in `seeks`, and asks `reading.of(seek)` where
-    they are.
+    """Patterns that a guard looks for: it asks `reading.of(seek)` where they are, and may have them
+    in its `gate`.
 
-    The answer has the hits of each leaf, or is `None` where nothing is found. A reading whose
-    policy does not know them scans for them alone.
+    The answer has the hits of each leaf, or is `None` where nothing is found. An event is scanned
+    once for all guards that have the same.
     """
 
     def __init__(self, patterns: Iterable[Pattern]) -> None:
@@ -38,5 +37,4 @@ class Seek:
 
     def __call__(self, reading: Any) -> Hits | None:
         """Where the patterns are in the texts of an event."""
-        found: Hits | None = reading.reader.hits(reading, self)
-        return found
+        return self.scanner.scan_joined(reading.joined, reading.reader.limits.matches_a_kb)

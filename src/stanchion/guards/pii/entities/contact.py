@@ -29,7 +29,6 @@ ENTITIES: Final = (
         sieve="@",
         pattern=r"[A-Za-z0-9_][A-Za-z0-9._%+'-]{0,63}@[A-Za-z0-9.-]{1,190}",
         reads=_email,
-        fewest=0,
         usual=False,
         longest=256,
         glued="@.%+'-",

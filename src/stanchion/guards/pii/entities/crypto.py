@@ -61,7 +61,6 @@ ENTITIES: Final = (
         pattern=r"[13][1-9A-HJ-NP-Za-km-z]{25,34}",
         heads="13",
         reads=_base58,
-        fewest=1,
     ),
     Entity(
         "bitcoin-segwit-address",
@@ -70,7 +69,6 @@ ENTITIES: Final = (
         pattern=r"(?:bc1|BC1|tb1|TB1)[0-9A-Za-z]{8,80}",
         heads="bBtT",
         reads=_bech32,
-        fewest=1,
         longest=90,
     ),
     Entity(
@@ -80,7 +78,6 @@ ENTITIES: Final = (
         pattern=r"0[xX][0-9A-Fa-f]{40}",
         heads="0",
         reads=_ethereum,
-        fewest=1,
     ),
 )
 
