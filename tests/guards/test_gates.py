@@ -1,11 +1,13 @@
-"""A guard whose gate is silent has nothing to say: it is asked all the same, about everything that
-our tests know of and what is drawn from it, in every disguise."""
+"""A guard of whose gate nothing is in an event has nothing to say: it is asked all the same, about
+everything that our tests know of and what is drawn from it, in every disguise."""
 
 from __future__ import annotations
 
 import tomllib
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,10 +19,14 @@ from stanchion.guards import secrets
 from stanchion.guards._shipped import SHIPPED
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.entities import FAMILIES
+from stanchion.guards.schema import Schema
+from stanchion.guards.schema.tools import Definition, Known, Tools
 from stanchion.guards.secrets import Secrets
 from stanchion.guards.secrets.guard import OwnPattern
+from stanchion.guards.tool_allowlist import ToolAllowlist
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
+from stanchion.kernel.names import names
 from stanchion.readings import Reader
 from stanchion.readings.disguise.pieces import APART
 from stanchion.readings.scan import Seek
@@ -62,14 +68,13 @@ def hold(guard: Any, contents: Iterable[Any], gate: GuardGate | None = None) -> 
     about how much of it that is."""
     gate = guard.gate if gate is None else gate
     assert gate is not None
-    read = Reader([gate, GuardGate(("one that stands nowhere",))]).read
     silent = 0
     for content in contents:
         events: list[Any] = [ToolResult(id="e", at=0, run=RunInfo("r"), tool="t", result=content)]
         if isinstance(content, dict):
             events.append(ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", args=content))
-        for reading in map(read, events):
-            if gate in reading.silent:
+        for reading in map(Reader().read, events):
+            if reading.lacks(gate):
                 silent += 1
                 assert guard.judge(reading) is None, content
     return silent
@@ -197,6 +202,48 @@ def test_a_wrong_gate_is_noticed(wrong: str) -> None:
 def test_every_shipped_guard_with_a_gate_is_held() -> None:
     declared = {kind for kind in SHIPPED.values() if hasattr(kind, "gate")}
     assert declared == {type(guard) for guard in GUARDS.values()}
+
+
+DEFINED: Final = Tools(
+    written={"read": Known(Definition(name="read", schema={"required": ["path"]}))}
+)
+BY_TOOL: Final[list[Any]] = [
+    ToolAllowlist(),
+    ToolAllowlist(undeclared="refuse"),
+    ToolAllowlist(tools=("read", "s*")),
+    Schema(),
+    Schema(unknown="refuse"),
+    Schema().with_tools(DEFINED),
+    Schema(unknown="refuse").with_tools(DEFINED),
+]
+RUNS: Final = (
+    RunInfo("r"),
+    RunInfo("r", allowed_tools=names(("read",))),
+    RunInfo("r", allowed_tools=names(()), additional_tools=names(("send",))),
+)
+
+
+def test_a_guard_has_nothing_to_say_about_a_tool_of_which_it_passes_all() -> None:
+    """And there are some that it does not pass, and says something about."""
+    told: Counter[tuple[bool, bool]] = Counter()
+    for guard, run, tool, kind in product(BY_TOOL, RUNS, ("read", "send", "x"), (True, False)):
+        events: list[Any] = [
+            ToolCall(id="e", at=0, run=run, tool=tool, args=content)
+            if kind
+            else ToolResult(id="e", at=0, run=run, tool=tool, result=content)
+            for content in ({}, {"path": "a"}, {"path": 7, "to": ["x"]})
+        ]
+        events = [event for event in events if event.stage in guard.stages]
+        for event in events:
+            passes = guard.passes_all(events[0])
+            silent = guard.judge(Reader().read(event)) is None
+            assert silent or not passes, (guard, event)
+            told[passes, silent] += 1
+    assert told[True, True]
+    assert told[False, False]
+    assert {type(guard) for guard in BY_TOOL} == {
+        kind for kind in SHIPPED.values() if hasattr(kind, "passes_all")
+    }
 
 
 def test_what_a_gate_cannot_say_leaves_none() -> None:

@@ -360,6 +360,27 @@ def test_a_guard_is_asked_where_its_gate_stands(
     assert bool(guard.asked) is asked
 
 
+class Windows(Doors):
+    """Judges what no door is, as far as it can tell by the tool."""
+
+    gate = None  # type: ignore[assignment]  # as good as not there
+
+    def passes_all(self, event: Any, /) -> bool:
+        return {"look": True, "go": False}[event.tool]
+
+
+@pytest.mark.parametrize(("tool", "asked"), [("look", False), ("go", True), ("other", True)])
+def test_a_guard_that_passes_all_calls_of_a_tool_is_asked_about_none(
+    tool: str, asked: bool
+) -> None:
+    """One that cannot say so is asked."""
+    guard = Windows()
+    run = shield_for({"name": "p"}, guards=[guard]).run()
+    for _ in range(2):
+        assert run.check(tool, {"to": "the window"}).proceeds
+    assert len(guard.asked) == 2 * asked
+
+
 def test_a_piece_of_a_stream_is_judged_with_what_stands_before_it() -> None:
     guard = Doors()
     assert list(shield_for({"name": "p"}, guards=[guard]).run().stream(["a wall, a wall"])) == [
@@ -469,7 +490,7 @@ def wrong() -> Iterator[Any]:
     yield {"lease_ms": property(raises)}, "`lease_ms` is `LookupError('no lease')`, which is no int"
     yield (
         {"gate": "door"},
-        "`gate` is `'door'`, which is no stanchion.kernel.contract.values.GuardGate | None",
+        "`gate` is `'door'`, which is no GuardGate: write `gate: GuardGate`",
     )
     yield {"gate": GuardGate(("a(",))}, "`gate` has `'a('`, which is not RE2 (missing ): a()"
     yield {"gate": GuardGate(("(?=door)",))}, "which is not RE2 (invalid perl operator: (?=)"

@@ -81,9 +81,15 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     def _names(self) -> Names | None:
         return None if self.tools is None else names(self.tools)
 
+    def passes_all(self, event: ToolCall, /) -> bool:
+        """Whether one of the lists names the tool: nothing else is asked of a call."""
+        return self._judged(event) is None
+
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Pass a tool that one of the lists names."""
-        event = reading.event
+        return self._judged(reading.event)
+
+    def _judged(self, event: ToolCall) -> Finding | None:
         run = event.run
         own, shared, tool = run.allowed_tools, self._names, event.tool
         if own is None and shared is None and self.undeclared == "allow":

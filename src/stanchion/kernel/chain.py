@@ -4,6 +4,7 @@ run."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from operator import itemgetter
 from typing import Any, Final, Protocol
 
@@ -11,8 +12,14 @@ import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import Share
-from stanchion.kernel.contract.powers import HEARS_REFUSALS, ONLY_MARKS, SPANS, VACATES, WATCHES
-from stanchion.kernel.declared import ToolKnown
+from stanchion.kernel.contract.powers import (
+    HEARS_REFUSALS,
+    ONLY_MARKS,
+    PASSES_ALL,
+    SPANS,
+    VACATES,
+    WATCHES,
+)
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED, tool_fault
@@ -123,9 +130,8 @@ class Plan:
         self.passes, self.redacts, self.tallied, self.cells = (
             lineup.passes, lineup.redacts, lineup.tallied, lineup.cells,
         )  # fmt: skip
-        self.pure, self.all_pure, self.switches, self.asks = (
-            lineup.pure, lineup.all_pure, lineup.switches, lineup.asks,
-        )  # fmt: skip
+        self.pure = self._asked(events)
+        self.all_pure, self.switches, self.asks = lineup.all_pure, lineup.switches, lineup.asks
         self.lifts = frozenset(lifts)
         self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
         self.bypassed = (
@@ -153,6 +159,18 @@ class Plan:
                 self.slices.append(Slice(pos, len(lines) - 1, len(lines), tally=True))
         self.lines = tuple(lines)
         self.holds = any(line.hold_ms for line in lines)
+
+    def _asked(self, events: tuple[Event, ...]) -> list[Pure]:
+        """The pure guards that may have something to say about such events. One that fails to say
+        so is asked: its judgement tells what follows."""
+        found: list[Pure] = []
+        for pos, judge, index in self.lineup.pure:
+            passing = PASSES_ALL.of(self.guards[pos].guard)
+            with suppress(Exception):
+                if passing is not None and passing.passes_all(events[index]):
+                    continue
+            found.append((pos, judge, index))
+        return found
 
     def _count(self, events: tuple[Event, ...]) -> None:
         """Enter the guards that keep something of the run. One that cannot even say what is judged

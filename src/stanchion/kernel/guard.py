@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Switch
+from stanchion.kernel.contract.values import GuardGate, Switch
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Lookup
@@ -46,15 +46,14 @@ def failure_of(error: Exception) -> str:
 
 class Reading(Protocol):
     """What an event says, as the policy's reader reads it. The kernel hands it on and asks only
-    whose it is, and which guards it does not concern."""
+    whose it is, and which guards need not be asked."""
 
     @property
     def event(self) -> Any:
         """The event."""
 
-    @property
-    def silent(self) -> frozenset[Any]:
-        """The gates of guards of which nothing is in it."""
+    def lacks(self, gate: GuardGate) -> bool:
+        """Whether nothing of a guard's gate is in it."""
 
 
 class PureGuard(Protocol):

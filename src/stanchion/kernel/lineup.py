@@ -91,8 +91,7 @@ class Lineup:
                 else:
                     # A piece of a stream is judged with what stands before it.
                     gated = None if stage is Stage.MODEL_CHUNK else GATES.of(guard)
-                    gate = None if gated is None else gated.gate
-                    judge = guard.judge if gate is None else _behind(gate, guard.judge)
+                    judge = guard.judge if gated is None else _behind(gated.gate, guard.judge)
                     self.pure.append((pos, judge, index))
             case Kind.ASKING:
                 self.asks.append((pos, guard, index))
@@ -155,8 +154,8 @@ class Lineups:
 
 
 def _behind(gate: GuardGate, judge: Judge) -> Judge:
-    """The judgement of a guard that is asked only where its gate is not silent."""
-    return lambda reading: None if gate in reading.silent else judge(reading)
+    """The judgement of a guard that is asked only where something of its gate is."""
+    return lambda reading: None if reading.lacks(gate) else judge(reading)
 
 
 def _may_redact(guard: Any) -> bool:

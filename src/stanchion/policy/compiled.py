@@ -18,7 +18,6 @@ from stanchion.kernel.contract.powers import (
     ENDS_WITH_RUNS,
     FINGERPRINTS,
     FOR_SAFE_MODE,
-    GATES,
     LEASES,
     MEASURES,
     RECALLS,
@@ -206,10 +205,7 @@ class CompiledPolicy:
         }
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
         self.lineups = Lineups()
-        self.reader = Reader(
-            [guard.gate for guard in GATES.among(guards) if guard.gate is not None],
-            file.limits,
-        )
+        self.reader = Reader(file.limits)
         self.read = self.reader.read
 
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:

@@ -64,7 +64,7 @@ def _wrong(guard: Any) -> list[str]:
             )
         ]
     gated = GATES.of(guard)
-    if gated is not None and gated.gate is not None:
+    if gated is not None:
         if guard.kind is not Kind.PURE:
             return [
                 f"`gate` is for pure guards, and this one is a {guard.kind} guard: leave it out"

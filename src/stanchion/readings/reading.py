@@ -3,16 +3,16 @@ own, once. And the reader: what a policy brings to every event that is read unde
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from stanchion.kernel.content import CONTENT
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.guard import TooDense
+from stanchion.kernel.regex import finding
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.fingerprint import fingerprint
-from stanchion.readings.gate import silent
 from stanchion.readings.joined import joined
 from stanchion.readings.texts import leaves
 
@@ -63,7 +63,6 @@ PARTS: Final[dict[str, Callable[[Any], Any]]] = {
     "joined": joined,
     "fingerprint": lambda reading: fingerprint(reading.event.tool, reading.event.args),
     "leaves": lambda reading: leaves(reading.content),
-    "silent": silent,
     "strings": lambda reading: strings(reading.content),
 }
 
@@ -89,7 +88,6 @@ class Reading(Generic[E]):
         "leaves",
         "made",
         "reader",
-        "silent",
         "strings",
     )
 
@@ -108,8 +106,6 @@ class Reading(Generic[E]):
     leaves: list[Leaf]
     """All texts and where they stand, in their order, a name before its value; short plain names
     are left out."""
-    silent: frozenset[GuardGate]
-    """The gates of the policy's guards of which nothing is in the event."""
     strings: list[str]
     """All texts: values in their order, and after them names."""
     fingerprint: Fingerprint
@@ -140,6 +136,23 @@ class Reading(Generic[E]):
         made: T = found
         return made
 
+    def lacks(self, gate: GuardGate) -> bool:
+        """Whether nothing of a gate is in the event. Guards read characters that are not ASCII in
+        ways of their own: where there are any, that is not known."""
+        expressions, works, shortest = gate
+        texts = self.joined
+        if not texts.text.isascii():
+            return False
+        if len(texts.raw) < shortest:
+            return True
+        for expression in expressions:
+            if finding(expression)(texts.raw) is not None:
+                return False
+        for work in works:  # noqa: SIM110 - a generator would take as long as the work
+            if self.of(work) is not None:
+                return False
+        return True
+
     def __getattr__(self, part: str) -> Any:
         """Work out a part that was not asked for before."""
         read = PARTS.get(part)
@@ -155,21 +168,17 @@ class Reading(Generic[E]):
 class Reader:
     """Reads events for one policy. It remembers nothing of them."""
 
-    __slots__ = ("gates", "limits", "read")
+    __slots__ = ("limits", "read")
 
     read: Callable[[Any], Reading[Any]]
     """Gives the reading of an event; nothing of it is worked out yet."""
 
-    gates: tuple[GuardGate, ...]
-    """What its guards need in an event to have anything to say."""
-
     limits: Limits
     """How much of an event is read before it is refused unread."""
 
-    def __init__(self, gates: Iterable[GuardGate] = (), limits: Limits = LIMITS) -> None:
+    def __init__(self, limits: Limits = LIMITS) -> None:
         self.limits = limits
         self.read = partial(Reading, reader=self)
-        self.gates = tuple(dict.fromkeys(gates))
 
 
 PLAIN: Final = Reader()

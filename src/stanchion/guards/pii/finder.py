@@ -90,11 +90,13 @@ class Finder:
 
     def _anything(self, before: str, behind: str) -> str:
         """The linear pattern of all entities, given that of what stands beside their shapes."""
-        shapes = dict.fromkeys(
-            [_regex(shape) for e in self.entities for shape in e.shapes + e.told]
-        )
-        parts = [f"{before}(?:{'|'.join(shapes)}){behind}"] if shapes else []
-        return "|".join([*parts, *[entity.sieve for entity in self.entities if entity.sieve]])
+        shapes = [f"{before}(?:{self._any_shape}){behind}"] if self._any_shape else []
+        return "|".join([*shapes, *[entity.sieve for entity in self.entities if entity.sieve]])
+
+    @cached_property
+    def _any_shape(self) -> str:
+        shapes = [_regex(shape) for e in self.entities for shape in e.shapes + e.told]
+        return "|".join(dict.fromkeys(shapes))
 
     def candidates(self, drawn: bytes, since: int = 0) -> list[Candidate]:
         """Everything in a sketch that may be one of the entities, in the order of their

@@ -123,6 +123,11 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         made.__dict__["_memo"] = memo
         return made
 
+    def passes_all(self, event: ToolCall | ToolResult, /) -> bool:
+        """Whether nobody has defined the tool, and that is allowed."""
+        allowed = self.unknown == "allow" or type(event) is ToolResult
+        return allowed and self.tools.find(event.run.tenant, event.tool) is None
+
     def judge(self, reading: Reading[ToolCall | ToolResult], /) -> Finding | None:
         """Hold a call or a result against the tool's definition."""
         event = reading.event

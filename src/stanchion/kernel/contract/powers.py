@@ -126,6 +126,10 @@ class Powers(Protocol):
         same are looked up by the answer together, each under the switch that tells most, so that
         ten thousand cost what ten do."""
 
+    def passes_all(self, event: Any, /) -> bool:
+        """Whether a pure guard has nothing to say about any event of the same kind, run and tool.
+        Asked when a chain is planned for one."""
+
     def tightened(self, by: float, /) -> Self:
         """The same guard whose marks come earlier, at that part of where they were; its limit
         stays. Asked where a run works in strict mode."""
@@ -170,10 +174,10 @@ class Powers(Protocol):
         pass."""
 
     @property
-    def gate(self) -> GuardGate | None:
-        """What has to be in an event for a pure guard to have something to say; `None` where it
-        always has to be asked. Where nothing of it is there it is not, but for texts that are not
-        ASCII and pieces of a stream."""
+    def gate(self) -> GuardGate:
+        """What has to be in an event for a pure guard to have something to say: where nothing of it
+        is there the guard is not asked, but for texts that are not ASCII and pieces of a stream.
+        """
 
     # What it keeps in the store.
 
@@ -389,6 +393,7 @@ ANSWERS_AT: Final = Power("answers_at")
 NEEDS: Final = Power("needs")
 CONCERNS: Final = Power("concerns")
 SWITCHES: Final = Power("switches")
+PASSES_ALL: Final = Power("passes_all")
 TIGHTENS: Final = Power("tightened")
 FOR_SAFE_MODE: Final = Power("for_safe_mode")
 
