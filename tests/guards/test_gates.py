@@ -27,6 +27,7 @@ from stanchion.guards.tool_allowlist import ToolAllowlist
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
 from stanchion.kernel.names import names
+from stanchion.kernel.regex import LARGEST, linear
 from stanchion.readings import Reader
 from stanchion.readings.disguise.pieces import APART
 from stanchion.readings.scan import Seek
@@ -200,6 +201,8 @@ def test_a_wrong_gate_is_noticed(wrong: str) -> None:
 
 
 def test_every_shipped_guard_with_a_gate_is_held() -> None:
+    for guard in GUARDS.values():
+        assert all(linear(one).programsize <= LARGEST for one in guard.gate.expressions)
     declared = {kind for kind in SHIPPED.values() if hasattr(kind, "gate")}
     assert declared == {type(guard) for guard in GUARDS.values()}
 

@@ -495,6 +495,7 @@ def wrong() -> Iterator[Any]:
     yield {"gate": GuardGate(("a(",))}, "`gate` has `'a('`, which is not RE2 (missing ): a()"
     yield {"gate": GuardGate(("(?=door)",))}, "which is not RE2 (invalid perl operator: (?=)"
     yield {"gate": GuardGate(("door–",))}, "which is not RE2 ('latin-1' codec can't encode"
+    yield {"gate": GuardGate(("(?:ab?c){900}" * 60,))}, "which is too large: write a shorter one"
     yield {"gate": GuardGate(("wall", "door|"))}, "`gate` has `'door|'`, which stands in every text"
     yield (
         {"kind": Kind.METER, "gate": GuardGate(("door",)), "lines": lambda self, event: (),

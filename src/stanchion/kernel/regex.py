@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import Any, AnyStr, Final, cast
 
 MEMORY: Final = 8 << 20
+LARGEST: Final = 100_000
+"""How many steps the program of an expression has that an automaton always has room for."""
 
 
 def regex(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
@@ -25,30 +27,25 @@ def linear(expression: str, memory: int = MEMORY) -> Any:
     more than so many bytes. Raises `ValueError` where RE2 refuses it."""
     import re2  # type: ignore[import-untyped]  # it ships no stubs
 
+    options = re2.Options()
+    options.encoding = re2.Options.Encoding.LATIN1
+    options.log_errors = False
+    options.max_mem = memory
     try:
-        return re2.compile(expression.encode("latin-1"), _options(memory))
+        return re2.compile(expression.encode("latin-1"), options)
     except re2.error as error:
         said = error.args[0]
         raise ValueError(said.decode("utf-8", "replace") if type(said) is bytes else said) from None
 
 
-def _options(memory: int) -> Any:
-    import re2
-
-    options = re2.Options()
-    options.encoding = re2.Options.Encoding.LATIN1
-    options.log_errors = False
-    options.max_mem = memory
-    return options
-
-
 @lru_cache(64)
 def finding(expression: str) -> Callable[[bytes], Any]:
     """What says whether an expression stands anywhere in some bytes: it gives `None` where it does
-    not. It is compiled when it is first asked for, and the same for the same."""
+    not. It is compiled when it is first asked for, and the same for the same. It does without what
+    RE2 falls back on where its automaton has no room: none may be larger than `LARGEST`."""
     import re2
 
-    alone = re2.Set.SearchSet(_options(8 * MEMORY))
+    alone = re2.Set.SearchSet(linear("", 8 * MEMORY).options)
     alone.Add(expression.encode("latin-1"))
     alone.Compile()
     find: Callable[[bytes], Any] = alone.Match

@@ -9,7 +9,7 @@ from typing import Any
 from stanchion.kernel.contract.checking import wrong_in
 from stanchion.kernel.contract.powers import GATES, HOLDS_DEFINITIONS
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.regex import linear
+from stanchion.kernel.regex import LARGEST, linear
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.definitions import written_tools
@@ -90,10 +90,12 @@ def _wrong_expression(expression: str) -> str:
     """What is wrong with an expression of a gate; empty where nothing is."""
     said = f"`gate` has `{expression!r:.80}`, which"
     try:
-        stands = linear(expression).search(b"") is not None
+        found = linear(expression)
     except ValueError as error:
         return f"{said} is not RE2 ({error}): write another, or no gate"
-    return f"{said} stands in every text: leave `gate` out" if stands else ""
+    if found.programsize > LARGEST:
+        return f"{said} is too large: write a shorter one, or no gate"
+    return "" if found.search(b"") is None else f"{said} stands in every text: leave `gate` out"
 
 
 def _told(guard: Any, policy: CompiledPolicy) -> Any:
