@@ -1,10 +1,14 @@
-"""What the files guard says."""
+"""What the files guard says, and how it quotes a path."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from stanchion.kernel.words import Words, declare
+from stanchion.readings.shortened import shorten
+
+SHOWN: Final = 200
+"""How much of a path is shown."""
 
 CODES: Final = declare(
     {
@@ -30,3 +34,8 @@ CODES: Final = declare(
         ),
     }
 )
+
+
+def shown(text: str) -> str:
+    """A path as a message quotes it: on one line, without what cannot be seen, not too long."""
+    return shorten(text, SHOWN)

@@ -43,6 +43,10 @@ OPTIONS: Final = {
         "Whether a tool reads, writes or deletes files, by name or glob; if absent, the names of "
         "tools decide."
     ),
+    "paths_only": Stricter.OFF(
+        "If `true`, only paths that arguments name are judged: none in shell commands and code, "
+        "which the guard `shell` reads, and nothing of what is written into files."
+    ),
     "case_insensitive": Stricter.SAME(
         "If `true`, upper and lower case are the same in folders and lists."
     ),

@@ -3,6 +3,7 @@ allows."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from operator import attrgetter
@@ -12,13 +13,14 @@ import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, Held, Use
-from stanchion.guards.files.codes import CODES
+from stanchion.guards.files.codes import CODES, shown
 from stanchion.guards.files.declared import OPTIONS
-from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
+from stanchion.guards.files.protected import RULES, all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.seat import seat_of
+from stanchion.guards.files.protected.signs import is_without, signs_of
+from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import FileScope, Folders, ReadyScope, folders, ready_scope
 from stanchion.guards.files.search_path import adds_to_path
-from stanchion.guards.files.shown import shown
 from stanchion.guards.files.surroundings import around, elsewhere
 from stanchion.guards.files.untold import untold
 from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
@@ -31,9 +33,11 @@ from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
+from stanchion.readings.act import act_of
+from stanchion.readings.joined import Joined
 from stanchion.readings.paths.globs import Pattern, fault, first_match, listed, pattern, permits
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
-from stanchion.readings.paths.spelling import spelling
+from stanchion.readings.paths.spelling import LONGEST_NAME, spelling
 from stanchion.readings.paths.swaps import swaps_in
 from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets_in, targets_seen
 from stanchion.readings.shell.paths import paths_in, swaps_of
@@ -52,6 +56,9 @@ DONE: Final[dict[Use, str]] = {"read": "read", "write": "written", "delete": "de
 BY_POLICY: Final = Held("the policy says so")
 BY_WHICH: Final = Held("the policy by which calls are judged")
 BY_TOOL: Final = Held("a tool would show what it signs in with", asks=True)
+
+FREE: Final = ReadyScope(None, ())
+"""The scope of a task of which the policy says nothing."""
 
 HANDED: Final = ("_scopes", "_own", "_harm")
 """What a guard is handed by its policy."""
@@ -89,6 +96,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     surroundings: bool = False
     arguments: dict[str, Use] | None = None
     tools: dict[str, Use] | None = None
+    paths_only: bool = False
     case_insensitive: bool = False
     real_paths: bool = False
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
@@ -127,7 +135,6 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """The same guard that knows the files of tasks and of the policy."""
         files = said.found("tasks", "files", only_given=True)
 
-        @lru_cache(KEPT)
         def scope(task: str) -> FileScope | None:
             found = files(task)
             return None if found is None else FileScope(found.write, found.deny)
@@ -136,11 +143,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
         """What asks the disk where links lead, where that is wanted."""
-        if not self.real_paths:
-            return None
-        from stanchion.guards.files.real import RealFiles
-
-        return Beside("real", RealFiles(self))
+        return Beside("real", RealFiles(self)) if self.real_paths else None
 
     def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
         """What is denied of a task's files may be said in place of something severer."""
@@ -199,9 +202,39 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     def _kept(self) -> Any:
         return lru_cache(KEPT)(self._judged)
 
+    @cached_property
+    def _signs(self) -> Any:
+        """Finds what a path has that may be protected; `None` where lists decide, or folders from
+        which a path is protected in another way."""
+        lists = self.deny or self.protected or self.read is not None or self.write is not None
+        more = [self._places.sign.pattern, *[re.escape(one.parts[-1]) for one in self._own]]
+        if lists or any(one.root for one in self.folders.places) or not "".join(more).isascii():
+            return None
+        return signs_of([pattern(text) for rule in RULES for text in rule.globs], more)
+
+    @cached_property
+    def _signs_by(self) -> Callable[[str, tuple[str, ...], str], Any]:
+        """Gives what a call of a tool in a task has to have in its texts for a path of it to be
+        protected; `None` where that is not all that counts."""
+
+        def find(tool: str, traits: tuple[str, ...], task: str) -> Any:
+            act = act_of(tool, traits)
+            told = self.tools or self.arguments or not self.paths_only
+            deletes = told or act.use == "delete" or act.moves
+            return None if deletes or self._scope(task) != FREE else self._signs
+
+        return lru_cache(KEPT)(find)
+
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """The severest of what is found about the call's paths; the first of them where they are
         alike."""
+        event = reading.event
+        signs = self._signs_by(event.tool, event.traits, event.run.task)
+        # A tool that does not delete by its name may do so by an option.
+        quiet = signs is not None and True not in event.args.values()
+        return None if quiet and is_without(signs, reading.joined) else self._judge_paths(reading)
+
+    def _judge_paths(self, reading: Reading[ToolCall]) -> Finding | None:
         event = reading.event
         worst: Finding | None = None
         named = self.targets(reading)
@@ -213,15 +246,12 @@ class Files(msgspec.Struct, frozen=True, dict=True):
                 worst = finding
                 if worst.action >= STOPS:
                     return worst
-        if worst is None and (
-            self.write is not None or self._scope(event.run.task).write is not None
-        ):
+        scoped = self.write is not None or self._scope(event.run.task).write is not None
+        if worst is None and scoped:
             worst = untold(reading, ACTIONS[self.action])
-        paths = (
-            [target.text for target in named if target.use == "write"]
-            if self.shipped and self._harm is not None
-            else []
-        )
+        if not self.shipped or self._harm is None or self.paths_only:
+            return worst
+        paths = [target.text for target in named if target.use == "write"]
         return worse(worst, self._written(reading, paths[:CONTENTS_OF]) if paths else None)
 
     def _written(self, reading: Reading[ToolCall], paths: list[str]) -> Finding | None:
@@ -265,11 +295,13 @@ class Files(msgspec.Struct, frozen=True, dict=True):
 
     def targets(self, reading: Reading[ToolCall]) -> list[Target]:
         """The paths of a call."""
-        if not self.tools and not self.arguments:
+        if not self.tools and not self.arguments and not self.paths_only:
             return reading.of(targets_in)
-        return targets_seen(reading, self._seeing)
+        return targets_seen(reading, self._seeing, () if self.paths_only else reading.commands)
 
     def _judged(self, target: Target, task: str) -> Finding | None:
+        if self._is_plain(target, task):
+            return None
         spelled = spelling(target.text)
         remote = is_url(target.text)
         places = [self._seen(spelled.text, target.base, False)]
@@ -286,6 +318,14 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return (
             led if touched is None or (led is not None and led.action > touched.action) else touched
         )
+
+    def _is_plain(self, target: Target, task: str) -> bool:
+        """Whether a path leads into the folder that the run works in, and nothing protects it."""
+        signs = self._signs if self._scope(task) == FREE else None
+        if signs is None or target.use == "delete" or target.how or target.commanded:
+            return False
+        short = len(target.text) <= LONGEST_NAME
+        return short and is_without(signs, Joined((target.text, target.base)))
 
     def _led(
         self, target: Target, places: list[Place], unclear: str, task: str, remote: bool
@@ -325,35 +365,21 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """What is said against using a place at all: it is denied, or protected."""
         within, deep = folder.within(place), use == "delete"
         folded, seen = place.folded, within.folded
-        ours = self._places.leads_to(place.text, use)
-        if ours is not None:  # whatever the policy says of other protected files
-            said = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
-            return Finding(
-                max(said, Action.BLOCK),
-                "files.protected",
-                (shown(text), DONE[use], ours.what),
-                about=place.text,
-            )
-        scope = self._scope(task)
-        denied = first_match(self._lists["deny"], folded, seen, deep) or first_match(
-            scope.deny, folded, seen, deep
-        )
-        if denied is not None:
-            why = f"it matches `{denied.text}`, which is denied"
-            return Finding(
-                ACTIONS[self.action],
-                "files.denied",
-                (shown(text), DONE[use], why),
-                about=place.text,
-            )
-        held = self._protected(folded, seen, use, how)
-        if held is None or first_match(self._lists["unprotected"], place, within) is not None:
-            return None
         action = ACTIONS[self.protected_write if use in CHANGES else self.protected_read]
-        action = min(action, ACTIONS[self.asked]) if held.asks else action
-        return Finding(
-            action, "files.protected", (shown(text), DONE[use], held.what), about=place.text
-        )
+        code = "files.protected"
+        ours = self._places.leads_to(place.text, use)
+        denied = first_match((*self._lists["deny"], *self._scope(task).deny), folded, seen, deep)
+        if ours is not None:  # whatever the policy says of other protected files
+            action, why = max(action, Action.BLOCK), ours.what
+        elif denied is not None:
+            action, code = ACTIONS[self.action], "files.denied"
+            why = f"it matches `{denied.text}`, which is denied"
+        else:
+            held = self._protected(folded, seen, use, how)
+            if held is None or first_match(self._lists["unprotected"], place, within) is not None:
+                return None
+            action, why = min(action, ACTIONS[self.asked]) if held.asks else action, held.what
+        return Finding(action, code, (shown(text), DONE[use], why), about=place.text)
 
     def _protected(self, place: Place, within: Place, use: Use, how: How) -> Held | None:
         deep = use == "delete"
@@ -411,28 +437,18 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def _ready(self) -> dict[str, ReadyScope]:
-        return {}
-
-    def _scope(self, task: str) -> ReadyScope:
-        ready = self._ready.get(task)
-        if ready is None:
+    def _scope(self) -> Callable[[str], ReadyScope]:
+        def find(task: str) -> ReadyScope:
             said = self._scopes(task)
-            if len(self._ready) >= KEPT:
-                self._ready.clear()
-            ready = self._ready[task] = ready_scope(
-                FileScope() if said is None else said, self.case_insensitive
-            )
-        return ready
+            return FREE if said is None else ready_scope(said, self.case_insensitive)
+
+        return lru_cache(KEPT)(find)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        names = (
-            self.action,
-            self.outside_read,
-            self.outside_write,
-            self.protected_read,
-            self.protected_write,
-        )
-        said = [ACTIONS[name] for name in (*names, self.unclear, self.asked)]
+        outside, protected = (
+            (self.outside_read, self.outside_write), (self.protected_read, self.protected_write),
+        )  # fmt: skip
+        names = (self.action, *outside, *protected, self.unclear, self.asked)
+        said = [ACTIONS[name] for name in names]
         return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import msgspec
 
-from stanchion.guards._own import OwnPlaces
-from stanchion.guards._protected import CHANGES, Use
+from stanchion.guards._protected import CHANGES
 from stanchion.guards._real import Asked, absent_of, led_to
-from stanchion.guards.files.scope import Folders, folders
-from stanchion.guards.files.shown import shown
+from stanchion.guards.files.codes import shown
+from stanchion.guards.files.scope import folders
 from stanchion.guards.files.surroundings import is_open
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.devices import is_device
-from stanchion.readings.paths.place import Place, is_url, place_of
+from stanchion.readings.paths.place import is_url, place_of
 from stanchion.readings.paths.targets import Target
+
+if TYPE_CHECKING:
+    from stanchion.guards.files.guard import Files
 
 
 def _severity(one: Target) -> int:
@@ -36,43 +38,6 @@ def _of_shell(one: Target) -> bool:
     return one.commanded and is_device(place_of(one.text))
 
 
-class Judges(Protocol):
-    """The guard of files that this one stands beside."""
-
-    @property
-    def root(self) -> tuple[str, ...]: ...
-
-    @property
-    def deadline_ms(self) -> int: ...
-
-    @property
-    def case_insensitive(self) -> bool: ...
-
-    @property
-    def surroundings(self) -> bool: ...
-
-    @property
-    def asked(self) -> PlainActionName: ...
-
-    def told(self, places: OwnPlaces) -> Self: ...
-
-    def targets(self, reading: Reading[ToolCall]) -> list[Target]: ...
-
-    def touched(
-        self, place: Place, folder: Folders, use: Use, task: str, text: str
-    ) -> Finding | None: ...
-
-    def placed(
-        self, place: Place, folder: Folders, use: Use, task: str, text: str
-    ) -> Finding | None: ...
-
-    def unlisted(
-        self, place: Place, folder: Folders, use: Use, task: str, text: str
-    ) -> Finding | None: ...
-
-    def actions(self) -> tuple[Action, ...]: ...
-
-
 class RealFiles(msgspec.Struct, frozen=True):
     """Judges the real paths of a call as `files` judges those that are written."""
 
@@ -84,7 +49,7 @@ class RealFiles(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 5
 
-    files: Judges
+    files: Files
 
     def told(self, own: Any, /) -> RealFiles:
         """The same guard that knows where the shield keeps what is its own."""

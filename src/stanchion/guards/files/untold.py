@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.files.shown import shown
+from stanchion.guards.files.codes import shown
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding

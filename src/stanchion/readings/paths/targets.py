@@ -159,13 +159,13 @@ def targets(
 def targets_in(reading: Any) -> list[Target]:
     """The paths of a call for all who lay down nothing of their own about tools and arguments:
     `reading.of` it."""
-    return targets_seen(reading, PLAINLY)
+    return targets_seen(reading, PLAINLY, reading.commands)
 
 
-def targets_seen(reading: Any, seeing: Seeing) -> list[Target]:
-    """The paths of a call, read in a certain way."""
+def targets_seen(reading: Any, seeing: Seeing, commands: Sequence[Held]) -> list[Target]:
+    """The paths of a call and of these commands, read in a certain way."""
     event, limits = reading.event, reading.reader.limits
-    return list(targets(event.tool, event.traits, event.args, seeing, reading.commands, limits))
+    return list(targets(event.tool, event.traits, event.args, seeing, commands, limits))
 
 
 PLAINLY: Final = Seeing(lambda _tool: None, {})

@@ -17,6 +17,8 @@ from stanchion.readings.paths.place import Place, place_of
 
 _SET: Final = regex(r"\[[^\]/]*\]")
 """A set of characters, one of which stands there."""
+_LACKING: Final = regex(r"[*?\[~]")
+"""What a name has that does not say all of itself."""
 ABSOLUTE: Final = frozenset({"/", *[f"{letter}:" for letter in "cdefgh"]})
 _SHORT: Final = regex(r"([a-z0-9_$-]{1,6})~[0-9]{1,3}(?:\.[a-z0-9]{1,3})?")
 """The short name that a file with a long one also has on Windows."""
@@ -33,91 +35,54 @@ RULES: Final[tuple[Protected, ...]] = tuple([rule for family in FAMILIES for rul
 
 
 class Guarded(NamedTuple):
-    """One glob of a rule."""
+    """One glob of a rule, how it may not be used, and why."""
 
     pattern: Pattern
-    rule: Protected
-
-
-class Example(NamedTuple):
-    """A path that a rule is about, and how it may not be used."""
-
-    place: Place
-    use: Use
-    what: str
+    uses: tuple[Use, ...]
+    why: Held
 
 
 class Index:
-    """Rules by a name that a path must have for one of their globs to match, or by how its last
-    name begins or ends."""
+    """Rules by a name that a path must have for one of their globs to match; those of folders at
+    the top once more, because whoever deletes a folder deletes what is in it."""
 
     def __init__(self, rules: tuple[Protected, ...]) -> None:
         self._named: dict[str, list[Guarded]] = {}
-        self._starts: dict[str, list[Guarded]] = {}
-        self._ends: dict[str, list[Guarded]] = {}
         self._heads: list[Guarded] = []
         for rule in rules:
-            for text in rule.globs:
-                self._add(Guarded(pattern(text), rule))
-        self._prefixes, self._suffixes = tuple(self._starts), tuple(self._ends)
-
-    def _add(self, guarded: Guarded) -> None:
-        parts = guarded.pattern.parts
-        literal = [part for part in parts if not is_glob(part)]
-        if guarded.pattern.root and "delete" in guarded.rule.uses:
-            self._heads.append(guarded)
-        if literal:
-            self._named.setdefault(literal[-1], []).append(guarded)
-            return
-        last = parts[-1]
-        start, end = last.partition("*")[0], last.rpartition("*")[2]
-        table, key = (self._ends, end) if len(end) >= len(start) else (self._starts, start)
-        table.setdefault(key, []).append(guarded)
+            why = Held(rule.what, rule.asks)
+            for guarded in [Guarded(pattern(text), rule.uses, why) for text in rule.globs]:
+                names = [part for part in guarded.pattern.parts if not is_glob(part)]
+                self._named.setdefault(names[-1], []).append(guarded)
+                if guarded.pattern.root and "delete" in rule.uses:
+                    self._heads.append(guarded)
 
     def find(self, place: Place, use: Use) -> Held | None:
         """Why a place may not be used so: by its class, or by a rule; the strictest where there are
         several."""
         if use != "read" and place.root in ABSOLUTE and not place.parts:
             return WHOLE
-        rule = self._ruled(place, use)
-        if rule is not None and not rule.asks:
-            return Held(rule.what)
+        ruled = self._ruled(place, use)
+        if ruled is not None and not ruled.asks:
+            return ruled
         seat = seat_of(place)
         loose = not seat.sure or seat.area in ("near", "plain", "temporary")
-        families = (
-            SHOWN_FREELY
-            if loose and is_sample(seat.rest if seat.sure and seat.rest else seat.all)
-            else FAMILIES
-        )
-        said = [one for one in [family.held(seat, use) for family in families] if one is not None]
-        said += [Held(rule.what, rule.asks)] if rule is not None else []
-        return min(said, key=lambda one: one.asks) if said else None
+        sample = loose and is_sample(seat.rest if seat.sure and seat.rest else seat.all)
+        said = [family.held(seat, use) for family in (SHOWN_FREELY if sample else FAMILIES)]
+        found = [one for one in (*said, ruled) if one is not None]
+        return min(found, key=lambda one: one.asks) if found else None
 
-    def _ruled(self, place: Place, use: Use) -> Protected | None:
-        """The rule by which a place may not be used so; the place is one to which upper and lower
-        case are one."""
-        parts = place.parts
-        for part in parts:
+    def _ruled(self, place: Place, use: Use) -> Held | None:
+        """Why a rule says that a place may not be used so; the place is one to which upper and
+        lower case are one."""
+        for part in place.parts:
             for guarded in self._named.get(part, ()):
-                if _holds(guarded, place, use):
-                    return guarded.rule
-        name = parts[-1] if parts else ""
-        if name.startswith(self._prefixes) or name.endswith(self._suffixes):
-            for table in (self._starts, self._ends):
-                for key, found in table.items():
-                    if key in name:
-                        for guarded in found:
-                            if _holds(guarded, place, use):
-                                return guarded.rule
-        if use == "delete" and place.root:
-            for guarded in self._heads:
-                if matches(guarded.pattern, place, deep=True):
-                    return guarded.rule
+                if use in guarded.uses and matches(guarded.pattern, place):
+                    return guarded.why
+        for guarded in self._heads if use == "delete" and place.root else ():
+            if matches(guarded.pattern, place, deep=True):
+                return guarded.why
         return None
-
-
-def _holds(guarded: Guarded, place: Place, use: Use) -> bool:
-    return use in guarded.rule.uses and matches(guarded.pattern, place)
 
 
 @cache
@@ -127,38 +92,24 @@ def shipped() -> Index:
 
 
 @cache
-def examples() -> tuple[Example, ...]:
-    """The paths by which the rules show what they are about."""
-    made: list[Example] = []
-    for family in FAMILIES:
-        for path, use in family.HITS:
-            place = place_of(path, lenient=True).folded
-            why = shipped().find(place, use)
-            if why is not None:
-                made.append(Example(place, use, why.what))
-    return tuple(made)
+def examples() -> tuple[tuple[Place, Use, Held], ...]:
+    """The paths by which the rules show what they are about, how they may not be used, and why."""
+    shown = [(place_of(path, True).folded, use) for family in FAMILIES for path, use in family.HITS]
+    found = [(place, use, shipped().find(place, use)) for place, use in shown]
+    return tuple([(place, use, why) for place, use, why in found if why is not None])
 
 
 def all_of(place: Place) -> Held | None:
     """Why everything in a place may not be read at once: it is somebody's home, or holds homes."""
-    if place.root in ABSOLUTE and (
-        not place.parts or (len(place.parts) == 1 and place.parts[0] in ("home", "users"))
-    ):
+    if place.root in ABSOLUTE and place.parts in ((), ("home",), ("users",)):
         return HOME
     seat = seat_of(place)
-    whole = seat.sure and (
-        (seat.area == "plain" and not seat.inner)
-        or (seat.is_home and not seat.tool and not seat.inner)
-    )
-    if (
-        seat.sure
-        and seat.area == "data"
-        and seat.tool
-        and len(seat.inner) <= 1
-        and keeps_for_its_user(seat)
-    ):
+    if not seat.sure:
+        return None
+    if seat.area == "data" and seat.tool and len(seat.inner) <= 1 and keeps_for_its_user(seat):
         return KEPT
-    return HOME if whole and seat.area not in ("cache", "programs", "libraries") else None
+    whole = seat.area in ("plain", "settings", "data") and not seat.tool and not seat.inner
+    return HOME if whole else None
 
 
 def searched(place: Place) -> Held | None:
@@ -175,17 +126,19 @@ def searched(place: Place) -> Held | None:
 def filled_in(place: Place, use: Use) -> Held | None:
     """What a place may become that has wildcards or short names in it, if that is protected; only
     where enough of its last name is known to mean that file."""
-    last = place.parts[-1] if place.parts else ""
+    if _LACKING.search("/".join(place.parts)) is None:
+        return None
+    last = place.parts[-1]
     known = [char for char in last if char.isalnum()]
     parts = tuple([_opened(part) for part in place.parts])
     if len(known) < 2 or last[:1] in ("*", "?", "[") or not any(is_glob(part) for part in parts):
         return None
     below = len(seat_of(place).rest)
-    for example in examples():
-        own = example.place.root == place.root
-        wanted = parts if own else parts[-below:] if below and example.place.root == "~" else None
-        if example.use == use and wanted is not None and fits(wanted, example.place.parts):
-            return Held(example.what)
+    for shown, for_use, why in examples():
+        wanted = parts if shown.root == place.root else parts[-below:] if below else ()
+        alike = shown.root in (place.root, "~") and for_use == use
+        if alike and wanted and fits(wanted, shown.parts):
+            return Held(why.what)
     return None
 
 

@@ -8,7 +8,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
 _WORDS: Final = regex(r"[a-z]+|[0-9]+")
-_CREDENTIAL: Final = regex(
+CREDENTIAL: Final = regex(
     r"credential|secret|passw|passphrase|token|oauth|api[-_.]?key|private[-_.]?key|keychain|"
     r"keyring|keystore"
     r"|wallet|mnemonic|cookie|htpasswd|keytab|kdbx|gshadow|opasswd|privkey|logins?\b|login "
@@ -74,7 +74,7 @@ def is_code(name: str) -> bool:
 def says_credential(name: str) -> bool:
     """Whether a name says credential, wherever the file is."""
     return (
-        _CREDENTIAL.search(name) is not None
+        CREDENTIAL.search(name) is not None
         and not is_code(name)
         and name not in ("passwd", "passwd-")
     )

@@ -12,28 +12,29 @@ Area = Literal[
     "settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"
 ]
 
-PEOPLE: Final = (
-    ("home",),
-    ("users",),
-    ("var", "home"),
-    ("mnt", "c", "users"),
-    ("c", "users"),
-    ("export", "home"),
+HOMES: Final[dict[tuple[str, ...], int]] = {
+    ("root",): 0,
+    (".root",): 0,
+    ("var", "root"): 0,
+    ("home",): 1,
+    ("users",): 1,
+    ("var", "home"): 1,
+    ("mnt", "c", "users"): 1,
+    ("c", "users"): 1,
+    ("export", "home"): 1,
+}
+"""Where homes are, and how many names below it each of them is."""
+HOMES_ON_DRIVES: Final[dict[tuple[str, ...], int]] = {("users",): 1, ("documents and settings",): 1}
+TEMPORARY: Final = frozenset(
+    {("tmp",), ("var", "tmp"), ("dev", "shm"), ("var", "folders"), ("private", "tmp")}
 )
-"""Where people's folders are, one for each."""
-TEMPORARY: Final = (
-    ("tmp",),
-    ("var", "tmp"),
-    ("dev", "shm"),
-    ("var", "folders"),
-    ("private", "tmp"),
-)
-XDG: Final[dict[tuple[str, ...], Area]] = {
+AREAS: Final[dict[tuple[str, ...], Area]] = {
     (".config",): "settings",
+    ("library", "preferences"): "settings",
     (".local", "share"): "data",
     (".local", "state"): "data",
+    ("library",): "data",
     ("library", "application support"): "data",
-    ("library", "preferences"): "settings",
     ("library", "containers"): "data",
     ("library", "group containers"): "data",
     ("appdata", "roaming"): "data",
@@ -43,30 +44,25 @@ XDG: Final[dict[tuple[str, ...], Area]] = {
     ("application data",): "data",
     ("snap",): "data",
     (".var", "app"): "data",
-    ("library",): "data",
+    (".cache",): "cache",
+    (".local", "tmp"): "cache",
+    ("library", "caches"): "cache",
+    ("library", "logs"): "cache",
+    ("appdata", "local", "temp"): "cache",
+    ("bin",): "programs",
+    (".local", "bin"): "programs",
+    ("go", "bin"): "programs",
+    (".cargo", "bin"): "programs",
+    (".bun", "bin"): "programs",
+    (".deno", "bin"): "programs",
+    (".local", "lib"): "libraries",
+    ("library", "python"): "libraries",
+    ("go", "pkg"): "libraries",
+    ("go", "src"): "libraries",
 }
-"""Folders in a home that have one for each tool."""
-CACHES: Final[tuple[tuple[str, ...], ...]] = (
-    (".cache",),
-    ("library", "caches"),
-    ("appdata", "local", "temp"),
-    ("library", "logs"),
-    (".local", "tmp"),
-)
-PROGRAMS: Final[tuple[tuple[str, ...], ...]] = (
-    (".local", "bin"),
-    ("bin",),
-    ("go", "bin"),
-    (".cargo", "bin"),
-    (".bun", "bin"),
-    (".deno", "bin"),
-)
-LIBRARIES: Final[tuple[tuple[str, ...], ...]] = (
-    (".local", "lib"),
-    ("library", "python"),
-    ("go", "pkg"),
-    ("go", "src"),
-)
+"""What the folders of a home are for; the longest beginning tells."""
+OF_TOOLS: Final = ("settings", "data")
+"""Areas that have a folder for each tool."""
 
 
 class Seat(NamedTuple):
@@ -110,17 +106,15 @@ def seat_of(place: Place) -> Seat:
             return _in_home(parts[at:], parts, sure=place.up > 0 and at == 0)
         return Seat("near", "", parts, parts)
     if place.root == "/":
-        if any(parts[: len(start)] == start for start in TEMPORARY):
+        if not TEMPORARY.isdisjoint((parts[:1], parts[:2])):
             return Seat("temporary", "", parts, parts)
-        if parts[:1] in (("root",), (".root",)):
-            return _in_home(parts[1:], parts)
-        if len(parts) > 1 and parts[:2] == ("var", "root"):
-            return _in_home(parts[2:], parts)
         if len(parts) > 3 and parts[:2] == ("run", "user"):
             return Seat("data", parts[3], parts[4:], parts, True, parts[3:])
-    for start in PEOPLE if place.root == "/" else (("users",), ("documents and settings",)):
-        if parts[: len(start)] == start and len(parts) > len(start):
-            return _in_home(parts[len(start) + 1 :], parts)
+    homes = HOMES if place.root == "/" else HOMES_ON_DRIVES
+    for size in (1, 2, 3):
+        start = size + homes.get(parts[:size], len(parts))
+        if start <= len(parts):
+            return _in_home(parts[start:], parts)
     at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
     if at >= 0 and (at == 0 or not _is_system(place)):
         return _in_home(parts[at:], parts, sure=at == 0)
@@ -182,19 +176,13 @@ def _is_tools(part: str) -> bool:
 
 
 def _in_home(rest: tuple[str, ...], parts: tuple[str, ...], sure: bool = True) -> Seat:
-    for start in CACHES:
-        if rest[: len(start)] == start:
-            return Seat("cache", "", rest[len(start) :], parts, sure, rest)
-    for start in PROGRAMS:
-        if rest[: len(start)] == start:
-            return Seat("programs", "", rest[len(start) :], parts, sure, rest)
-    for start in LIBRARIES:
-        if rest[: len(start)] == start:
-            return Seat("libraries", "", rest[len(start) :], parts, sure, rest)
-    for start, area in XDG.items():
-        if rest[: len(start)] == start:
-            below = rest[len(start) :]
-            return Seat(area, below[0] if below else "", below[1:], parts, sure, rest)
+    for size in (3, 2, 1):
+        area = AREAS.get(rest[:size])
+        if area is not None and len(rest) >= size:
+            below = rest[size:]
+            if area in OF_TOOLS:
+                return Seat(area, below[0] if below else "", below[1:], parts, sure, rest)
+            return Seat(area, "", below, parts, sure, rest)
     if rest and rest[0][:1] == "." and len(rest[0]) > 1:
         return Seat("settings", rest[0][1:], rest[1:], parts, sure, rest)
     return Seat("plain", "", rest, parts, sure, rest)
