@@ -36,6 +36,11 @@ CONTENTS: Final = frozenset(
 NOWHERE: Final = frozenset({"about", "data", "mailto", "tel", "sms", "blob", "urn", "cid", "arn"})
 """Schemes that lead to no host."""
 
+PLAIN: Final = frozenset({str, int, float, bool, type(None)})
+"""Values that have no names in them."""
+SIGNS: Final = r"(?i)[^a-z_ /.,\n-]|metadata|instance-data|socket"
+"""What is in every text that names a URL, an address, a login, a service of metadata or a socket,
+as it stands or in a command."""
 SHORTEST: Final = len("http://")
 LONGEST_LOOSE: Final = 4_096
 """A longer text without a scheme is not taken for a URL."""
@@ -85,8 +90,8 @@ def places(args: Mapping[str, Any]) -> Iterator[CalledUrl]:
         elif kind is list:
             waiting += reversed([(key, each) for each in value])
         elif kind is str and value:
-            yield from _in_text(_named(key), value)
-        elif kind is int and _named(key) == "host":
+            yield from _in_text(named_as(key), value)
+        elif kind is int and named_as(key) == "host":
             yield CalledUrl(f"http://{value}/", True)
 
 
@@ -99,7 +104,7 @@ def _text_of(packed: str) -> str:
 
 
 @lru_cache(4_096)
-def _named(key: str) -> str:
+def named_as(key: str) -> str:
     """What an argument's name says: `host`, `url`, `uri`, `content`, or nothing."""
     name = key[:64].replace("_", "").replace("-", "").lower()
     if name in HOSTS:

@@ -17,7 +17,7 @@ from stanchion.guards.files.codes import CODES, shown
 from stanchion.guards.files.declared import OPTIONS
 from stanchion.guards.files.protected import RULES, all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.seat import seat_of
-from stanchion.guards.files.protected.signs import is_without, signs_of
+from stanchion.guards.files.protected.signs import signs_of
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import FileScope, Folders, ReadyScope, folders, ready_scope
 from stanchion.guards.files.search_path import adds_to_path
@@ -34,7 +34,7 @@ from stanchion.kernel.option import ACTIONS, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
-from stanchion.readings.joined import Joined
+from stanchion.readings.joined import BETWEEN, flat
 from stanchion.readings.paths.globs import Pattern, fault, first_match, listed, pattern, permits
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import LONGEST_NAME, spelling
@@ -230,9 +230,13 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         alike."""
         event = reading.event
         signs = self._signs_by(event.tool, event.traits, event.run.task)
-        # A tool that does not delete by its name may do so by an option.
-        quiet = signs is not None and True not in event.args.values()
-        return None if quiet and is_without(signs, reading.joined) else self._judge_paths(reading)
+        # A tool that does not delete by its name may do so by an option, and what separates texts
+        # hides a name where it stands in one.
+        if signs is not None and True not in event.args.values():
+            texts = reading.joined
+            if texts.flat.count(b"\n") < len(texts.texts) and signs.search(texts.flat) is None:
+                return None
+        return self._judge_paths(reading)
 
     def _judge_paths(self, reading: Reading[ToolCall]) -> Finding | None:
         event = reading.event
@@ -324,8 +328,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         signs = self._signs if self._scope(task) == FREE else None
         if signs is None or target.use == "delete" or target.how or target.commanded:
             return False
-        short = len(target.text) <= LONGEST_NAME
-        return short and is_without(signs, Joined((target.text, target.base)))
+        text = f"{target.text}{BETWEEN}{target.base}"
+        plain = len(target.text) <= LONGEST_NAME and text.count(BETWEEN) == 1
+        return plain and signs.search(flat(text)) is None
 
     def _led(
         self, target: Target, places: list[Place], unclear: str, task: str, remote: bool

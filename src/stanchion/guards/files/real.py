@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 import msgspec
 
@@ -22,9 +22,6 @@ from stanchion.readings import Reading
 from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.place import is_url, place_of
 from stanchion.readings.paths.targets import Target
-
-if TYPE_CHECKING:
-    from stanchion.guards.files.guard import Files
 
 
 def _severity(one: Target) -> int:
@@ -49,7 +46,8 @@ class RealFiles(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 5
 
-    files: Files
+    files: Any
+    """The guard of files that it stands beside."""
 
     def told(self, own: Any, /) -> RealFiles:
         """The same guard that knows where the shield keeps what is its own."""
@@ -110,4 +108,5 @@ class RealFiles(msgspec.Struct, frozen=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        return self.files.actions()
+        said: tuple[Action, ...] = self.files.actions()
+        return said

@@ -5,7 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, ClassVar, Final
 
+import msgspec
+
 from stanchion.guards.sql.choices import BY_RISK, Choices
+from stanchion.guards.sql.hint import hint
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -85,32 +88,35 @@ class Sql(Choices, frozen=True, dict=True):
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk")})
 
     def __post_init__(self) -> None:
-        try:
-            import sqlglot  # noqa: F401  # a policy that cannot be carried out is refused when it loads
-        except ImportError:
-            raise ValueError(
-                "it needs `sqlglot`, which is not installed: install the extra `sql`"
-            ) from None
-        import stanchion.guards.sql.judge  # noqa: F401  # what is slow to import is imported before the first call
+        if not self._has_hint:
+            import stanchion.guards.sql.judge  # noqa: F401  # what is slow to import is imported before the first call
+
+    @cached_property
+    def _has_hint(self) -> bool:
+        """Whether a text about which something is said has a word that says so: what is unclear,
+        and a piece of SQL, have none."""
+        return self.unclear == "allow" and self.fragments is None and self.level != "read_only"
 
     def scoped(self, said: Said, /) -> Sql:
-        """The same guard; what its parser logs of a text that it reads for the guard is written
-        nowhere."""
-        from stanchion.readings.sql.lexer import PARSING
-
-        said.quiet("sqlglot", PARSING.get)
-        return self
+        """The same guard, which knows how to keep its parser from logging what it reads."""
+        made = msgspec.structs.replace(self)
+        made.__dict__["_quiet"] = said.quiet
+        return made
 
     @cached_property
     def _judge(self) -> Judge:
         from stanchion.guards.sql.judge import Judge
+        from stanchion.readings.sql.lexer import PARSING
 
+        if "_quiet" in self.__dict__:
+            self.__dict__["_quiet"]("sqlglot", PARSING.get)
         return Judge(self)
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Say the worst of what the statements of a call do; look for fragments where there are no
         statements."""
-        return self._judge.judge(reading)
+        quiet = self._has_hint and hint().search(reading.joined.flat) is None
+        return None if quiet else self._judge.judge(reading)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

@@ -162,10 +162,7 @@ def _is_sentence(text: str) -> bool:
 def begins_as_sql(text: str, surely: bool = True) -> bool:
     """Whether a text begins as SQL does. Where it may be meant for something else than a database,
     it also has to have what such a statement has."""
-    first = _FIRST.match(text)
-    if first is None:
-        return False
-    word = first[1].upper()
+    word = first_word(text)
     if word.startswith(("/*", "SP_", "XP_")):
         return True
     partner = _PARTNERS.get(word)
@@ -174,10 +171,15 @@ def begins_as_sql(text: str, surely: bool = True) -> bool:
     return word in KNOWN and (partner is None or partner.search(text) is not None)
 
 
+def first_word(text: str) -> str:
+    """The word that a text begins with, behind comments and brackets, in capitals."""
+    first = _FIRST.match(text)
+    return "" if first is None else first[1].upper()
+
+
 def begins_with_verb(text: str) -> bool:
     """Whether a text begins with a word that statements begin with."""
-    first = _FIRST.match(text)
-    return first is not None and first[1].upper() in KNOWN
+    return first_word(text) in KNOWN
 
 
 def _begins_in_capitals(text: str) -> bool:

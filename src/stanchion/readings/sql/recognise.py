@@ -17,8 +17,8 @@ from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.dialect import RARER, TRIED
 from stanchion.readings.sql.lexer import TEXT, Piece, Reader, pieces_of, reader_of
 from stanchion.readings.sql.limits import readings_of
-from stanchion.readings.sql.places import begins_as_sql, begins_with_verb
-from stanchion.readings.sql.verbs import BEYOND, OBJECTS, RIGHTS
+from stanchion.readings.sql.places import begins_as_sql, first_word
+from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, PARSED, RIGHTS
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
@@ -64,13 +64,34 @@ _CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
 """How a query begins that reads no table: in small letters it may be a sentence."""
 
 
+_BY_SECOND: Final = listed("SELECT WITH UPDATE DELETE INSERT CREATE DROP ALTER GRANT REVOKE")
+"""First words with which sentences begin, too: what else such a statement has tells."""
+_RARE: Final = regex(r"(?i)\b(?:pool|sink|source|streamlit|tag|format|key)\b")
+"""What else the parser knows to be made and dropped."""
+
+
 @lru_cache(512)
 def is_sql(text: str, limits: Limits = LIMITS) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
-    if len(text) > limits.query_chars or not begins_with_verb(text):
+    if len(text) > limits.query_chars or not _may_be_sql(text):
         return False
     tried = (*TRIED, *RARER)[: readings_of(text, limits)]
     return any(_reads_as_sql(text, reader_of(dialect, limits), dialect) for dialect in tried)
+
+
+def _may_be_sql(text: str) -> bool:
+    """Whether the parser has to decide about a text. It is not even loaded for one that cannot be
+    SQL by its first word, or by what is missing behind it."""
+    first = first_word(text)
+    if first not in KNOWN:
+        return False
+    if first in _BY_SECOND:
+        capitals = text.lstrip(" (").startswith(_CAPITALS)
+        return begins_as_sql(text, False) or capitals or _RARE.search(text) is not None
+    if first in PARSED or first in ("COPY", "TRUNCATE") or "select" in text.lower():
+        return True
+    known = first in _PAIRS or first in _JOINED or first in _ANYTHING
+    return known and _WRITTEN.search(text) is not None
 
 
 def _reads_as_sql(text: str, reader: Reader, dialect: str) -> bool:

@@ -11,7 +11,6 @@ from stanchion.guards.files.protected.keys import RINGS
 from stanchion.guards.files.protected.names import CREDENTIAL, KEY_FILES
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import linear
-from stanchion.readings.joined import Joined
 from stanchion.readings.paths.globs import Pattern
 
 ROOTED: Final = r"(?:^|[^\w.:/-])/|(?:^|[^a-z0-9])[a-z]:|:/[^/]|:///|file:"
@@ -41,9 +40,3 @@ def signs_of(globs: list[Pattern], more: list[str]) -> Any:
     ]
     names = [re.escape(name) for name in known if name[0] != "."]
     return linear("(?i)" + "|".join([ROOTED, ODD, KNOWN, *names, *more]))
-
-
-def is_without(signs: Any, texts: Joined) -> bool:
-    """Whether none of some texts has such a sign. What separates texts may hide a name where it
-    stands in one."""
-    return texts.flat.count(b"\n") < len(texts.texts) and signs.search(texts.flat) is None
