@@ -1,22 +1,25 @@
-"""The guard in a policy: without its parser, with anything at all, and with what it has seen
-before."""
+"""The guard in a policy: before its parser is needed, with anything at all, and with what it has
+seen before."""
 
 from __future__ import annotations
 
+import json
 import logging
+import subprocess
 import sys
 from typing import Any
 
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards.sql import Sql
+from stanchion.guards.sql import Sql, hint
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.policy.load import load_policy
 from stanchion.readings import read
 from stanchion.readings.sql.classes import classify
+from stanchion.readings.sql.statement import Does
+from stanchion.readings.sql.verbs import KNOWN, SIMPLE
 from tests.properties.examples import sample
 
 RUN = RunInfo("r")
@@ -28,19 +31,45 @@ def judged(
     return guard.judge(read(ToolCall(id="e", at=0, run=RUN, tool=tool, args=args, risk=risk)))
 
 
-def test_a_policy_does_not_load_without_the_parser(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "sqlglot", None)
-    with pytest.raises(
-        Exception, match=r"it needs `sqlglot`, which is not installed: install the extra `sql`"
-    ):
-        load_policy({"name": "p", "guards": [{"use": "sql"}]})
+LOOKS = """
+import json, sys
+from stanchion import Shield
+texts = ["update src/user_service.py", "create a plan for q3", "delete the old notes", "do it",
+         "select a colour", "list my_files", "with care", "drop by at 5 (or 6)", "get it from a.b"]
+calls = [("bash", {"command": text}) for text in ("ls -la src", "git commit -m 'x'", "get a.b")]
+calls += [("read_file", {"path": "src/a.py"}), ("fetch_url", {"url": "https://example.com/a?b=1"})]
+calls += [(tool, {"text": text, "n": 1}) for tool in ("ask", "note", "plan") for text in texts]
+shield = Shield.load("default", store="memory:", journal="memory:")
+with shield, shield.run("a", "t") as run:
+    assert all([run.check(tool, args).proceeds for tool, args in calls])
+    before = "sqlglot" in sys.modules
+    refused = not run.check("run_sql", {"sql": "DROP TABLE users"}).proceeds
+    print(json.dumps([before, refused, "sqlglot" in sys.modules]))
+"""
 
 
-def test_a_policy_without_the_guard_loads_without_the_parser(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setitem(sys.modules, "sqlglot", None)
-    load_policy({"name": "p", "guards": [{"use": "size_limits"}]})
+def test_the_parser_is_imported_at_the_first_sql_and_never_before() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", LOOKS], stdout=subprocess.PIPE, check=True, text=True
+    )
+    assert json.loads(done.stdout) == [False, True, True]
+
+
+def test_what_no_hint_is_for_says_nothing_of_harm() -> None:
+    """A statement whose first word is no hint only looks, brackets others or keeps house."""
+    calm = {Does.READ, Does.TRANSACTION, Does.SESSION, Does.UPKEEP}
+    left = {word for word in KNOWN if word.lower() not in hint.WORDS} - {"("}
+    assert {word for word in left if SIMPLE.get(word) not in calm} == set()
+    assert {word for word in left if judged(Sql(), {"sql": f"{word} a"}) is not None} == set()
+
+
+@pytest.mark.parametrize(
+    "text", ["DROP TABLE t", "drop/**/table t", "EXEC xp_cmdshell 'dir'", "(delete from t)"]
+)
+def test_a_statement_that_does_harm_has_a_hint(text: str) -> None:
+    found = judged(Sql(unclear="allow"), {"sql": text})
+    assert found is not None
+    assert found == judged(Sql(unclear="allow", fragments="allow"), {"sql": text})
 
 
 WORDS = st.sampled_from(
