@@ -375,7 +375,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         ours = self._places.leads_to(place.text, use)
         denied = first_match((*self._lists["deny"], *self._scope(task).deny), folded, seen, deep)
         if ours is not None:  # whatever the policy says of other protected files
-            action, why = max(action, Action.BLOCK), ours.what
+            # Whoever deletes a home is told of the home before what is ours in it.
+            whole = (self._protected(folded, seen, use, how) or all_of(folded)) if deep else None
+            action, why = max(action, Action.BLOCK), (ours if whole is None else whole).what
         elif denied is not None:
             action, code = ACTIONS[self.action], "files.denied"
             why = f"it matches `{denied.text}`, which is denied"

@@ -23,6 +23,7 @@ ABSOLUTE: Final = frozenset({"/", *[f"{letter}:" for letter in "cdefgh"]})
 _SHORT: Final = regex(r"([a-z0-9_$-]{1,6})~[0-9]{1,3}(?:\.[a-z0-9]{1,3})?")
 """The short name that a file with a long one also has on Windows."""
 WHOLE: Final = Held("the whole system")
+FOLDER: Final = Held("a folder of the system")
 HUNTED: Final = Held("somebody's own papers, searched for credentials", asks=True)
 KEPT: Final = Held("all that another program keeps for its user", asks=True)
 HOME: Final = Held("all that somebody keeps", asks=True)
@@ -81,7 +82,7 @@ class Index:
                     return guarded.why
         for guarded in self._heads if use == "delete" and place.root else ():
             if matches(guarded.pattern, place, deep=True):
-                return guarded.why
+                return FOLDER
         return None
 
 
