@@ -9,13 +9,14 @@ from unicodedata import category, normalize
 from stanchion.kernel.findings import Finding
 from stanchion.readings import Reading
 from stanchion.readings.fingerprint import digest
+from stanchion.readings.word_lists import listed
 
 AUTHORED: Final = frozenset({"rule.broken"})
 """Codes whose arguments are the policy's own words: they say what is asked of a call, and nothing
 of the call."""
 
 
-INVISIBLE: Final = frozenset({"Cc", "Cf", "Mn", "Zl", "Zp"})
+INVISIBLE: Final = listed("Cc Cf Mn Zl Zp")
 """Categories of characters that change what is written, and nothing of what one sees."""
 
 OBJECTS: Final = 8

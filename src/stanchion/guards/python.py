@@ -17,6 +17,7 @@ from stanchion.kernel.option import Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 2_000
 """How many characters of an answer are read in all."""
@@ -64,7 +65,7 @@ def bounded(finding: Finding) -> Finding:
     )
 
 
-ONE_EVENT: Final = frozenset({"id", "at", "run", "call"})
+ONE_EVENT: Final = listed("id at run call")
 """What tells one event from another that says the same."""
 SHAPES: Final = "a python guard answers None, a text or a Finding"
 

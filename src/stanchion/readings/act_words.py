@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import Final
 
-DELETES: Final = frozenset(
-    {"delete", "remove", "rm", "rmdir", "rmtree", "unlink", "trash", "erase", "shred"}
-)
+from stanchion.readings.word_lists import listed
+
+DELETES: Final = listed("delete remove rm rmdir rmtree unlink trash erase shred")
 MOVES: Final = frozenset({"move", "mv", "rename"})
 WRITES: Final = MOVES | frozenset(
     {
@@ -22,10 +22,8 @@ READS: Final = frozenset(
         "find", "grep", "search", "glob", "diff", "tree", "download",
     }
 )  # fmt: skip
-FILES: Final = frozenset(
-    {"file", "files", "path", "folder", "directory", "dir", "document", "notebook"}
-)
-ALONE: Final = frozenset({"write", "edit", "multiedit", "read"})
+FILES: Final = listed("file files path folder directory dir document notebook")
+ALONE: Final = listed("write edit multiedit read")
 """Verbs that mean files even where a tool is named by nothing else."""
 WEB: Final = frozenset(
     {
@@ -42,7 +40,7 @@ WEB: Final = frozenset(
         "webfetch",
     }
 )
-APIS: Final = frozenset({"api", "rest", "graphql", "endpoint"})
+APIS: Final = listed("api rest graphql endpoint")
 """Words in the name of a tool that reaches a service, at which a path is no file."""
 CHANGES: Final = frozenset(
     {
@@ -75,9 +73,7 @@ ASKS: Final = frozenset(
     }
 )
 """Words in the name of a tool that only asks."""
-SAYS: Final = frozenset(
-    {"send", "post", "comment", "message", "mail", "email", "notify", "reply", "report", "answer"}
-)
+SAYS: Final = listed("send post comment message mail email notify reply report answer")
 """Words in the name of a tool that tells somebody something."""
 
 PATHS: Final = frozenset(
@@ -105,9 +101,9 @@ RESULTS: Final = frozenset(
         "extractpath", "unpackto",
     }
 )  # fmt: skip
-LOOSE_SOURCES: Final = frozenset({"source", "sources", "src", "from", "old", "input", "inputs"})
-LOOSE_RESULTS: Final = frozenset({"destination", "dest", "dst", "to", "new", "output", "out"})
-PUTS: Final = frozenset({"destination", "dest", "dst", "output", "out"})
+LOOSE_SOURCES: Final = listed("source sources src from old input inputs")
+LOOSE_RESULTS: Final = listed("destination dest dst to new output out")
+PUTS: Final = listed("destination dest dst output out")
 """Those of them that say where something is put, whatever the tool is called."""
 LOOSE_PUTS: Final = (LOOSE_RESULTS - PUTS) | frozenset({"target", "targets"})
 """Those that say so only where the tool's name says that it makes a file."""
@@ -129,7 +125,7 @@ STARTS: Final = frozenset(
     }
 )  # fmt: skip
 """Folders from which the other paths of a call are seen."""
-COMMANDS: Final = frozenset({"command", "cmd", "commandline", "script"})
+COMMANDS: Final = listed("command cmd commandline script")
 URLS: Final = frozenset({"url", "uri", "urls"})
 CONTENTS: Final = frozenset(
     {

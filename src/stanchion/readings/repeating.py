@@ -18,10 +18,10 @@ SHOWS: Final = PRINTS | LOOKS_FOR | listed(
     "yq md5sum sha1sum sha256sum"
 )  # fmt: skip
 """Programs that show something and change nothing; what they print may be written to a file."""
-GIT_SHOWS: Final = frozenset({"status", "log", "diff", "show", "ls-files", "rev-parse", "blame"})
+GIT_SHOWS: Final = listed("status log diff show ls-files rev-parse blame")
 KEPT: Final = 256
 """Of how many texts it is remembered."""
-SAME: Final = frozenset({">", "<", "<<<", "<<", "2>", ">&", "&>"})
+SAME: Final = listed("> < <<< << 2> >& &>")
 """Redirections by which a file has the same in it afterwards, however often they are made."""
 
 

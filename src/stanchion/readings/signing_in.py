@@ -19,10 +19,11 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
 from stanchion.readings.texts import Leaf
 from stanchion.readings.urls import Target, host_of, url_of
+from stanchion.readings.word_lists import listed
 
 SILENT: Final = PRINTS | LOOKS_FOR
 """Programs that sign in nowhere: they say what they are given, or look for it."""
-SHORT: Final = frozenset({"-u", "-p", "-P", "-a", "-w", "-U", "-H"})
+SHORT: Final = listed("-u -p -P -a -w -U -H")
 """Short options by which clients are given a user, a password or a header."""
 LONG: Final = frozenset(
     {"user", "userpwd", "password", "passwd", "pass", "passphrase", "token", "apikey", "auth", "bearer", "secret",  # noqa: E501
@@ -38,11 +39,9 @@ ADDRESSES: Final = frozenset(
      "source", "origin", "proxy", "server", "registry", "index", "link"}
 )  # fmt: skip
 """Words in the name of an argument that says where to go."""
-SAID: Final = frozenset(
-    {"data", "body", "message", "title", "form", "json", "text", "description", "comment", "notes"}
-)
+SAID: Final = listed("data body message title form json text description comment notes")
 """Words of options whose value is a request's body, or for people to read."""
-SAID_SHORT: Final = frozenset({"-d", "-F", "-T", "-m", "-b", "-t"})
+SAID_SHORT: Final = listed("-d -F -T -m -b -t")
 
 _BLANK: Final = regex(r"\s")
 _FILLING: Final = regex(

@@ -8,16 +8,13 @@ from typing import Any, Final
 
 from stanchion.readings.act import act_of
 from stanchion.readings.names import KEPT, letters
+from stanchion.readings.word_lists import listed
 
-TRIES: Final = frozenset(
-    {"attempt", "attempts", "retry", "retries", "try", "tries", "nonce", "timestamp", "iteration"}
-)
+TRIES: Final = listed("attempt attempts retry retries try tries nonce timestamp iteration")
 """Words in the name of an argument that tells one try from another."""
-MAKERS: Final = frozenset(
-    {"request", "trace", "span", "correlation", "idempotency", "dedup", "deduplication"}
-)
+MAKERS: Final = listed("request trace span correlation idempotency dedup deduplication")
 """Words that make an id or a key one of the call itself."""
-PLACES: Final = frozenset({"page", "offset", "skip", "cursor"})
+PLACES: Final = listed("page offset skip cursor")
 """Words in the name of an argument that says where to go on. Who only reads gets more of the same
 by it; who acts may mean another thing by each."""
 LONGEST: Final = 64

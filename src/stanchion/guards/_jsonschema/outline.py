@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from stanchion.guards._jsonschema.words import short
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.word_lists import listed
 
 MAX_DEPTH: Final = 64
 """How deep a schema may be nested."""
@@ -24,13 +25,11 @@ SHARED: Final = 32
 """A schema that refers to itself is held against a value part by part for each of its parts, so
 much faster each."""
 
-MAPS: Final = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-)
+MAPS: Final = listed("properties patternProperties $defs definitions dependentSchemas dependencies")
 """Keywords whose value has a schema under every name."""
 STORED: Final = frozenset({"$defs", "definitions"})
 """Keywords whose schemas count only where they are referred to."""
-DATA: Final = frozenset({"enum", "const", "default", "examples"})
+DATA: Final = listed("enum const default examples")
 """Keywords whose value is data, whatever it looks like."""
 
 SHIPPED: Final = ("https://json-schema.org/draft/", "http://json-schema.org/draft-")

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UNSEEN
+from stanchion.readings.word_lists import listed
 
 HOSTS: Final = frozenset(
     {
@@ -24,7 +25,7 @@ HOSTS: Final = frozenset(
     }
 )
 """Names of arguments that are hosts; in small letters, without separators."""
-LINKS: Final = frozenset({"link", "links", "site", "website", "origin", "proxy"})
+LINKS: Final = listed("link links site website origin proxy")
 CONTENTS: Final = frozenset(
     {
         "content", "contents", "text", "body", "message", "prompt", "description", "html",
@@ -33,7 +34,7 @@ CONTENTS: Final = frozenset(
     }
 )  # fmt: skip
 """Names of arguments that are written or sent; a URL in them is not followed."""
-NOWHERE: Final = frozenset({"about", "data", "mailto", "tel", "sms", "blob", "urn", "cid", "arn"})
+NOWHERE: Final = listed("about data mailto tel sms blob urn cid arn")
 """Schemes that lead to no host."""
 
 PLAIN: Final = frozenset({str, int, float, bool, type(None)})

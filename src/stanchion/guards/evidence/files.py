@@ -10,6 +10,7 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
+from stanchion.readings.word_lists import listed
 
 ENDINGS: Final = frozenset(
     {
@@ -24,7 +25,7 @@ ENDINGS: Final = frozenset(
 SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where what is written is nobody's work."""
 
-VIEWING: Final = frozenset(["view", "read", "open", "show", "list", "find", "search", "get", "cat"])
+VIEWING: Final = listed("view read open show list find search get cat")
 """What an argument `command` says to a tool that both shows and changes files, where it only
 shows."""
 PATHS: Final = frozenset(

@@ -30,6 +30,7 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.outcome import decided
 from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.single import single
+from stanchion.readings.word_lists import listed
 
 LOOKING: Final = frozenset({
     "cat", "tac", "head", "tail", "less", "more", "nl", "od", "xxd", "wc", "sort", "uniq", "cut",
@@ -39,31 +40,21 @@ LOOKING: Final = frozenset({
     "dirname", "realpath", "tree", "ps", "id", "uname", "hostname", "export", "set", "column",
 })  # fmt: skip
 """Programs that change nothing but what they are told to write to."""
-MAKING: Final = frozenset({"touch", "mkdir", "cp", "mv", "tee", "sed"})
-TAKING: Final = frozenset({"rm", "rmdir", "unlink", "mv"})
+MAKING: Final = listed("touch mkdir cp mv tee sed")
+TAKING: Final = listed("rm rmdir unlink mv")
 """Programs that end well only where what they write is there, and what they delete is not."""
-ASKING_GIT: Final = frozenset(
-    {"status", "diff", "log", "show", "blame", "ls-files", "rev-parse", "grep", "describe"}
-)
-FIXING: Final = frozenset(
-    {"--fix", "--write", "-w", "--fix-only", "--unsafe-fixes", "--in-place", "-i", "--apply"}
-)
+ASKING_GIT: Final = listed("status diff log show blame ls-files rev-parse grep describe")
+FIXING: Final = listed("--fix --write -w --fix-only --unsafe-fixes --in-place -i --apply")
 """Options with which a linter changes what it looks at."""
 ITSELF: Final = frozenset({Predicate.LINES, Predicate.BYTES, Predicate.DIGEST, Predicate.VERSION})
 """What is printed only by a command that went well: here nobody has to say how it ended."""
 STOPPED: Final = frozenset({124, 137, 143, -1, -9, -15})
 """Statuses of commands that were stopped: what they printed before is no evidence."""
 OUTPUTS: Final = ("stdout", "output", "content", "text", "result")
-WHOLE: Final = frozenset(
-    {"content", "contents", "filetext", "text", "data", "body", "code", "filecontent"}
-)
-PARTS: Final = frozenset(
-    {"newstring", "newstr", "newtext", "inserttext", "replacement", "newcontent", "replace"}
-)
+WHOLE: Final = listed("content contents filetext text data body code filecontent")
+PARTS: Final = listed("newstring newstr newtext inserttext replacement newcontent replace")
 """Names of arguments that become the whole of a file, and a part of it."""
-EDITING: Final = frozenset(
-    {"edit", "replace", "insert", "append", "patch", "update", "modify", "apply", "add"}
-)
+EDITING: Final = listed("edit replace insert append patch update modify apply add")
 LONGEST: Final = 1_000_000
 KEPT: Final = 16
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.texts import leaves
+from stanchion.readings.word_lists import listed
 
 NONE: Final = 0
 """Nothing ran."""
@@ -17,9 +18,9 @@ UNCLEAR: Final = 3
 
 READ: Final = 20_000
 """How much of the end of an output is read."""
-STATUSES: Final = frozenset({"exitcode", "exitstatus", "returncode", "rc", "exit"})
+STATUSES: Final = listed("exitcode exitstatus returncode rc exit")
 """Names under which a result has the status of a process, in small letters, without separators."""
-GOOD: Final = frozenset({"success", "ok", "passed", "succeeded"})
+GOOD: Final = listed("success ok passed succeeded")
 BAD: Final = frozenset({"iserror", "failed", "timedout"})
 
 _STATUS: Final = regex(

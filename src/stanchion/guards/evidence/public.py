@@ -12,8 +12,9 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
+from stanchion.readings.word_lists import listed
 
-DOCUMENTS: Final = frozenset({"md", "mdx", "rst", "adoc", "asciidoc", "textile", "pod"})
+DOCUMENTS: Final = listed("md mdx rst adoc asciidoc textile pod")
 """How the names of files end that are documentation."""
 SHELVES: Final = frozenset({"doc", "docs", "documentation"})
 """Folders with documentation."""
@@ -25,10 +26,10 @@ INSIDE: Final = frozenset(
     }
 )  # fmt: skip
 """Folders whose code nobody outside relies on."""
-WHOLE: Final = frozenset({"h", "hh", "hpp", "hxx", "pyi", "proto"})
+WHOLE: Final = listed("h hh hpp hxx pyi proto")
 """How the names of files end that consist of declarations."""
-OLD: Final = frozenset({"oldstr", "oldstring", "oldtext", "search", "find"})
-NEW: Final = frozenset({"newstr", "newstring", "newtext", "replace", "replacement"})
+OLD: Final = listed("oldstr oldstring oldtext search find")
+NEW: Final = listed("newstr newstring newtext replace replacement")
 """Names of arguments with a part of a file before and after a change."""
 
 _PUBLIC: Final = regex(

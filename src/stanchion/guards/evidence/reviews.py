@@ -12,6 +12,7 @@ from stanchion.guards.evidence.shell_texts import shell_text
 from stanchion.readings.act import act_of
 from stanchion.readings.act_words import COMMANDS
 from stanchion.readings.names import plain
+from stanchion.readings.word_lists import listed
 
 KEPT: Final = 16
 """How many agents are remembered of each kind."""
@@ -21,7 +22,7 @@ NEVER: Final = -1
 
 SAID: Final = ("review", "verdict", "decision", "event", "state", "status")
 """Under which names a verdict is given."""
-APPROVED: Final = frozenset({"approve", "approved", "accept", "accepted", "pass", "passed"})
+APPROVED: Final = listed("approve approved accept accepted pass passed")
 REJECTED: Final = frozenset(
     {
         "reject", "rejected", "requestchanges", "changesrequested", "needschanges", "block",

@@ -7,9 +7,10 @@ from shlex import join, quote
 from typing import Any, Final
 
 from stanchion.readings.names import plain
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
-BEHIND: Final = frozenset({"args", "arguments", "argv", "params", "parameters", "options", "flags"})
+BEHIND: Final = listed("args arguments argv params parameters options flags")
 """Names of arguments that stand behind the command they are given with."""
 AROUND: Final = frozenset(
     {

@@ -19,6 +19,7 @@ from stanchion.readings.act import act_of
 from stanchion.readings.act_words import ASKS, COMMANDS
 from stanchion.readings.names import letters, plain
 from stanchion.readings.shortened import shorten
+from stanchion.readings.word_lists import listed
 
 SHOWN: Final = 80
 KEPT_READERS: Final = 16
@@ -27,13 +28,9 @@ KEPT_TEXTS: Final = 32
 """How much is kept of what was read before: enough for calls that are under way until their
 outcomes come."""
 
-RUNS: Final = frozenset({"run", "runs", "execute", "exec", "start", "invoke", "trigger"})
-TESTS: Final = frozenset(
-    {"test", "tests", "pytest", "unittest", "unittests", "jest", "vitest", "testsuite"}
-)
-LINTS: Final = frozenset(
-    {"lint", "linter", "linters", "typecheck", "ruff", "mypy", "eslint", "flake", "pylint", "tsc"}
-)
+RUNS: Final = listed("run runs execute exec start invoke trigger")
+TESTS: Final = listed("test tests pytest unittest unittests jest vitest testsuite")
+LINTS: Final = listed("lint linter linters typecheck ruff mypy eslint flake pylint tsc")
 COMMITS: Final = (
     {"commit"}, {"git", "push"}, {"push", "files"}, {"create", "pull", "request"},
     {"open", "pull", "request"}, {"merge", "pull", "request"}, {"create", "merge", "request"},

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.readings.word_lists import listed
+
 TESTS: Final = (
     "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest",
     "mocha", "ava", "karma", "jasmine", "ctest", "rspec", "phpunit", "pest", "paratest", "bats",
@@ -89,7 +91,7 @@ VALUED: Final = frozenset(
 )  # fmt: skip
 """Options whose value is a word of its own."""
 
-ASKING: Final = frozenset({"-h", "--help", "--version", "--dry-run"})
+ASKING: Final = listed("-h --help --version --dry-run")
 """Options with which a command only tells something."""
 INERT: Final = frozenset(
     {
@@ -134,10 +136,10 @@ INERT_OF: Final[dict[str, tuple[str, ...]]] = {
 """Short options of single programs with which the same is so."""
 CLUSTERED: Final = dict.fromkeys(("make", "gmake"), frozenset("niqtE"))
 """The same for programs that take several letters in one word."""
-OVERRIDDEN: Final = frozenset({"make", "gmake", "just", "task"})
+OVERRIDDEN: Final = listed("make gmake just task")
 """Programs whose words may set a variable by which something else is run."""
 
-TARGETED: Final = frozenset({"make", "gmake", "just", "task", "tox", "nox"})
+TARGETED: Final = listed("make gmake just task tox nox")
 """Programs whose linters are targets like their tests."""
 
 OWN: Final = (
@@ -153,20 +155,16 @@ INSTALLED: Final = (
     "/node_modules/.bin/",
 )
 """How the folders of environments end that programs are installed in."""
-SYSTEM: Final = frozenset({"/bin/", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"})
+SYSTEM: Final = listed("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/")
 PROJECT: Final = frozenset({"bin/", "vendor/bin/"})
 """The same for folders of the system, and for those of a project itself, seen from where it
 stands."""
 
-PYTHON_OPTIONS: Final = frozenset(
-    ["-B", "-b", "-bb", "-d", "-E", "-I", "-P", "-q", "-s", "-S", "-u", "-v"]
-)
+PYTHON_OPTIONS: Final = listed("-B -b -bb -d -E -I -P -q -s -S -u -v")
 PYTHON_VALUED: Final = frozenset({"-W", "-X"})
-PYTHON_MODES: Final = frozenset(
-    {"dev", "utf8", "utf8=1", "faulthandler", "importtime", "tracemalloc"}
-)
+PYTHON_MODES: Final = listed("dev utf8 utf8=1 faulthandler importtime tracemalloc")
 """Options with which Python still runs the module that is named behind them."""
-STOPPING: Final = frozenset({"-c", "--call", "-h", "-V", "-e", "--eval"})
+STOPPING: Final = listed("-c --call -h -V -e --eval")
 """Options with which a program does not start the command behind them."""
 
 STARTING: Final = frozenset(

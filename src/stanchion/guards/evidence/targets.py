@@ -16,22 +16,21 @@ from stanchion.readings.names import plain
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.outcome import Standing, decided
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.word_lists import listed
 
-COMMITS: Final = frozenset({"commit", "cherry-pick", "revert", "am", "merge"})
+COMMITS: Final = listed("commit cherry-pick revert am merge")
 """What git does on the branch that is checked out."""
 RESTS: Final = frozenset({"--abort", "--quit", "--dry-run"})
 """Options with which it commits nothing."""
-ELSEWHERE: Final = frozenset({"--git-dir", "--work-tree", "--namespace", "--bare"})
+ELSEWHERE: Final = listed("--git-dir --work-tree --namespace --bare")
 """Options of git by which another repository is meant than that of the folder."""
 EVERY: Final = frozenset({"--all", "--branches", "--mirror"})
 """Options by which a push goes to branches that nobody names."""
-BEFORE: Final = frozenset(
-    {"-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--exec-path"}
-)
+BEFORE: Final = listed("-C -c --git-dir --work-tree --namespace --config-env --exec-path")
 """Options of git itself whose value is a word of its own."""
-MAKES: Final = frozenset({"-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"})
+MAKES: Final = listed("-b -B -c -C --create --force-create --orphan")
 """Options behind which the name of a new branch stands."""
-PUSH_VALUES: Final = frozenset({"-o", "--push-option", "--repo", "--receive-pack", "--exec"})
+PUSH_VALUES: Final = listed("-o --push-option --repo --receive-pack --exec")
 MAIN: Final = frozenset({"main", "master", "trunk"})
 """Names of the branch that others start from."""
 FOLDERS: Final = (

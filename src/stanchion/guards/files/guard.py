@@ -19,10 +19,16 @@ from stanchion.guards.files.protected import RULES, all_of, filled_in, searched,
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.guards.files.protected.signs import signs_of
 from stanchion.guards.files.real import RealFiles
-from stanchion.guards.files.scope import FileScope, Folders, ReadyScope, folders, ready_scope
+from stanchion.guards.files.scope import (
+    FileScope,
+    Folders,
+    ReadyScope,
+    folders,
+    ready_scope,
+    untold,
+)
 from stanchion.guards.files.search_path import adds_to_path
 from stanchion.guards.files.surroundings import around, elsewhere
-from stanchion.guards.files.untold import untold
 from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
+from stanchion.guards.files.codes import shown
 from stanchion.guards.files.protected.seat import seat_of
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ToolCall
+from stanchion.kernel.findings import Finding
+from stanchion.readings import Reading
 from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.globs import Pattern, listed
 from stanchion.readings.paths.place import Place, inside, joined, place_of
@@ -75,3 +80,18 @@ def ready_scope(scope: FileScope, folded: bool) -> ReadyScope:
     return ReadyScope(
         None if scope.write is None else listed(scope.write, folded), listed(scope.deny, True)
     )
+
+
+WHY: Final = "nobody can tell which files it changes, and only some may be changed"
+
+
+def untold(reading: Reading[ToolCall], action: Action) -> Finding | None:
+    """What is said, where only listed files may be written, against a command that writes a file
+    which no text names: in a variable, or in code that works out its name."""
+    for held in reading.commands:
+        from stanchion.readings.shell.changed import changed_in
+
+        for one in changed_in(held.text, reading.reader.limits):
+            if not one.path:
+                return Finding(action, "files.denied", (shown(one.by), "run", WHY))
+    return None

@@ -10,6 +10,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
 from stanchion.readings.paths.targets import Target
 from stanchion.readings.shell.analysis import analysed
+from stanchion.readings.word_lists import listed
 
 _FILE: Final = regex(
     r"(?:~|\$HOME|\$\{HOME\}|/home/[^/]+|/Users/[^/]+|/root)/\.(?:bash_?|z|zsh)?(?:rc|profile|env)"
@@ -21,7 +22,7 @@ _LINE: Final = regex(
     rf"*\1)?\s*"
 )
 OLD: Final = frozenset({"oldstring", "oldstr", "oldtext"})
-NEW: Final = frozenset({"newstring", "newstr", "newtext", "text", "content", "inserttext"})
+NEW: Final = listed("newstring newstr newtext text content inserttext")
 
 
 def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:

@@ -21,9 +21,7 @@ PERSONAL: Final = listed(
     """
 )
 """Folders of a home that are no projects."""
-SHELVES: Final = frozenset(
-    {"srv", "mnt", "data", "media", "volumes", "workspaces", "projects", "repos"}
-)
+SHELVES: Final = listed("srv mnt data media volumes workspaces projects repos")
 """Folders at the top of a system in which projects stand side by side."""
 TOPS: Final = (
     SYSTEM

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.signs import Sign
+from stanchion.readings.word_lists import listed
 
 NEAR: Final = 400
 """Signs that are further apart than so many characters have nothing to do with each other."""
@@ -16,7 +17,7 @@ BACK: Final = 200
 """How far before its first sign a passage may begin."""
 ON: Final = 1_000
 """How far behind its last sign a passage may go on."""
-LEADING: Final = frozenset({"override", "demand", "address", "task", "turn", "claim", "secrecy"})
+LEADING: Final = listed("override demand address task turn claim secrecy")
 """Signs that lead up to what is wanted: it stands behind them."""
 
 SENTENCE: Final = regex(r"(?<=[.!?])\s|\n\s*\n|$")

@@ -6,6 +6,7 @@ import re
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 MAX_ERROR: Final = 2_000
 """A longer text says more than an error."""
@@ -26,7 +27,7 @@ _ERROR: Final = regex(
     re.IGNORECASE,
 )
 _TRACE: Final = "Traceback (most recent call last):"
-_ERRING: Final = frozenset({"error", "errors", "exception", "traceback"})
+_ERRING: Final = listed("error errors exception traceback")
 _BESIDE: Final = _ERRING | frozenset(
     {
         "message",

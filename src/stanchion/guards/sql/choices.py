@@ -9,6 +9,7 @@ import msgspec
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.option import ACTIONS, Glob, Option, PlainActionName, Stricter
 from stanchion.readings.sql.dialect import DialectName
+from stanchion.readings.word_lists import listed
 
 Level = Literal["guarded", "no_ddl", "read_only"]
 
@@ -19,9 +20,7 @@ FOUND: Final = (
 """What can be found, the weightiest first: of two things with the same action the first one is
 said."""
 
-_ALWAYS: Final = frozenset(
-    {"destructive", "privilege", "admin", "function", "unbounded", "table", "stacked"}
-)
+_ALWAYS: Final = listed("destructive privilege admin function unbounded table stacked")
 
 REFUSED: Final[dict[Level, frozenset[str]]] = {
     "guarded": _ALWAYS,

@@ -9,14 +9,15 @@ from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.voice import own_words
+from stanchion.readings.word_lists import listed
 
 READ: Final = 50_000
 """How much of a text is read, from its end: what is claimed is said last."""
 BEFORE: Final = 24
 """How much stands before a word that says that it is a name."""
-HOSTS: Final = frozenset({"com", "org", "net", "io", "dev", "ai", "app", "edu", "gov"})
+HOSTS: Final = listed("com org net io dev ai app edu gov")
 """How names of hosts end."""
-SHORT: Final = frozenset({"e.g", "i.e", "a.m", "p.m", "u.s", "etc"})
+SHORT: Final = listed("e.g i.e a.m p.m u.s etc")
 
 _PIECE: Final = regex(
     r"(?P<code>`{1,2}[^`\n]{1,400}`{1,2})"

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.readings.word_lists import listed
+
 SHELLS: Final = frozenset(
     {
         "bash", "sh", "zsh", "ksh", "csh", "tcsh", "shell", "terminal", "powershell", "pwsh", "cmd",
@@ -14,11 +16,9 @@ SHELLS: Final = frozenset(
 """Words in the name of a tool that runs what it is given."""
 PARTS: Final = ("bash", "shell", "terminal")
 """What says the same within a word."""
-WHOLE: Final = frozenset({"run", "execute", "command", "commands"})
+WHOLE: Final = listed("run execute command commands")
 """Names that say the same where a tool is called by nothing else."""
-STARTS: Final = frozenset(
-    {"run", "rerun", "execute", "exec", "start", "spawn", "launch", "invoke", "eval", "evaluate"}
-)
+STARTS: Final = listed("run rerun execute exec start spawn launch invoke eval evaluate")
 STARTED: Final = frozenset(
     {
         "command", "commands", "cmds", "script", "scripts", "process", "program", "code", "ssh",
@@ -26,9 +26,7 @@ STARTED: Final = frozenset(
     }
 )  # fmt: skip
 """Words that say it together: one of each."""
-ELSE: Final = frozenset(
-    {"sql", "query", "queries", "db", "database", "statement", "workflow", "summary"}
-)
+ELSE: Final = listed("sql query queries db database statement workflow summary")
 """Words in the name of a tool that executes something else."""
 ASKING: Final = frozenset(
     {
@@ -52,15 +50,13 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     "applescript": ("osascript", "-e"),
 }
 """How code of a language would be run on a command line."""
-PAGES: Final = frozenset(
-    {"browser", "page", "puppeteer", "playwright", "chrome", "selenium", "webdriver"}
-)
+PAGES: Final = listed("browser page puppeteer playwright chrome selenium webdriver")
 """Words in the name of a tool whose scripts are run by a browser."""
 PAGE: Final = ("",)
 """Stands for the language of a browser: no command comes of it."""
 ANY: Final = ("*",)
 """Stands for a language that nobody says."""
-SPEAKING: Final = frozenset({"code", "snippet", "repl", "interpreter", "sandbox"})
+SPEAKING: Final = listed("code snippet repl interpreter sandbox")
 """Words in the name of a tool that runs code of a language it does not say."""
 STANDING: Final = frozenset({"repl", "interpreter"})
 """Words that stand for something that runs code."""
@@ -72,7 +68,7 @@ COMMANDS: Final = frozenset(
     }
 )  # fmt: skip
 """Arguments that hold a command, whichever tool has them."""
-ENDS: Final = frozenset({"command", "commands", "cmd", "cmds", "cmdline"})
+ENDS: Final = listed("command commands cmd cmds cmdline")
 """Words with which the names of more such arguments end."""
 ABOUT: Final = frozenset(
     {
@@ -83,25 +79,17 @@ ABOUT: Final = frozenset(
     }
 )  # fmt: skip
 """Words in the names of arguments that speak of commands and give none to run."""
-CODES: Final = frozenset(
-    {"code", "source", "sourcecode", "snippet", "cell", "pythoncode", "program", "javascript"}
-)
+CODES: Final = listed("code source sourcecode snippet cell pythoncode program javascript")
 SCRIPTS: Final = frozenset({"script", "scripts"})
 INPUTS: Final = frozenset({"input"})
 """Arguments that hold what a tool runs where its name says that it runs something."""
-STDIN: Final = frozenset(
-    {"stdin", "standardinput", "input", "stdininput", "stdintext", "stdindata"}
-)
+STDIN: Final = listed("stdin standardinput input stdininput stdintext stdindata")
 """Arguments that are given to the command beside them."""
-PROGRAMS: Final = frozenset(
-    {"program", "executable", "binary", "exe", "executablepath", "interpreter"}
-)
+PROGRAMS: Final = listed("program executable binary exe executablepath interpreter")
 """Arguments that hold the command of the words beside them."""
-BEHIND: Final = frozenset(
-    {"args", "arguments", "argv", "params", "parameters", "options", "flags", "cmdargs"}
-)
+BEHIND: Final = listed("args arguments argv params parameters options flags cmdargs")
 """Arguments that stand behind the command beside them."""
-SPOKEN: Final = frozenset({"language", "lang", "interpreter", "runtime", "kernel", "syntax"})
+SPOKEN: Final = listed("language lang interpreter runtime kernel syntax")
 """Arguments that say the language of the code beside them."""
 CONTENTS: Final = frozenset(
     {

@@ -10,6 +10,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.definitions.grammar import is_negated, says_what_it_does, takes
 from stanchion.readings.definitions.remark import STRONG
 from stanchion.readings.definitions.texts import Text
+from stanchion.readings.word_lists import listed
 
 Protects = Callable[[str], bool]
 """Whether a path is that of a key, of a credential, or of settings."""
@@ -180,7 +181,7 @@ FLAG: Final = regex(
 """How a description begins of a value that holds no text."""
 SUMMED: Final = regex(r"\b(?:summary|summari[sz]ed?|relevant|short|brief)\b")
 TOLD: Final = regex(r"\W*(?:the |a |any )?(?:details?|description|everything|list|contents?)\b")
-SIDE: Final = frozenset({"sidenote", "side_note", "scratchpad", "hidden_context"})
+SIDE: Final = listed("sidenote side_note scratchpad hidden_context")
 SPELT: Final = regex(
     r"(?:content|read|contents|reading|value|dump|text|file)\w*\b.*\b(?:ssh|rsa|env|passwd|"
     r"credentials|aws"

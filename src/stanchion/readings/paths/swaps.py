@@ -7,11 +7,10 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
+from stanchion.readings.word_lists import listed
 
 MOST: Final = 64
-OLD: Final = frozenset(
-    {"oldstring", "oldstr", "oldtext", "old", "search", "find", "searchtext", "pattern", "before"}
-)
+OLD: Final = listed("oldstring oldstr oldtext old search find searchtext pattern before")
 NEW: Final = frozenset(
     {
         "newstring",
@@ -25,7 +24,7 @@ NEW: Final = frozenset(
         "after",
     }
 )
-SCRIPTS: Final = frozenset({"expression", "expressions", "expr", "sed", "substitution"})
+SCRIPTS: Final = listed("expression expressions expr sed substitution")
 _SED: Final = regex(
     r"(?:\A|[;\n{]|\A[^;]*?[\d/$])\s*s([^\w\s\\;])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1"
 )

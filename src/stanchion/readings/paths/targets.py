@@ -16,6 +16,7 @@ from stanchion.readings.commands.code import Text
 from stanchion.readings.names import letters, plain
 from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.place import is_file_url
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 16_384
 MOST: Final = 32
@@ -53,32 +54,24 @@ How = Literal["", "looks", "deep", "asks", "hunts"]
 LONGEST_LOOSE: Final = 1_024
 """A longer text under a name that says nothing is not taken for a path."""
 
-PATCHES: Final = frozenset({"patch", "diff", "input", "patchtext", "patchcontent", "unifieddiff"})
+PATCHES: Final = listed("patch diff input patchtext patchcontent unifieddiff")
 """Arguments that hold a patch, whose own headers say which files it changes."""
-STATEMENTS: Final = frozenset(
-    {"sql", "query", "statement", "sqlquery", "sqlstatement", "querytext"}
-)
+STATEMENTS: Final = listed("sql query statement sqlquery sqlstatement querytext")
 """Arguments that hold SQL, which opens files by functions of its own."""
-HUNTS: Final = frozenset({"grep", "search", "find", "ripgrep", "rg", "scan"})
-SOUGHT: Final = frozenset(
-    {"query", "pattern", "regex", "q", "search", "text", "term", "terms", "keyword", "keywords"}
-)
+HUNTS: Final = listed("grep search find ripgrep rg scan")
+SOUGHT: Final = listed("query pattern regex q search text term terms keyword keywords")
 """Arguments that say what is searched for."""
-MIRRORS: Final = frozenset({"mirror", "delete", "purge", "prune"})
+MIRRORS: Final = listed("mirror delete purge prune")
 MIRRORED: Final = ("--delete", "--mirror", "/mir", "/purge", "--del")
-LINKS: Final = frozenset({"symlink", "link", "hardlink", "junction"})
-LINKED: Final = frozenset({"linkpath", "linkname", "link", "linkfile"})
+LINKS: Final = listed("symlink link hardlink junction")
+LINKED: Final = listed("linkpath linkname link linkfile")
 """Arguments that say where a link is put; what it leads to is seen from there."""
-PATTERNS: Final = frozenset(
-    {"pattern", "patterns", "glob", "globpattern", "includepattern", "include", "filepattern"}
-)
+PATTERNS: Final = listed("pattern patterns glob globpattern includepattern include filepattern")
 """Arguments that say which files are looked for."""
-UNPACKS: Final = frozenset({"extract", "unzip", "untar", "unpack", "decompress", "inflate"})
-DEEP: Final = frozenset(
-    {"grep", "search", "archive", "zip", "compress", "tar", "backup", "index", "upload"}
-)
-LOOKS: Final = frozenset({"list", "ls", "glob", "stat", "tree", "exists", "info"})
-SHOWS: Final = frozenset({"read", "content", "contents", "get", "cat", "open", "view", "load"})
+UNPACKS: Final = listed("extract unzip untar unpack decompress inflate")
+DEEP: Final = listed("grep search archive zip compress tar backup index upload")
+LOOKS: Final = listed("list ls glob stat tree exists info")
+SHOWS: Final = listed("read content contents get cat open view load")
 
 _LOOKS: Final = regex(
     r"(?:/|~|\.{1,2}[/\\]|[A-Za-z]:[\\/]|\\\\|file:/|\$HOME\b|\$\{HOME\})[^\n]*\Z|[^\n]*\.\.[/\\%]"

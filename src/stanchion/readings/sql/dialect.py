@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final, Literal, get_args
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 DialectName = Literal[
     "bigquery",
@@ -38,8 +39,8 @@ HASH: Final = frozenset({"mysql", "bigquery", "clickhouse"})
 SLASHES: Final = frozenset({"snowflake"})
 """Dialects that also begin a comment like this."""
 
-NESTING: Final = frozenset({"postgres", "redshift", "tsql", "duckdb"})
-FLAT: Final = frozenset({"mysql", "sqlite", "oracle", "snowflake", "bigquery", "trino", "presto"})
+NESTING: Final = listed("postgres redshift tsql duckdb")
+FLAT: Final = listed("mysql sqlite oracle snowflake bigquery trino presto")
 """Dialects in which comments stand in each other, and those in which they do not. Of others nobody
 knows."""
 

@@ -18,7 +18,7 @@ JOINING: Final = frozenset({"||", "+"})
 _ENDING: Final = listed("USING INTO LANGUAGE LIMIT THEN LOOP END AT WITH OUTPUT")
 _FORMATS: Final = frozenset({"FORMAT", "PRINTF", "FORMATMESSAGE"})
 _CONCATS: Final = frozenset({"CONCAT", "STRING_CONCAT"})
-_SAME: Final = frozenset({"UPPER", "LOWER", "TRIM", "LTRIM", "RTRIM", "CAST", "CONVERT", "N"})
+_SAME: Final = listed("UPPER LOWER TRIM LTRIM RTRIM CAST CONVERT N")
 _PLACE: Final = regex(r"%(?:[0-9]+\$)?-?[0-9]*([ILsdit%])")
 _FEW: Final = 64
 

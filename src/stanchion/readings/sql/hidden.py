@@ -35,7 +35,7 @@ _PARTS: Final = {
     **dict.fromkeys(("SET", "RESET"), frozenset({"SET"})),
 }
 """Words that are parts of a statement with that first word, or that it is judged by itself."""
-_BEFORE: Final = frozenset({".", "@", "@@", "=", ",", "CHARACTER", "CHAR"})
+_BEFORE: Final = listed(". @ @@ = , CHARACTER CHAR")
 _BEFORE_IN_DDL: Final = _BEFORE | {"FOR", "KEY", "AS", "ON", "COMMIT", "OR"}
 """Words before one that is a name, or part of a clause."""
 _AFTER: Final = frozenset({"=", ","})

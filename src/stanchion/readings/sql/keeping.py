@@ -30,7 +30,7 @@ _SHORT: Final = regex(
 _KEPT_H: Final = 168.0
 """The hours that lakes keep deleted files for, unless told otherwise."""
 _FAR: Final = 5
-_OFF: Final = frozenset({"NULL", "NONE", "DROP", "REMOVE"})
+_OFF: Final = listed("NULL NONE DROP REMOVE")
 
 
 def forgets(piece: Piece) -> bool:

@@ -11,8 +11,9 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.sql.calls import CHANGING
 from stanchion.readings.sql.dialect import PRODUCTS, words_of
 from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
+from stanchion.readings.word_lists import listed
 
-SAYING: Final = frozenset({"sql", "sql_query", "sql_text", "sql_statement", "sqlquery"})
+SAYING: Final = listed("sql sql_query sql_text sql_statement sqlquery")
 """Arguments whose names say that they are SQL, whichever tool has them."""
 
 USUAL: Final = (
@@ -21,9 +22,7 @@ USUAL: Final = (
 )
 """Arguments that are SQL where the tool's name says so."""
 
-SURELY: Final = frozenset(
-    {"plsql", "tsql", "pgsql", "sql_code", "block", "batch", "ddl", "dml", "q"}
-)
+SURELY: Final = listed("plsql tsql pgsql sql_code block batch ddl dml q")
 """Arguments that are SQL as well where nothing else is run."""
 
 SURE: Final = PRODUCTS | {"sql"}

@@ -8,6 +8,7 @@ from typing import Final
 
 from stanchion.readings.sql.dialect import DIALECTS
 from stanchion.readings.sql.functions import effect_of
+from stanchion.readings.word_lists import listed
 
 _LISTED: Final = """
     age array_append array_cat array_dims array_fill array_lower array_ndims array_positions
@@ -77,9 +78,7 @@ _REACHING: Final = (
 )
 """How names begin of functions that the parser knows, and that ask a model or make a file."""
 
-_SERVERS: Final = frozenset(
-    {"pg_catalog", "safe", "net", "hll_count", "dbms_random", "dbms_lob", "utl_raw", "utl_match"}
-)
+_SERVERS: Final = listed("pg_catalog safe net hll_count dbms_random dbms_lob utl_raw utl_match")
 """Schemas and packages that are the server's own; a function in another one is somebody's, whatever
 its name is."""
 

@@ -28,9 +28,7 @@ PROTECTING: Final = listed(
 )
 """Settings that protect data or say what is written down, or by which texts are read."""
 
-RIGHTS: Final = frozenset(
-    {"ROLE", "SESSION_AUTHORIZATION", "PASSWORD", "SESSION_USER", "CURRENT_USER"}
-)
+RIGHTS: Final = listed("ROLE SESSION_AUTHORIZATION PASSWORD SESSION_USER CURRENT_USER")
 """Settings that are who one is."""
 
 SHOWING: Final = names(
@@ -55,7 +53,7 @@ SHOWING: Final = names(
 SHOWN: Final = 32
 """How long the name of a setting is that a message shows."""
 
-_SCOPES: Final = frozenset({"SESSION", "LOCAL", "@@SESSION", "@@LOCAL"})
+_SCOPES: Final = listed("SESSION LOCAL @@SESSION @@LOCAL")
 _WIDE: Final = frozenset({"GLOBAL", "PERSIST", "PERSIST_ONLY"})
 
 

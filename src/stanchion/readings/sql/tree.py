@@ -11,6 +11,7 @@ from stanchion.readings.sql.burns import LOOKED_AT, burning
 from stanchion.readings.sql.credentials import given_out
 from stanchion.readings.sql.pure import is_pure
 from stanchion.readings.sql.statement import Does
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -35,9 +36,7 @@ _CHANGING: Final[dict[str, tuple[Does, str]]] = {
 }
 
 _NOTED: Final = frozenset({*_CHANGING, "into", "lock", "table"})
-_CALLED: Final = frozenset(
-    {"anonymous", "anonymousaggfunc", "combinedaggfunc", "parameterizedagg", "dot"}
-)
+_CALLED: Final = listed("anonymous anonymousaggfunc combinedaggfunc parameterizedagg dot")
 """What the parser makes of calls of functions that it does not know, and of functions in a
 schema."""
 

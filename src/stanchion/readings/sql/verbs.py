@@ -126,7 +126,7 @@ _SAFE_VALUES: Final = {
 }
 """Values of pragmas that protect, with which they do."""
 
-KEPT: Final = frozenset({"NOT", "DEFAULT", "IDENTITY", "EXPRESSION"})
+KEPT: Final = listed("NOT DEFAULT IDENTITY EXPRESSION")
 """What an ALTER may drop without dropping data."""
 
 UNTRUSTED: Final = frozenset({"C", "INTERNAL"})

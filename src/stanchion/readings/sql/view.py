@@ -33,7 +33,7 @@ from stanchion.readings.sql.tables import named_tables, tables_after
 from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, said_by
 from stanchion.readings.word_lists import listed
 
-_FORGETTING: Final = frozenset({"ALTER", "VACUUM", "CALL", "CREATE"})
+_FORGETTING: Final = listed("ALTER VACUUM CALL CREATE")
 """First words of statements that may say how long something is kept."""
 
 _CLIENTS: Final = {

@@ -124,7 +124,7 @@ PAPERS: Final = listed(
     "txt rtf doc docx odt pages xls xlsx xlsm ods numbers csv tsv pdf one kdbx zip 7z"
 )
 """Endings of what people write for themselves."""
-USUAL: Final = frozenset({"config", "config.json", "hosts.yml", "credentials.db", "rclone.conf"})
+USUAL: Final = listed("config config.json hosts.yml credentials.db rclone.conf")
 OPEN: Final = frozenset(
     {("aws", "config"), ("docker", "daemon.json"), ("kube", "kubectx"), ("gcloud", "active_config")}
 )

@@ -17,9 +17,7 @@ RULES: Final = (
 )
 RINGS: Final = listed("gnupg password-store keyrings keychains putty electrum electron-cash")
 """Tools that keep nothing but keys."""
-PUBLIC: Final = frozenset(
-    {"known_hosts", "known_hosts.old", "pubring.kbx", "pubring.gpg", "trustdb.gpg"}
-)
+PUBLIC: Final = listed("known_hosts known_hosts.old pubring.kbx pubring.gpg trustdb.gpg")
 KEY: Final = Held("a private key")
 OWN_KEY: Final = Held("a private key", asks=True)
 HOSTS: Final = Held("keys for other hosts")

@@ -84,7 +84,7 @@ _SITE: Final = regex(
 )
 """Settings in which a site has the passwords of its database."""
 SITE: Final = Held("settings of a site that is served", asks=True)
-SIGNS: Final = frozenset({"shadow", "creds", "cred", "userlist", "htdigest"})
+SIGNS: Final = listed("shadow creds cred userlist htdigest")
 PACKAGES: Final = (
     ("dpkg",),
     ("apt",),
