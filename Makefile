@@ -61,6 +61,7 @@ bench-peers: .venv/.dev ## the same calls through others' libraries
 
 pages: .venv/.docs ## write the generated pages of the docs and the index of secret rules
 	@$(BIN)/python -m tools.secret_rules
+	@$(BIN)/python -m tools.program_table
 	@$(BIN)/python -m tools.docs
 
 docs: pages ## generate the reference, build the site into build/docs

@@ -18,10 +18,7 @@ EMPTY_NAMES = {
 }
 LONGEST = 500
 """Lines of a source file: about what a reader keeps in mind together."""
-LONGER = {
-    "src/stanchion/guards/shell/rules/destruction.py",
-    "src/stanchion/guards/shell/rules/services.py",
-}
+LONGER = {}
 """Tables that are longer, until they are data; none may join them."""
 
 

@@ -125,6 +125,7 @@ def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(
     assert list((ROOT / "src/stanchion/guards/secrets/rules").glob("*.toml"))
     assert [one for one in inside if "secrets/rules" in one] == []
     assert "stanchion/guards/secrets/index.jsonl" in inside
+    assert "stanchion/guards/shell/risks.jsonl" in inside
 
 
 def test_the_license_of_the_lexicon_ships_with_it(wheels: dict[str, Path]) -> None:

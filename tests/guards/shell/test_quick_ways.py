@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.guards.shell.places import roots_of
-from stanchion.guards.shell.rules import BY_NAME, MODULES, own, rules_for
+from stanchion.guards.shell.rules import BY_NAME, rules_for
 from stanchion.readings.shell import analyse
 from stanchion.readings.shell.analysis import PLAIN, Analysis, analysed
 from stanchion.readings.shell.limits import Meter
@@ -16,9 +16,17 @@ from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.script import Walker
 from stanchion.readings.shell.unfold import UNFOLD
+from tools.program_table import tables
 
 KNOWN: Final = tuple(
-    dict.fromkeys([text for one in (own, *MODULES) for text in (*one.HITS, *one.MISSES)])
+    dict.fromkeys(
+        [
+            text
+            for table in tables().values()
+            for one in (table, *table.programs.values())
+            for text in (*one.hits, *one.misses)
+        ]
+    )
 )
 WORDS: Final = sorted(
     {word for text in KNOWN for word in text.split() if PLAIN.fullmatch(word) is not None}

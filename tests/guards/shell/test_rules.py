@@ -1,18 +1,19 @@
-"""Every family's rules hold for its hits and for none of its misses."""
+"""The table of programs: every row can be read, every hit is found and every miss left alone."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.guards.shell.consequence import CONSEQUENCES, ORDER, level_of
 from stanchion.guards.shell.places import roots_of
-from stanchion.guards.shell.rules import BY_NAME, MODULES
+from stanchion.guards.shell.rule import CHECKS
+from stanchion.guards.shell.rules import BY_NAME
 from stanchion.guards.shell.worst import dangers
 from stanchion.readings.shell.analysis import analysed
+from tools.program_table import RISKS, Program, ProgramFile, risks, rules, tables
 
 ROOTS = roots_of((".", "/workspace"))
 
@@ -24,22 +25,49 @@ def families(text: str, strict: bool = False) -> set[str]:
     return {danger.family.name for danger in broken}
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.FAMILY.name)
-def test_a_hit_is_found(module: Any) -> None:
-    assert [text for text in module.HITS if module.FAMILY.name not in families(text)] == []
+TABLES = tables()
+PROGRAMS = [(table, program) for table in TABLES.values() for program in table.programs.values()]
+NAMES = [names for table in TABLES.values() for names in table.programs]
 
 
-@pytest.mark.parametrize("module", MODULES, ids=lambda module: module.FAMILY.name)
-def test_a_miss_is_left_alone(module: Any) -> None:
-    assert [text for text in module.MISSES if module.FAMILY.name in families(text)] == []
+def _of(table: ProgramFile, program: Program) -> set[str]:
+    """The families of a program's risks."""
+    rows = [row for rows in program.risks.values() for row in rows]
+    return {
+        table.family if isinstance(row, str) else row.get("family", table.family) for row in rows
+    }
+
+
+def test_what_runs_is_made_of_the_table() -> None:
+    assert RISKS.read_bytes() == risks(), "run `python -m tools.program_table`"
+
+
+def test_every_question_is_asked_by_a_row() -> None:
+    assert {rule.check for rule in rules() if rule.check} == set(CHECKS)
+
+
+@pytest.mark.parametrize(("table", "program"), PROGRAMS, ids=NAMES)
+def test_a_programs_hits_are_found_and_its_misses_left_alone(
+    table: ProgramFile, program: Program
+) -> None:
+    own = _of(table, program)
+    assert [text for text in program.hits if own.isdisjoint(families(text))] == []
+    assert [text for text in program.misses if not own.isdisjoint(families(text))] == []
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_hits_and_misses_of_a_family(table: ProgramFile) -> None:
+    assert [text for text in table.hits if table.family not in families(text)] == []
+    assert [text for text in table.misses if table.family in families(text)] == []
 
 
 def test_every_family_has_hits_misses_and_a_code() -> None:
-    assert list(FAMILIES) == [module.FAMILY.name for module in MODULES]
-    for module in MODULES:
-        assert len(module.HITS) >= 5
-        assert len(module.MISSES) >= 5
-        assert module.FAMILY.code in CODES
+    assert set(FAMILIES) == {table.family for table in TABLES.values()}
+    for table in TABLES.values():
+        of_programs = table.programs.values()
+        assert len([*table.hits, *[hit for one in of_programs for hit in one.hits]]) >= 4
+        assert len([*table.misses, *[miss for one in of_programs for miss in one.misses]]) >= 4
+        assert f"shell.{table.family}" in CODES
 
 
 def test_a_strict_rule_holds_only_where_asked_for() -> None:

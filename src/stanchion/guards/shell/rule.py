@@ -3,65 +3,121 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final, Literal
 
 import msgspec
 
+from stanchion.guards.shell.consequence import Loss
 from stanchion.guards.shell.places import Roots
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.once import Once
-
-if TYPE_CHECKING:
-    from stanchion.guards.shell.consequence import Loss
 
 Known = Literal["", "changed", "untracked", "tree", "pushed"]
 """What a repository knows by which less may be lost; see `questions`."""
 
 Check = Callable[[Command, Roots], bool]
 
+CHECKS: Final[dict[str, Check]] = {}
+"""The questions that no table answers, by the names that rows call them."""
+
+
+def asked(check: Check) -> Check:
+    """Let rows of the table ask this of a command and of the folders of the run: about the flow of
+    data, the place of a path, other commands, or a grammar of its own."""
+    CHECKS[check.__name__] = check
+    return check
+
 
 class Piece(NamedTuple):
-    """What one operand must be: anything, one of these, or something that begins with one of
-    those."""
+    """What one word must be: anything, one of these, or something that begins or ends with, or has
+    in it, one of those."""
 
     anything: bool
     exact: frozenset[str]
     beginnings: tuple[str, ...]
+    endings: tuple[str, ...]
+    inside: tuple[str, ...]
 
     def fits(self, word: str) -> bool:
-        """Whether an operand is that."""
+        """Whether a word is that."""
         if self.anything:
             return True
         word = word.lower()
-        return word in self.exact or (bool(self.beginnings) and word.startswith(self.beginnings))
+        if word in self.exact or (self.beginnings and word.startswith(self.beginnings)):
+            return True
+        if self.endings and word.endswith(self.endings):
+            return True
+        return bool(self.inside) and any(each in word for each in self.inside)
 
 
-class Rule(msgspec.Struct, frozen=True, dict=True):
-    """One danger: the programs that bring it, what their words must be, why it is one, and what is
-    lost (`loss`) where that is not what its family says.
+class Spoken(NamedTuple):
+    """What a row wants of the words of a command beside its first operands and its options."""
 
-    `words` is compared with the first operands: alternatives are parted by `|`, `*` stands for any
-    one, `**` for up to four, and an alternative that ends in `*` for everything that begins so.
-    `flags` are groups of options, parted by blanks, of each of which one must be there; `lacks` are
-    options none of which may. `check` sees the whole command and the folders of the run; it is
-    asked only where `hint` is somewhere in the words, which costs less. A `strict` rule holds only
-    where everyday commands are to be refused, too. `known` is what a repository can be asked: where
-    it knows of nothing that would go, of the command's paths if it is `by_path`, `otherwise` is
-    what is lost. Among the names, `>` are redirections, `=` settings of variables, `*` commands
-    with a mark, `$` those whose name is not known, `@` every command, `%` every one that has the
-    hint.
+    has: tuple[Piece, ...]
+    hasnt: Piece | None
+    values: tuple[tuple[str, Piece], ...]
+    given: tuple[str, ...]
+    sets: frozenset[str]
+
+    def holds(self, command: Command) -> bool:
+        """Whether a command says all that."""
+        words = command.argv[1:]
+        if not all(any(map(each.fits, words)) for each in self.has):
+            return False
+        if self.hasnt is not None and any(map(self.hasnt.fits, words)):
+            return False
+        values = command.sorted.values
+        for option, wanted in self.values:
+            if not any(flag == option and wanted.fits(value) for flag, value in values):
+                return False
+        text = command.given
+        if self.given and (text is None or not any(each in text for each in self.given)):
+            return False
+        return not self.sets or any(name in self.sets for name, _ in command.settings)
+
+
+class Rule(
+    msgspec.Struct,
+    frozen=True,
+    dict=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"check": "is", "known": "ask", "otherwise": "else"},
+):
+    """One danger, a row of the table of programs: the programs that bring it, what their words must
+    be, why it is one, its family, and what is lost (`loss`) where that is not what the family says.
+
+    Alternatives are parted by `|`, groups of which each must be met by blanks. `words` is compared
+    with the first operands: `*` stands for any one, `**` for up to four, and an alternative that
+    ends in `*` for everything that begins so. `flags` are options that must be there, `lacks` those
+    of which none may; `has` are words that must stand somewhere behind the name, in whatever case,
+    `hasnt` those of which none may, with `*` at either end for whatever stands there; `value` are
+    options with their values, `given` texts of which one is in the input, `sets` variables that are
+    set.
+    `check` is a question that no table answers (see `asked`), asked only where `hint` is somewhere
+    in the words, which costs less. A `strict` rule holds only where everyday commands are to be
+    refused, too. `known` is what a repository can be asked: where it knows of nothing that would
+    go, of the command's paths if it is `by_path`, `otherwise` is what is lost. Among the names, `>`
+    are redirections, `=` settings of variables, `*` commands with a mark, `$` those whose name is
+    not known, `@` every command that names something of ours, `%` every one that has the hint.
     """
 
     names: str
+    family: str
     why: str
     words: str = ""
     flags: str = ""
     lacks: str = ""
-    check: Check | None = None
-    loss: Loss | None = None
-    marks: str = ""
+    has: tuple[str, ...] = ()
+    hasnt: str = ""
+    value: str = ""
+    given: tuple[str, ...] = ()
+    sets: str = ""
+    mark: str = ""
     hint: str = ""
+    check: str = ""
+    loss: Loss | None = None
     strict: bool = False
     known: Known = ""
     by_path: bool = False
@@ -80,6 +136,18 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
         return tuple([_piece(piece) for piece in self.words.split() if piece != "**"])
 
     @Once
+    def _said(self) -> Spoken | None:
+        if not (self.has or self.hasnt or self.value or self.given or self.sets):
+            return None
+        return Spoken(
+            tuple([_piece(group) for group in self.has]),
+            _piece(self.hasnt) if self.hasnt else None,
+            tuple([_valued(group) for group in self.value.split()]),
+            self.given,
+            frozenset(self.sets.split("|") if self.sets else ()),
+        )
+
+    @Once
     def first(self) -> frozenset[str]:
         """What the first operand must be, one of these; nothing where it may be anything."""
         if not self.words or self.words[0] == "*" or not self._pieces or self._pieces[0].beginnings:
@@ -88,29 +156,26 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
 
     def holds(self, command: Command, roots: Roots) -> bool:
         """Whether a command is such a danger."""
-        if self.marks and self.marks not in command.marks:
+        if self.mark and self.mark not in command.marks:
             return False
         if self.hint and self.hint not in command.line and not command.cwd:
             return False
         if self.words and not _begins(command.operands, self._pieces, self.words[:2] == "**"):
             return False
-        if self.flags:
-            flags = command.flags
-            for group in self._wants:
-                if flags.isdisjoint(group):
-                    return False
+        if self.flags and any(map(command.flags.isdisjoint, self._wants)):
+            return False
         if self.lacks and not command.flags.isdisjoint(self._bars):
             return False
-        return self.check is None or self.check(command, roots)
+        if self._said is not None and not self._said.holds(command):
+            return False
+        return not self.check or CHECKS[self.check](command, roots)
 
 
 class Family(msgspec.Struct, frozen=True):
-    """Rules of one kind of danger, what is lost where a rule does not say it, and the code of their
-    findings."""
+    """A kind of danger: what is lost where a rule does not say it, and the code of its findings."""
 
     name: str
     loss: Loss
-    rules: tuple[Rule, ...]
 
     @property
     def code(self) -> str:
@@ -134,10 +199,14 @@ def only_asks(command: Command) -> bool:
 
 
 def _piece(text: str) -> Piece:
-    options = text.split("|")
-    exact = frozenset([option for option in options if not option.endswith("*")])
+    words = text.split("|")
+    inside = tuple([word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2])
     return Piece(
-        text == "*", exact, tuple([option[:-1] for option in options if option.endswith("*")])
+        text == "*",
+        frozenset([word for word in words if "*" not in (word[0], word[-1])]),
+        tuple([word[:-1].removeprefix("\\") for word in words if word[0] != "*" == word[-1]]),
+        tuple([word[1:] for word in words if word[0] == "*" != word[-1]]),
+        inside,
     )
 
 
@@ -152,3 +221,8 @@ def _begins(operands: tuple[str, ...], pieces: tuple[Piece, ...], anywhere: bool
         else:
             return True
     return False
+
+
+def _valued(group: str) -> tuple[str, Piece]:
+    option, _, values = group.partition("=")
+    return option, _piece(values)

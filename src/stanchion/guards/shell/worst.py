@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
-from stanchion.guards.shell.rules import BY_NAME, OF_ANY, rules_for
-from stanchion.guards.shell.rules.own import broken
-from stanchion.guards.shell.rules.tampering import FAMILY
+from stanchion.guards.shell.rules import BY_NAME, OF_ANY, Pairs, rules_for
+from stanchion.guards.shell.rules.own import is_near
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
@@ -38,7 +37,8 @@ def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger
     """The rules that a command breaks; those for what is ours even where it only asks, because its
     words may be another program's."""
     found = rules_for(command)
-    ours = [Danger(command, rule, FAMILY) for rule in broken(command, roots)]
+    near: Pairs = BY_NAME["@"] if is_near(command, roots) else ()
+    ours = [Danger(command, rule, family) for family, rule in near if rule.holds(command, roots)]
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
         found += BY_NAME[">"]
     if command.settings:

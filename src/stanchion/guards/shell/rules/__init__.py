@@ -1,10 +1,13 @@
-"""The families of rules, and the way from a command's name to the rules that concern it."""
+"""The families of dangers, and the way from a command's name to the rows of the table of programs
+that concern it."""
 
 from __future__ import annotations
 
 from functools import cache
+from pkgutil import get_data
 from typing import Final
 
+from stanchion import typed
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.rules import (
     credentials,
@@ -13,6 +16,7 @@ from stanchion.guards.shell.rules import (
     exfiltration,
     exhaustion,
     git,
+    own,
     persistence,
     privilege,
     running,
@@ -22,8 +26,9 @@ from stanchion.guards.shell.rules import (
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 
-MODULES: Final = (
+ASKED: Final = (
     tampering,
+    own,
     destruction,
     running,
     exfiltration,
@@ -35,19 +40,39 @@ MODULES: Final = (
     git,
     credentials,
 )
-FAMILIES: Final[dict[str, Family]] = {module.FAMILY.name: module.FAMILY for module in MODULES}
+"""What answers the questions of rows: without it none could be asked."""
+FAMILIES: Final = {
+    family.name: family
+    for family in (
+        Family("tampering", "control"),
+        Family("destructive", "good"),
+        Family("remote_code", "control"),
+        Family("exfiltration", "control"),
+        Family("privilege", "control"),
+        Family("persistence", "control"),
+        Family("exhaustion", "others"),
+        Family("database", "good"),
+        Family("service", "others"),
+        Family("git", "others"),
+        Family("credentials", "control"),
+    )
+}
+"""The families, in the order in which they are looked for."""
+FILE: Final = "risks.jsonl"
+"""The rows of the table, made of `readings/shell/programs/*.yaml`."""
+READER: Final = typed.reader(Rule)
 
 
 Pairs = tuple[tuple[Family, Rule], ...]
 
 
 def _indexed() -> dict[str, Pairs]:
+    body = get_data("stanchion.guards.shell", FILE)
+    assert body is not None
     found: dict[str, list[tuple[Family, Rule]]] = {}
-    for family in FAMILIES.values():
-        extra = running.HIDDEN if family.name == "remote_code" else ()
-        for rule in (*family.rules, *extra):
-            for name in rule.names.split():
-                found.setdefault(name, []).append((family, rule))
+    for rule in map(READER.decode, body.splitlines()):
+        for name in rule.names.split():
+            found.setdefault(name, []).append((FAMILIES[rule.family], rule))
     return {name: tuple(rules) for name, rules in found.items()}
 
 
@@ -70,11 +95,11 @@ def _named(pairs: Pairs) -> Named:
 
 BY_NAME: Final = _indexed()
 """Rules by the name of the program; `>` are those for redirections, `=` for settings, `*` for
-marked commands, `$` for commands whose name is not known, `@` for every command, `%` for every
+marked commands, `$` for commands whose name is not known, `@` for what is ours, `%` for every
 command with the rule's hint."""
 
 
-OF_ANY: Final = tuple(dict.fromkeys([rule.hint for _, rule in BY_NAME["%"]]))
+OF_ANY: Final = tuple(dict.fromkeys([rule.hint for _, rule in BY_NAME.get("%", ())]))
 """What is in the words of every command that breaks a rule for whatever program."""
 
 
@@ -82,7 +107,7 @@ OF_ANY: Final = tuple(dict.fromkeys([rule.hint for _, rule in BY_NAME["%"]]))
 def _rules_of(name: str, marked: bool) -> Named:
     """The rules for programs of a name that has some; a command without marks breaks none that
     wants one."""
-    return _named(tuple([pair for pair in BY_NAME[name] if marked or not pair[1].marks]))
+    return _named(tuple([pair for pair in BY_NAME[name] if marked or not pair[1].mark]))
 
 
 def rules_for(command: Command) -> Pairs:
