@@ -23,8 +23,8 @@ KNOWN: Final = tuple(
         [
             text
             for table in tables().values()
-            for one in (table, *table.programs.values())
-            for text in (*one.hits, *one.misses)
+            for one in table.programs.values()
+            for text in (*one.hits, *one.misses, *table.hits, *table.misses)
         ]
     )
 )

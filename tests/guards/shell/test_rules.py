@@ -9,11 +9,12 @@ import pytest
 from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.guards.shell.consequence import CONSEQUENCES, ORDER, level_of
 from stanchion.guards.shell.places import roots_of
-from stanchion.guards.shell.rule import CHECKS
+from stanchion.guards.shell.row import Program
+from stanchion.guards.shell.rule import CHECKS, rules_of
 from stanchion.guards.shell.rules import BY_NAME
 from stanchion.guards.shell.worst import dangers
 from stanchion.readings.shell.analysis import analysed
-from tools.program_table import RISKS, Program, ProgramFile, risks, rules, tables
+from tools.program_table import RISKS, ProgramFile, risks, rules, tables
 
 ROOTS = roots_of((".", "/workspace"))
 
@@ -32,10 +33,7 @@ NAMES = [names for table in TABLES.values() for names in table.programs]
 
 def _of(table: ProgramFile, program: Program) -> set[str]:
     """The families of a program's risks."""
-    rows = [row for rows in program.risks.values() for row in rows]
-    return {
-        table.family if isinstance(row, str) else row.get("family", table.family) for row in rows
-    }
+    return {rule.family for rule in rules_of(program, "x", table.family)}
 
 
 def test_what_runs_is_made_of_the_table() -> None:

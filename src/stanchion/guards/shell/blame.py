@@ -45,7 +45,7 @@ def blamed(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[st
             if rule.holds(msgspec.structs.replace(command, opens=(one,)), roots)
         ]
         return [_thing(path, command.cwd) for _, path in alone] or _together(danger)
-    if rule.check is None or rule.words or rule.mark:
+    if not rule.looks_at_words:
         return _together(danger)
     bare = _shorter(command)
     calm = [_calm(word) for word in bare.argv[1:]]

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, Literal
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 
+from stanchion.guards.shell.codes import FAMILIES
 from stanchion.guards.shell.consequence import Loss
 from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.row import Program, Row
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.once import Once
-
-Known = Literal["", "changed", "untracked", "tree", "pushed"]
-"""What a repository knows by which less may be lost; see `questions`."""
 
 Check = Callable[[Command, Roots], bool]
 
@@ -77,55 +76,29 @@ class Spoken(NamedTuple):
         return not self.sets or any(name in self.sets for name, _ in command.settings)
 
 
-class Rule(
-    msgspec.Struct,
-    frozen=True,
-    dict=True,
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-    rename={"check": "is", "known": "ask", "otherwise": "else"},
-):
-    """One danger, a row of the table of programs: the programs that bring it, what their words must
-    be, why it is one, its family, and what is lost (`loss`) where that is not what the family says.
+class Rule(Row, frozen=True, dict=True, omit_defaults=True, kw_only=True):
+    """One danger: the programs that bring it, and why it is one.
 
-    Alternatives are parted by `|`, groups of which each must be met by blanks. `words` is compared
-    with the first operands: `*` stands for any one, `**` for up to four, and an alternative that
-    ends in `*` for everything that begins so. `flags` are options that must be there, `lacks` those
-    of which none may; `has` are words that must stand somewhere behind the name, in whatever case,
-    `hasnt` those of which none may, with `*` at either end for whatever stands there; `value` are
-    options with their values, `given` texts of which one is in the input, `sets` variables that are
-    set.
-    `check` is a question that no table answers (see `asked`), asked only where `hint` is somewhere
-    in the words, which costs less. A `strict` rule holds only where everyday commands are to be
-    refused, too. `known` is what a repository can be asked: where it knows of nothing that would
-    go, of the command's paths if it is `by_path`, `otherwise` is what is lost. Among the names, `>`
-    are redirections, `=` settings of variables, `*` commands with a mark, `$` those whose name is
-    not known, `@` every command that names something of ours, `%` every one that has the hint.
+    Among the names, `>` are redirections, `=` settings of variables, `*` commands with a mark, `$`
+    those whose name is not known, `@` every command that names something of ours, `%` every one
+    that has the hint.
     """
 
     names: str
-    family: str
     why: str
-    words: str = ""
-    flags: str = ""
-    lacks: str = ""
-    has: tuple[str, ...] = ()
-    hasnt: str = ""
-    value: str = ""
-    given: tuple[str, ...] = ()
-    sets: str = ""
-    mark: str = ""
-    hint: str = ""
-    check: str = ""
-    loss: Loss | None = None
-    strict: bool = False
-    known: Known = ""
-    by_path: bool = False
-    otherwise: Loss = "nothing"
 
     @Once
     def _wants(self) -> tuple[frozenset[str], ...]:
         return tuple([frozenset(group.split("|")) for group in self.flags.split()])
+
+    @property
+    def _has(self) -> Sequence[str]:
+        return self.has.split() if isinstance(self.has, str) else self.has
+
+    @property
+    def looks_at_words(self) -> bool:
+        """Whether single words make it a danger, wherever they stand."""
+        return bool(self.check or self.has) and not self.words and not self.mark
 
     @Once
     def _bars(self) -> frozenset[str]:
@@ -140,7 +113,7 @@ class Rule(
         if not (self.has or self.hasnt or self.value or self.given or self.sets):
             return None
         return Spoken(
-            tuple([_piece(group) for group in self.has]),
+            tuple([_piece(group) for group in self._has]),
             _piece(self.hasnt) if self.hasnt else None,
             tuple([_valued(group) for group in self.value.split()]),
             self.given,
@@ -169,6 +142,24 @@ class Rule(
         if self._said is not None and not self._said.holds(command):
             return False
         return not self.check or CHECKS[self.check](command, roots)
+
+
+def rules_of(program: Program, names: str, family: str) -> Iterator[Rule]:
+    """The rows of a program of these names, of the family where a row does not say it; raises
+    `ValueError` for one that nobody could follow."""
+    for why, rows in program.risks.items():
+        for row in rows:
+            given = Row(words=row) if isinstance(row, str) else row
+            said = msgspec.structs.asdict(given)
+            rule = Rule(**{**said, "family": given.family or family}, names=names, why=why)
+            if rule.family not in FAMILIES:
+                raise ValueError(
+                    f"`{names}`, {why}: there is no family `{rule.family}`: "
+                    f"write one of {', '.join(FAMILIES)}"
+                )
+            if rule.check and rule.check not in CHECKS:
+                raise ValueError(f"`{names}`, {why}: nothing answers `is: {rule.check}`")
+            yield rule
 
 
 class Family(msgspec.Struct, frozen=True):

@@ -9,6 +9,7 @@ import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.codes import FAMILIES
+from stanchion.guards.shell.row import Program
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.option import PlainActionName, Stricter
 
@@ -57,6 +58,11 @@ OPTIONS: Final = {
         "The action for all findings of a family; `allow` switches the family off. If absent, "
         "`danger`, `doubt` and `note` decide."
     ),
+    "programs": Stricter.ONCE_SET(
+        "What your own programs do, and more of what others do: by their names, `risks`, and "
+        "`hits` and `misses`, commands that are such and that are none, tried when the policy is "
+        "loaded. Nothing that is known is taken away; if absent, nothing is added."
+    ),
     "unclear": Stricter.ACTION(
         "The actions for a command whose effect cannot be determined, for tools of low, medium, "
         "high and critical risk."
@@ -85,6 +91,7 @@ class Strictures(msgspec.Struct, frozen=True, dict=True):
     repository: bool = False
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
     families: dict[str, PlainActionName] | None = None
+    programs: dict[str, Program] | None = None
     unclear: tuple[PlainActionName, ...] = ("warn", "escalate", "block", "block")
     malformed: PlainActionName = "allow"
 
@@ -98,6 +105,11 @@ class Strictures(msgspec.Struct, frozen=True, dict=True):
             if family not in FAMILIES:
                 known = ", ".join([f"`{name}`" for name in FAMILIES])
                 raise ValueError(f"`families` has no family `{family}`: write one of {known}")
+
+        if self.programs is not None:
+            from stanchion.guards.shell.added import tried
+
+            tried(self.programs)
 
     @cached_property
     def own(self) -> OwnPlaces:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from stanchion.guards.shell.added import added
 from stanchion.guards.shell.blame import TRIED, blamed
 from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots, place_of, roots_of
+from stanchion.guards.shell.rules import Pairs
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.guards.shell.strictures import Strictures
-from stanchion.guards.shell.worst import Danger, dangers
+from stanchion.guards.shell.worst import NONE, Danger, dangers
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
@@ -32,10 +34,12 @@ if TYPE_CHECKING:
 # be dangerous.
 
 
-def passed_dangers(commands: Sequence[Command], roots: Roots) -> Iterator[Danger]:
+def passed_dangers(
+    commands: Sequence[Command], roots: Roots, added: Mapping[str, Pairs] = NONE
+) -> Iterator[Danger]:
     """The dangers in what may run, each as a doubt; what would only be said aloud is not said."""
     for command in commands:
-        for danger in dangers(command, roots):
+        for danger in dangers(command, roots, added=added):
             if level_of(danger.loss) in ("doubt", "danger"):
                 yield danger._replace(
                     rule=msgspec.structs.replace(danger.rule, loss="unknown", known="")
@@ -75,6 +79,7 @@ class Verdict:
             "doubt": ACTIONS[options.doubt],
             "note": ACTIONS[options.note],
         }
+        self.added = NONE if options.programs is None else added(options.programs)
         given = options.families if options.families is not None else {}
         self._last: tuple[Analysis | None, list[Danger]] = (None, [])
         self.own = {family: ACTIONS[action] for family, action in given.items()}
@@ -108,11 +113,11 @@ class Verdict:
             return kept
         every: list[Danger] = []
         for command in found.commands:
-            every += dangers(command, self.roots, self.options.strict)
+            every += dangers(command, self.roots, self.options.strict, self.added)
         if every:
             every = [danger for danger in every if not self._is_spared(danger, found)]
         if found.passed:
-            every += passed_dangers(found.passed, self.roots)
+            every += passed_dangers(found.passed, self.roots, self.added)
         self._last = found, every
         return every
 

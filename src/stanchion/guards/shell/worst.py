@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import Family, Rule, only_asks
@@ -33,10 +34,17 @@ class Danger(NamedTuple):
         return self.family.loss if self.rule.loss is None else self.rule.loss
 
 
-def dangers(command: Command, roots: Roots, strict: bool = False) -> list[Danger]:
+NONE: Final[Mapping[str, Pairs]] = {}
+
+
+def dangers(
+    command: Command, roots: Roots, strict: bool = False, added: Mapping[str, Pairs] = NONE
+) -> list[Danger]:
     """The rules that a command breaks; those for what is ours even where it only asks, because its
-    words may be another program's."""
+    words may be another program's. `added` are rules beside those of the table."""
     found = rules_for(command)
+    if added:
+        found += added.get(command.name, ())
     near: Pairs = BY_NAME["@"] if is_near(command, roots) else ()
     ours = [Danger(command, rule, family) for family, rule in near if rule.holds(command, roots)]
     if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
