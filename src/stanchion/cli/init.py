@@ -1,4 +1,4 @@
-"""`stanchion init`: write a commented policy to start from."""
+"""`stanchion init`: ask four questions, and write the policy that follows from the answers."""
 
 from __future__ import annotations
 
@@ -10,21 +10,31 @@ from typing import Any, Final
 
 from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
+from stanchion.policy.first import QUESTIONS, FirstQuestion, first_policy
 from stanchion.policy.starter import starter
 from stanchion.views.encode import json_line
 
 FILE: Final = "policy.yaml"
+ROOT: Final = '{"command": "rm -rf /"}'
 
-USAGE: Final = "stanchion init [FILE] [--force] [--json]"
+USAGE: Final = """\
+stanchion init [FILE] [--job JOB] [--workspace WHERE] [--strangers yes|no]
+                      [--asks WHO] [--all] [--force] [--json]"""
 
 DESCRIPTION: Final = """\
-Write a policy with a comment for everything in it: agents, tasks, tools, environments,
-every guard, and rules of your own. It loads as it is; take out what you do not need."""
+Ask what the agent does, where its commands run, whether it reads what strangers wrote and
+who answers when it has to ask, and write a short policy with the reason for each entry. What
+an option says is not asked; where nobody can be asked, the first answer is taken. With --all
+it writes every guard instead, with agents, tasks, environments and rules of your own.
+
+answers:
+{answers}"""
 
 EPILOG: Final = """\
 examples:
   stanchion init
-  stanchion init policies/team.yaml
+  stanchion init --job support --workspace nowhere --strangers yes --asks person
+  stanchion init --all policies/team.yaml
   stanchion init - | less
 
 exit status:
@@ -34,9 +44,14 @@ exit status:
 
 def add(commands: Any) -> None:
     """Add the command to those of the command line."""
-    summary = "write a commented policy to start from"
+    summary = "ask four questions, and write a policy to start from"
+    answers = "\n".join([line for question in QUESTIONS for line in _listed(question)])
     parser = commands.add_parser(
-        "init", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
+        "init",
+        help=summary,
+        usage=USAGE,
+        description=DESCRIPTION.format(answers=answers),
+        epilog=EPILOG,
     )
     parser.add_argument(
         "file",
@@ -45,13 +60,21 @@ def add(commands: Any) -> None:
         default=FILE,
         help=f"the file to write (default: {FILE}); `-` prints it",
     )
+    for question in QUESTIONS:
+        parser.add_argument(
+            f"--{question.option}",
+            choices=tuple(question.answers),
+            metavar=question.option.upper(),
+            help=question.text[:1].lower() + question.text[1:],
+        )
+    parser.add_argument("--all", action="store_true", help="write every guard, with comments")
     parser.add_argument("--force", action="store_true", help="overwrite an existing file")
     parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Write the starter policy."""
-    text = starter()
+    """Write the policy."""
+    text = starter() if args.all else first_policy(_answers(args), args.file)
     if args.file == "-":
         sys.stdout.write(text)
         return 0
@@ -77,8 +100,45 @@ def run(args: argparse.Namespace) -> int:
     say(sys.stdout, f"{args.file} is written. Read it, change it, then:")
     for command, what in (
         (f"stanchion lint {args.file}", "find mistakes"),
-        (f"stanchion check --policy {args.file} --agent writer-1 --tool read_file", "try it"),
+        (f"stanchion check --policy {args.file} --tool bash --args '{ROOT}'", "try it"),
         (f"stanchion policy show {args.file}", "see what takes effect"),
     ):
         sys.stdout.write(f"  {bold.paint(command, 'bold')}  # {what}\n")
     return 0
+
+
+def _listed(question: FirstQuestion) -> list[str]:
+    """A question's answers, as the help lists them."""
+    said = [f"{one} ({meaning})" for one, meaning in question.answers.items()]
+    return [f"  --{question.option:<11}{said[0]}", *[f"{'':15}{one}" for one in said[1:]]]
+
+
+def _answers(args: argparse.Namespace) -> dict[str, str]:
+    """What the options say; of the rest a person is asked, where one is there."""
+    return {
+        question.option: getattr(args, question.option) or _answer(question)
+        for question in QUESTIONS
+    }
+
+
+def _answer(question: FirstQuestion) -> str:
+    """What a person says, by the answer or its number; the first answer where there is nobody."""
+    answers = list(question.answers)
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return answers[0]
+    say(sys.stderr, question.text)
+    for number, (answer, meaning) in enumerate(question.answers.items(), 1):
+        say(sys.stderr, f"  {number}  {answer:<10} {meaning}")
+    while True:
+        sys.stderr.write(f"[{answers[0]}] ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        said = line.strip().lower()
+        if not line or not said:
+            return answers[0]
+        if said.isdecimal() and 0 < int(said) <= len(answers):
+            return answers[int(said) - 1]
+        found = [answer for answer in answers if answer.startswith(said)]
+        if len(found) == 1:
+            return found[0]
+        say(sys.stderr, f"write one of {', '.join(answers)}, or its number")

@@ -399,30 +399,30 @@ FIELDS: Final[dict[str, str]] = {
         "Words of which a match must contain at least one; if absent, it needs none."
     ),
     "OwnPattern.entropy": "The least entropy of a match, in bits per character.",
-    "Row.words": (
+    "RiskRow.words": (
         "The first operands: `*` is any one, `**` up to four, `x*` whatever begins with `x`."
     ),
-    "Row.flags": "Options that must be there.",
-    "Row.lacks": "Options of which none may be there.",
-    "Row.has": (
+    "RiskRow.flags": "Options that must be there.",
+    "RiskRow.lacks": "Options of which none may be there.",
+    "RiskRow.has": (
         "Words that must stand somewhere behind the name, in whatever case; `*` at either "
         "end is whatever stands there. As a list, one group each."
     ),
-    "Row.hasnt": "Words of which none may stand there.",
-    "Row.value": "Options with values that they must have, as `--option=value`.",
-    "Row.given": "Texts of which one must be in the input.",
-    "Row.sets": "Variables of which one must be set.",
-    "Row.mark": "What the reader must have noticed of the command.",
-    "Row.hint": "A text without which nothing else is asked, which costs less.",
-    "Row.is": "A question that no table answers, by its name.",
-    "Row.family": "The family of the danger; if absent, `service`.",
-    "Row.loss": (
+    "RiskRow.hasnt": "Words of which none may stand there.",
+    "RiskRow.value": "Options with values that they must have, as `--option=value`.",
+    "RiskRow.given": "Texts of which one must be in the input.",
+    "RiskRow.sets": "Variables of which one must be set.",
+    "RiskRow.mark": "What the reader must have noticed of the command.",
+    "RiskRow.hint": "A text without which nothing else is asked, which costs less.",
+    "RiskRow.is": "A question that no table answers, by its name.",
+    "RiskRow.family": "The family of the danger; if absent, `service`.",
+    "RiskRow.loss": (
         "What is lost, a name of the table of consequences; if absent, what the family says."
     ),
-    "Row.strict": "If `true`, it holds only where everyday commands are refused, too.",
-    "Row.ask": "What a repository is asked, by which less may be lost.",
-    "Row.by_path": "If `true`, the repository is asked about the command's paths alone.",
-    "Row.else": "What is lost where the repository knows of nothing that would go.",
+    "RiskRow.strict": "If `true`, it holds only where everyday commands are refused, too.",
+    "RiskRow.ask": "What a repository is asked, by which less may be lost.",
+    "RiskRow.by_path": "If `true`, the repository is asked about the command's paths alone.",
+    "RiskRow.else": "What is lost where the repository knows of nothing that would go.",
     "Program.risks": "Rows by why they are a danger; a text is a row of `words`.",
     "Program.hits": "Commands for which a row must hold.",
     "Program.misses": "Commands for which no row may hold.",

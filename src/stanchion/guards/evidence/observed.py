@@ -27,8 +27,8 @@ from stanchion.readings.claims.claim import PATHLESS, Claim, Predicate, same_pat
 from stanchion.readings.claims.facts import Content, Fact, Ran, facts
 from stanchion.readings.names import plain
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.effects import WRITES
 from stanchion.readings.shell.outcome import decided
-from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.single import single
 from stanchion.readings.word_lists import listed
 

@@ -12,7 +12,7 @@ Known = Literal["", "changed", "untracked", "tree", "pushed"]
 """What a repository knows by which less may be lost; see `questions`."""
 
 
-class Row(
+class RiskRow(
     msgspec.Struct,
     frozen=True,
     dict=True,
@@ -46,6 +46,6 @@ class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of programs: risks, each by why it is one; commands that are such, and that are
     none."""
 
-    risks: dict[str, tuple[str | Row, ...]]
+    risks: dict[str, tuple[str | RiskRow, ...]]
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()

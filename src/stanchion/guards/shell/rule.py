@@ -10,7 +10,7 @@ import msgspec
 from stanchion.guards.shell.codes import FAMILIES
 from stanchion.guards.shell.consequence import Loss
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.row import Program, Row
+from stanchion.guards.shell.row import Program, RiskRow
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.once import Once
@@ -50,7 +50,7 @@ class Piece(NamedTuple):
         return bool(self.inside) and any(each in word for each in self.inside)
 
 
-class Spoken(NamedTuple):
+class SpokenWords(NamedTuple):
     """What a row wants of the words of a command beside its first operands and its options."""
 
     has: tuple[Piece, ...]
@@ -76,7 +76,7 @@ class Spoken(NamedTuple):
         return not self.sets or any(name in self.sets for name, _ in command.settings)
 
 
-class Rule(Row, frozen=True, dict=True, omit_defaults=True, kw_only=True):
+class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
     """One danger: the programs that bring it, and why it is one.
 
     Among the names, `>` are redirections, `=` settings of variables, `*` commands with a mark, `$`
@@ -109,10 +109,10 @@ class Rule(Row, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         return tuple([_piece(piece) for piece in self.words.split() if piece != "**"])
 
     @Once
-    def _said(self) -> Spoken | None:
+    def _said(self) -> SpokenWords | None:
         if not (self.has or self.hasnt or self.value or self.given or self.sets):
             return None
-        return Spoken(
+        return SpokenWords(
             tuple([_piece(group) for group in self._has]),
             _piece(self.hasnt) if self.hasnt else None,
             tuple([_valued(group) for group in self.value.split()]),
@@ -149,7 +149,7 @@ def rules_of(program: Program, names: str, family: str) -> Iterator[Rule]:
     `ValueError` for one that nobody could follow."""
     for why, rows in program.risks.items():
         for row in rows:
-            given = Row(words=row) if isinstance(row, str) else row
+            given = RiskRow(words=row) if isinstance(row, str) else row
             said = msgspec.structs.asdict(given)
             rule = Rule(**{**said, "family": given.family or family}, names=names, why=why)
             if rule.family not in FAMILIES:

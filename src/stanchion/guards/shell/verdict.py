@@ -179,8 +179,6 @@ class Verdict:
     def _said(self, dangers: list[Danger], found: Analysis) -> Finding | None:
         if not dangers:
             return None
-        from stanchion.guards.shell.consequence import level_of
-
         broken: list[Danger] = []
         action = Action.ALLOW
         for danger in dangers:

@@ -8,9 +8,11 @@ from typing import Final, Protocol
 
 from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.options import Sorted
-from stanchion.readings.shell.redirections import READS, WRITES
 from stanchion.readings.word_lists import listed
 
+WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+READS: Final = frozenset({"<", "<>"})
+"""Operators of a shell that write into a file, and that read one."""
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""
 

@@ -9,10 +9,10 @@ import msgspec
 
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.effects import WRITES
 from stanchion.readings.shell.expansion import Expanding
 from stanchion.readings.shell.limits import STEPS_A_COMMAND, Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
-from stanchion.readings.shell.redirections import WRITES
 from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
 
 

@@ -1,0 +1,129 @@
+"""The first policy: what a few answers about an agent lead to, short enough to be read whole."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.tuples import NamedTuple
+
+
+class FirstQuestion(NamedTuple):
+    """What is asked, and the answers there are, the likeliest first, each with what it means."""
+
+    option: str
+    text: str
+    answers: dict[str, str]
+
+
+QUESTIONS: Final = (
+    FirstQuestion(
+        "job",
+        "What does the agent do?",
+        {
+            "coding": "reads, writes and runs code",
+            "support": "answers customers, and may give money back",
+            "research": "searches, browses and reads",
+            "analyst": "queries data and writes code about it",
+            "other": "something else",
+        },
+    ),
+    FirstQuestion(
+        "workspace",
+        "Where do its commands run?",
+        {
+            "machine": "on a machine with other things on it",
+            "container": "in a container that is thrown away after the task",
+            "nowhere": "it runs none: its tools act elsewhere",
+        },
+    ),
+    FirstQuestion(
+        "strangers",
+        "Does it read what strangers wrote: pages, mails, issues?",
+        {"yes": "so what it reads may give it orders", "no": "only you and your own tools"},
+    ),
+    FirstQuestion(
+        "asks",
+        "Who answers when it has to ask?",
+        {
+            "person": "somebody who sees the tickets (`stanchion tickets`)",
+            "nobody": "what would be asked is refused at once",
+        },
+    ),
+)
+"""The four questions, in the order in which they are asked."""
+
+PACKS: Final = {
+    "coding": ("coding-agent", "The folder is its work; keys and the rest are not."),
+    "container": ("container", "The container is its to change; what lies outside of it is not."),
+    "support": ("support", "Small amounts are its decision; large ones and deletions wait."),
+    "research": ("research", "Reading is free; sending on what was read waits."),
+    "analyst": ("analyst", "Rows are read and not changed, and they do not leave."),
+    "other": ("default", "What protects almost everybody and disturbs almost nobody."),
+}  # fmt: skip
+"""The pack for each job, and why."""
+HEAD: Final = """\
+# What your agent may do, and what becomes of everything else. Written by
+#   {command}
+# `stanchion policy show {file}` shows all that is in force,
+# `stanchion init --all -` every guard with its options.
+name: my-agent
+version: 1
+
+# {why}
+extends: {pack}
+"""
+NOBODY: Final = """
+# Nobody is there to answer: what would be asked is refused at once.
+escalation: {timeout_s: 1, wait_s: 0}
+"""
+TOOLS: Final = """
+# Your own tools: `risk` is how much harm one can do, `ask` has a person look at every call.
+# tools:
+#   deploy: {risk: high, ask: true}
+"""
+GUARDS: Final = """
+guards:
+  # All runs of a task share its tokens; what does not fit is refused before it is spent.
+  - use: budget
+    tokens: 2000000
+    reserve_tokens: 20000
+    per: task
+
+  # A run that takes more calls than this goes in circles.
+  - use: step_limit
+    max_steps: 200
+
+  # An hour from the first action on; what takes longer is looked at by a person first.
+  - use: time_limit
+    max_s: 3600
+"""
+FLOW: Final = """
+  # What a text asks for that the user did not is stopped: a recipient, an amount, a command.
+  - use: flow
+"""
+HOSTS: Final = """
+  # The only hosts that it may reach; take the # away and name yours.
+  # - use: egress
+  #   allowed_hosts: [api.example.com]
+"""
+
+
+def first_policy(answers: dict[str, str], file: str) -> str:
+    """The policy for these answers, by the options of the questions."""
+    job = answers["job"]
+    lives = "container" if job == "coding" and answers["workspace"] == "container" else job
+    pack, why = PACKS[lives]
+    command = " ".join(["stanchion init", *[f"--{name} {said}" for name, said in answers.items()]])
+    flows = answers["strangers"] == "yes" and pack not in ("research", "support")
+    return "".join(
+        [
+            HEAD.format(
+                command=command, file="policy.yaml" if file == "-" else file, why=why, pack=pack
+            ),
+            NOBODY if answers["asks"] == "nobody" else "",
+            TOOLS,
+            GUARDS,
+            FLOW if flows else "",
+            HOSTS,
+        ]
+    )
