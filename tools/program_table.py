@@ -8,7 +8,7 @@ import msgspec
 import yaml
 
 from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.row import Program
+from stanchion.guards.shell.consequence import Program
 from stanchion.guards.shell.rule import Rule, rules_of
 from stanchion.guards.shell.rules import ASKED, FILE
 

@@ -181,7 +181,7 @@ def test_the_first_ten_minutes(
 ) -> None:
     began = time.monotonic()
     assert empty.says("stanchion --version").startswith("stanchion ")
-    assert empty.says("stanchion init").startswith("policy.yaml is written")
+    assert empty.says("stanchion init --all").startswith("policy.yaml is written")
     policy = empty.work / "policy.yaml"
     written = policy.read_text(encoding="utf-8")
     shown('$ pip install "$(echo CHECKOUT/dist/stanchion_guard-*.whl)[signing]"')

@@ -103,7 +103,11 @@ def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(
     wanted = {
         file.relative_to(source).as_posix()
         for file in (source / name).rglob("*")
-        if (file.suffix in {".py", *NO_CODE[name]} and "__pycache__" not in file.parts)
+        if (
+            file.suffix in {".py", *NO_CODE[name]}
+            and "__pycache__" not in file.parts
+            and (file.suffix, file.parent.name) != (".yaml", "programs")
+        )
         or (file.is_file() and "benchmark" in file.parts)
     }
     assert inside == wanted

@@ -38,7 +38,6 @@ def test_every_shape_is_seen_under_a_name_that_says_nothing(shape: str) -> None:
     ("tool", "args"),
     [
         ("editor", {"command": "view", "path": "a.py"}),
-        ("git", {"command": "status"}),
         ("music", {"command": "play"}),
         ("power", {"command": "reboot"}),
         ("write_file", {"path": "a.json", "content": json.dumps({"command": "rm -rf /"})}),
@@ -119,3 +118,35 @@ def test_what_is_empty_is_no_command() -> None:
 def test_a_command_further_down_hides_no_text_above_it() -> None:
     found = held("bash", {"item": "rm -rf /etc", "more": {"code": "ls"}}, USUAL)
     assert [one.text for one in found] == ["rm -rf /etc", "ls"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args", "text"),
+    [
+        ("git", {"command": "status"}, "git status"),
+        ("mcp__k8s__kubectl", {"args": "delete ns prod"}, "kubectl delete ns prod"),
+        ("kubectlDelete", {"kind": "ns", "why": "rm -rf /"}, "kubectl delete --kind=ns --why"),
+        ("run_helm_command", {"args": ["list", "-A"]}, "helm list -A"),
+        ("terraform", {"action": "apply", "auto_approve": True}, "terraform apply --auto-approve"),
+        ("aws", {"service": "s3api", "operation": "ls", "params": {"a": 1}}, "aws s3api ls --a=1"),
+        ("kubectl_logs", {"follow": False, "tail": 5, "in": None}, "kubectl logs --tail=5"),
+        ("launch", {"command": "rm", "argv": "-rf /"}, "rm -rf /"),
+    ],
+)
+def test_a_call_of_words_and_options_is_one_command(
+    tool: str, args: dict[str, Any], text: str
+) -> None:
+    assert text in [one.text for one in held(tool, args, USUAL)]
+
+
+def test_the_server_of_a_tool_is_no_program() -> None:
+    assert held("mcp__docker__search", {"query": "volume rm"}, USUAL) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "encoding"), [("cm0gLXJmIC8=", "base64"), ("726d202d7266202f", "hex")]
+)
+def test_an_encoded_script_is_read_as_what_it_is(text: str, encoding: str) -> None:
+    run = Shield.load("default").run("ann")
+    assert not run.check("job", {"script": text, "encoding": encoding}).proceeds
+    assert run.check("job", {"script": "6c73", "encoding": "hex"}).proceeds

@@ -189,7 +189,7 @@ def test_the_folder_of_the_call_is_asked(work: Path, monkeypatch: pytest.MonkeyP
         ("git push origin :topic", TOLD, REFUSED),
         ("git push --force-with-lease origin main", REFUSED, REFUSED),
         ("git push --force-with-lease origin topic main", REFUSED, REFUSED),
-        ("git push --force-with-lease origin elsewhere", REFUSED, REFUSED),
+        ("git push --force-with-lease origin elsewhere", TOLD, TOLD),
         ("git push --force-with-lease --all", REFUSED, REFUSED),
         ("git push --force ../origin topic", REFUSED, REFUSED),
         ("git push --mirror", REFUSED, REFUSED),

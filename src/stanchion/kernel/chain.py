@@ -20,6 +20,7 @@ from stanchion.kernel.contract.powers import (
     VACATES,
     WATCHES,
 )
+from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED, tool_fault

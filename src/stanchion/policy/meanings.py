@@ -411,9 +411,14 @@ FIELDS: Final[dict[str, str]] = {
     "RiskRow.hasnt": "Words of which none may stand there.",
     "RiskRow.value": "Options with values that they must have, as `--option=value`.",
     "RiskRow.given": "Texts of which one must be in the input.",
+    "RiskRow.from": "Programs of which one makes what it reads.",
     "RiskRow.sets": "Variables of which one must be set.",
     "RiskRow.mark": "What the reader must have noticed of the command.",
     "RiskRow.hint": "A text without which nothing else is asked, which costs less.",
+    "RiskRow.at": (
+        "Places of which one operand must be: `root`, `home`, `core`, `system`, `disk`, `outside`, "
+        "`open`, `shared`, `all`."
+    ),
     "RiskRow.is": "A question that no table answers, by its name.",
     "RiskRow.family": "The family of the danger; if absent, `service`.",
     "RiskRow.loss": (
@@ -422,6 +427,10 @@ FIELDS: Final[dict[str, str]] = {
     "RiskRow.strict": "If `true`, it holds only where everyday commands are refused, too.",
     "RiskRow.ask": "What a repository is asked, by which less may be lost.",
     "RiskRow.by_path": "If `true`, the repository is asked about the command's paths alone.",
+    "RiskRow.then": (
+        "What is lost where the repository knows of something that would go; if absent, as much as "
+        "without an answer."
+    ),
     "RiskRow.else": "What is lost where the repository knows of nothing that would go.",
     "Program.risks": "Rows by why they are a danger; a text is a row of `words`.",
     "Program.hits": "Commands for which a row must hold.",

@@ -70,7 +70,7 @@ def test_every_verb_is_for_people_or_open(command: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "uv run stanchion resume",
+        "pipx run stanchion resume",
         "$(which stanchion) resume",
         "python -c 'from stanchion import Shield; Shield.load().resume()'",
         "STANCHION_STATE_DIR=/tmp/x make",

@@ -25,6 +25,10 @@ def goes(command: str) -> bool:
         "mysql -h 127.0.0.1 -e 'DROP DATABASE e2e_orders'",
         "docker rm -f $(docker ps -aq --filter label=org.testcontainers=true)",
         "docker rm -f $(docker ps -aq --filter name=shop-test)",
+        "id=$(docker run -d img); docker rm -f $id",
+        "kubectl delete ns shop-test",
+        "kubectl --context kind-a delete deploy web",
+        "docker compose -p shop-test down -v",
     ],
 )
 def test_what_tests_make_again_goes_ahead(command: str) -> None:

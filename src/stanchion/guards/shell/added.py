@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from stanchion.guards.shell.consequence import Program
 from stanchion.guards.shell.places import roots_of
-from stanchion.guards.shell.row import Program
 from stanchion.guards.shell.rule import rules_of
 from stanchion.guards.shell.rules import FAMILIES, Pairs
 from stanchion.guards.shell.worst import dangers

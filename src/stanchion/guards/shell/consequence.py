@@ -1,12 +1,15 @@
 """Consequences: what a command would cost, whether that can be brought back, and so how it is
 answered.
 
-A rule names a consequence; what becomes of the command follows from the consequence alone.
+A row of the table of programs names a consequence; what becomes of the command follows from the
+consequence alone.
 """
 
 from __future__ import annotations
 
 from typing import Final, Literal
+
+import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 
@@ -85,3 +88,49 @@ def level_of(loss: Loss) -> Level:
 def worst_of(losses: list[Loss]) -> Loss:
     """The one that matters most; nothing where there is none."""
     return max(losses, key=ORDER.__getitem__, default="nothing")
+
+
+Known = Literal["", "changed", "untracked", "tree", "pushed"]
+"""What a repository knows by which less may be lost; see `questions`."""
+
+
+class RiskRow(
+    msgspec.Struct,
+    frozen=True,
+    dict=True,
+    forbid_unknown_fields=True,
+    omit_defaults=True,
+    rename={"check": "is", "known": "ask", "otherwise": "else", "sources": "from"},
+):
+    """When a program is a danger, by its words. Alternatives are parted by `|`; groups, each of
+    which must be met, by blanks. `policy/meanings` says what each field means."""
+
+    words: str = ""
+    flags: str = ""
+    lacks: str = ""
+    has: str | tuple[str, ...] = ()
+    hasnt: str = ""
+    value: str = ""
+    given: tuple[str, ...] = ()
+    sources: str = ""
+    sets: str = ""
+    mark: str = ""
+    hint: str = ""
+    at: str = ""
+    check: str = ""
+    family: str = ""
+    loss: Loss | None = None
+    strict: bool = False
+    known: Known = ""
+    by_path: bool = False
+    then: Loss | None = None
+    otherwise: Loss = "nothing"
+
+
+class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What is known of programs: risks, each by why it is one; commands that are such, and that are
+    none."""
+
+    risks: dict[str, tuple[str | RiskRow, ...]]
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()

@@ -130,15 +130,18 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
 
 
 def _lost(one: Unsure, state: Any) -> Loss:
-    """What is lost by what a repository says; without an answer all that the rule fears."""
+    """What is lost by what a repository says; without an answer what the rule says of none."""
     rule: Rule = one.danger.rule
     if state is None:
         return one.danger.loss
     if rule.known == "pushed":
         branch = str(state["branch"])
         shared = branch in ("", str(state["default"])) or _SHARED.fullmatch(branch) is not None
-        return one.danger.loss if shared or int(state["others"]) else rule.otherwise
-    return one.danger.loss if int(state["lost"]) else rule.otherwise
+        goes = shared or int(state["others"])
+    else:
+        goes = int(state["lost"])
+    feared = one.danger.loss if rule.then is None else rule.then
+    return feared if goes else rule.otherwise
 
 
 def _may_run_git(text: Text) -> bool:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
 from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.consequence import Loss
-from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.row import Program, RiskRow
+from stanchion.guards.shell.consequence import Loss, Program, RiskRow
+from stanchion.guards.shell.places import Roots, place_of
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.once import Once
@@ -50,32 +49,6 @@ class Piece(NamedTuple):
         return bool(self.inside) and any(each in word for each in self.inside)
 
 
-class SpokenWords(NamedTuple):
-    """What a row wants of the words of a command beside its first operands and its options."""
-
-    has: tuple[Piece, ...]
-    hasnt: Piece | None
-    values: tuple[tuple[str, Piece], ...]
-    given: tuple[str, ...]
-    sets: frozenset[str]
-
-    def holds(self, command: Command) -> bool:
-        """Whether a command says all that."""
-        words = command.argv[1:]
-        if not all(any(map(each.fits, words)) for each in self.has):
-            return False
-        if self.hasnt is not None and any(map(self.hasnt.fits, words)):
-            return False
-        values = command.sorted.values
-        for option, wanted in self.values:
-            if not any(flag == option and wanted.fits(value) for flag, value in values):
-                return False
-        text = command.given
-        if self.given and (text is None or not any(each in text for each in self.given)):
-            return False
-        return not self.sets or any(name in self.sets for name, _ in command.settings)
-
-
 class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
     """One danger: the programs that bring it, and why it is one.
 
@@ -87,61 +60,26 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
     names: str
     why: str
 
-    @Once
-    def _wants(self) -> tuple[frozenset[str], ...]:
-        return tuple([frozenset(group.split("|")) for group in self.flags.split()])
-
-    @property
-    def _has(self) -> Sequence[str]:
-        return self.has.split() if isinstance(self.has, str) else self.has
-
     @property
     def looks_at_words(self) -> bool:
         """Whether single words make it a danger, wherever they stand."""
         return bool(self.check or self.has) and not self.words and not self.mark
 
     @Once
-    def _bars(self) -> frozenset[str]:
-        return frozenset(self.lacks.split("|")) if self.lacks else frozenset()
-
-    @Once
-    def _pieces(self) -> tuple[Piece, ...]:
-        return tuple([_piece(piece) for piece in self.words.split() if piece != "**"])
-
-    @Once
-    def _said(self) -> SpokenWords | None:
-        if not (self.has or self.hasnt or self.value or self.given or self.sets):
-            return None
-        return SpokenWords(
-            tuple([_piece(group) for group in self._has]),
-            _piece(self.hasnt) if self.hasnt else None,
-            tuple([_valued(group) for group in self.value.split()]),
-            self.given,
-            frozenset(self.sets.split("|") if self.sets else ()),
-        )
+    def _tests(self) -> tuple[Check, ...]:
+        return tuple([made(said) for name, made in TESTS.items() if (said := getattr(self, name))])
 
     @Once
     def first(self) -> frozenset[str]:
         """What the first operand must be, one of these; nothing where it may be anything."""
-        if not self.words or self.words[0] == "*" or not self._pieces or self._pieces[0].beginnings:
-            return frozenset()
-        return self._pieces[0].exact
+        piece = _piece(self.words.split()[0]) if self.words[:1] not in ("", "*") else None
+        return frozenset() if piece is None or piece.beginnings else piece.exact
 
     def holds(self, command: Command, roots: Roots) -> bool:
         """Whether a command is such a danger."""
-        if self.mark and self.mark not in command.marks:
-            return False
         if self.hint and self.hint not in command.line and not command.cwd:
             return False
-        if self.words and not _begins(command.operands, self._pieces, self.words[:2] == "**"):
-            return False
-        if self.flags and any(map(command.flags.isdisjoint, self._wants)):
-            return False
-        if self.lacks and not command.flags.isdisjoint(self._bars):
-            return False
-        if self._said is not None and not self._said.holds(command):
-            return False
-        return not self.check or CHECKS[self.check](command, roots)
+        return all(test(command, roots) for test in self._tests)
 
 
 def rules_of(program: Program, names: str, family: str) -> Iterator[Rule]:
@@ -181,7 +119,7 @@ ASKS: Final = frozenset(
 
 def only_asks(command: Command) -> bool:
     """Whether a command only asks for help or for what it would do."""
-    if not command.flags.isdisjoint(ASKS):
+    if not command.flags.isdisjoint(ASKS) or "-whatif" in map(str.lower, command.argv):
         return True
     if command.argv[1:] == ("--version",):
         return True
@@ -201,19 +139,93 @@ def _piece(text: str) -> Piece:
     )
 
 
-def _begins(operands: tuple[str, ...], pieces: tuple[Piece, ...], anywhere: bool) -> bool:
-    last = len(operands) - len(pieces)
-    for begin in range(min(5 if anywhere else 1, last + 1)):
-        at = begin
-        for piece in pieces:
-            if not piece.fits(operands[at]):
-                break
-            at += 1
-        else:
-            return True
-    return False
+def _marked(mark: str) -> Check:
+    return lambda command, _: mark in command.marks
 
 
-def _valued(group: str) -> tuple[str, Piece]:
-    option, _, values = group.partition("=")
-    return option, _piece(values)
+def _begun(text: str) -> Check:
+    """Whether the first operands are those, or the ones behind up to four others."""
+    pieces = [_piece(piece) for piece in text.split() if piece != "**"]
+    starts = 5 if text[:2] == "**" else 1
+
+    def holds(command: Command, _: Roots) -> bool:
+        operands = command.operands
+        for begin in range(min(starts, len(operands) - len(pieces) + 1)):
+            if all(piece.fits(word) for piece, word in zip(pieces, operands[begin:], strict=False)):
+                return True
+        return False
+
+    return holds
+
+
+def _flagged(text: str) -> Check:
+    groups = [frozenset(group.split("|")) for group in text.split()]
+    return lambda command, _: not any(map(command.flags.isdisjoint, groups))
+
+
+def _lacking(text: str) -> Check:
+    bars = frozenset(text.split("|"))
+    return lambda command, _: command.flags.isdisjoint(bars)
+
+
+def _having(text: str | Sequence[str]) -> Check:
+    pieces = [_piece(group) for group in (text.split() if isinstance(text, str) else text)]
+    return lambda command, _: all(any(map(each.fits, command.argv[1:])) for each in pieces)
+
+
+def _without(text: str) -> Check:
+    piece = _piece(text)
+    return lambda command, _: not any(map(piece.fits, command.argv[1:]))
+
+
+def _valued(text: str) -> Check:
+    pairs = [
+        (option, _piece(values))
+        for option, _, values in [group.partition("=") for group in text.split()]
+    ]
+    return lambda command, _: all(
+        any(flag == option and piece.fits(value) for flag, value in command.sorted.values)
+        for option, piece in pairs
+    )
+
+
+def _given(texts: Sequence[str]) -> Check:
+    def holds(command: Command, _: Roots) -> bool:
+        text = command.given
+        return text is not None and any(map(text.lower().__contains__, texts))
+
+    return holds
+
+
+def _fed(text: str) -> Check:
+    programs = frozenset(text.split("|"))
+    return lambda command, _: not programs.isdisjoint((*command.origin, *command.carries))
+
+
+def _setting(text: str) -> Check:
+    names = frozenset(text.split("|"))
+    return lambda command, _: any(name in names for name, _ in command.settings)
+
+
+def _placed(text: str) -> Check:
+    places = frozenset(text.split("|"))
+    return lambda command, roots: any(
+        place_of(path, command.cwd, roots) in places for path in command.operands
+    )
+
+
+TESTS: Final[dict[str, Callable[[Any], Check]]] = {
+    "mark": _marked,
+    "words": _begun,
+    "flags": _flagged,
+    "lacks": _lacking,
+    "has": _having,
+    "hasnt": _without,
+    "value": _valued,
+    "given": _given,
+    "sources": _fed,
+    "sets": _setting,
+    "at": _placed,
+    "check": CHECKS.__getitem__,
+}
+"""What a command is tried by, for each word of a row that asks something of it, in that order."""

@@ -10,9 +10,11 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.word_lists import listed
 
 _SCRATCH: Final = regex(
-    r"(?i)(?<![a-z])(?:tests?|testing|dev|development|scratch|sandbox|e2e|fixtures?)(?![a-z])"
+    r"(?i)(?<![a-z])(?:tests?|testing|dev|development|scratch|sandbox|e2e|fixtures?|te?mp|"
+    r"preview|minikube|kind(?=-)|k3d|docker-desktop|localstack)(?![a-z])|:memory:"
 )
 """What a database or an environment is called that nobody relies on."""
 _SHARED: Final = regex(r"(?i)(?<![a-z])(?:prod|production|live|staging|stage|shared)(?![a-z])")
@@ -24,23 +26,12 @@ _LOCAL: Final = frozenset(
 _HOSTS: Final = frozenset(
     {"-h", "--host", "--hostname", "-H", "-u", "--uri", "--url", "-a", "--address"}
 )
+NAMING: Final = ("ENV", "URL", "MODULE", "CONFIG", "PROFILE")
+"""How variables end that name an environment or a database."""
 _EXPORTS: Final = frozenset({"export", "declare", "typeset", "setenv"})
-_HERE: Final = frozenset(
-    {
-        "bash",
-        "command",
-        "docker",
-        "env",
-        "exec",
-        "nice",
-        "nohup",
-        "podman",
-        "sh",
-        "sudo",
-        "time",
-        "timeout",
-        "zsh",
-    }
+_HERE: Final = listed(
+    "bash command docker env exec nice nohup podman sh sudo time timeout zsh npx bunx pnpx bundle "
+    "uv poetry pipenv pdm hatch rye pixi npm pnpm yarn bun python python3 php ruby node"
 )
 """What starts a program on this host."""
 
@@ -50,7 +41,7 @@ def is_scratch(command: Command, commands: Sequence[Command]) -> bool:
     development's."""
     words = [
         *command.argv[1:],
-        *[value for name, value in command.settings if name.upper().endswith(("ENV", "URL"))],
+        *[value for name, value in command.settings if name.upper().endswith(NAMING)],
     ]
     known = [word.partition("$")[0] for word in words]
     if any(_SHARED.search(word) for word in words) or not any(
@@ -74,29 +65,26 @@ def is_scratch(command: Command, commands: Sequence[Command]) -> bool:
     return all(host in _LOCAL for host in hosts)
 
 
-CLIENTS: Final = frozenset({"curl", "http", "https", "xh", "wget"})
-"""Programs by which a service on this host is asked to delete something."""
 CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl"})
+ENDING: Final = listed("rm kill stop")
+CLIENTS: Final = CONTAINERS | listed(
+    "curl http https xh wget docker-compose podman-compose kubectl oc helm"
+)
+"""Programs by which a service is asked to delete something that may be scratch by its name."""
 
 
 def is_chosen(command: Command, commands: Sequence[Command]) -> bool:
-    """Whether a command ends containers that were chosen by a label or a name of tests, as tests
-    start them."""
-    if command.name not in CONTAINERS or command.operands[:1] not in (
-        ("rm",),
-        ("kill",),
-        ("stop",),
-    ):
+    """Whether a command ends containers that the same text started, or that were chosen by a label
+    or a name of tests, as tests start them."""
+    if command.name not in CONTAINERS or not ENDING.issuperset(command.operands[:1]):
         return False
-    listed = [word for word in command.argv[2:] if isinstance(word, Open)]
-    if (
-        not listed
-        or any(not CONTAINERS.issuperset(word.origin) for word in listed)
-        or len(command.operands) > 2
-    ):
+    unknown = [word for word in command.argv[2:] if isinstance(word, Open)]
+    if not unknown or len(command.operands) > 2:
+        return False
+    if any(not CONTAINERS.issuperset(word.origin) for word in unknown):
         return False
     lists = [one for one in commands if one.name in CONTAINERS and one.operands[:1] == ("ps",)]
-    return bool(lists) and all(_of_tests(one.line) for one in lists)
+    return all(_of_tests(one.line) for one in lists)
 
 
 def _of_tests(line: str) -> bool:

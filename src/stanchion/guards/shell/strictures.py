@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.row import Program
+from stanchion.guards.shell.consequence import Program
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.option import PlainActionName, Stricter
 
@@ -33,7 +33,7 @@ OPTIONS: Final = {
     ),
     "strict": Stricter.ON(
         "If `true`, risky commands that manuals show as everyday use are refused too: `docker "
-        "compose down -v`, `eksctl delete`, `heroku destroy`, `eval` of an unknown text."
+        "compose down -v`, `kubectl cordon`, `git filter-repo`, `eval` of an unknown text."
     ),
     "danger": Stricter.ACTION(
         "The action for dangers: commands that do harm, and commands that `allow` does not list."

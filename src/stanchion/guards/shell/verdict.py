@@ -116,8 +116,9 @@ class Verdict:
             every += dangers(command, self.roots, self.options.strict, self.added)
         if every:
             every = [danger for danger in every if not self._is_spared(danger, found)]
-        if found.passed:
-            every += passed_dangers(found.passed, self.roots, self.added)
+        for danger in passed_dangers(found.passed, self.roots, self.added) if found.passed else ():
+            if danger.family.name not in SCRATCH or not self._is_scratch(danger, found):
+                every.append(danger)
         self._last = found, every
         return every
 

@@ -47,19 +47,9 @@ def dangers(
         found += added.get(command.name, ())
     near: Pairs = BY_NAME["@"] if is_near(command, roots) else ()
     ours = [Danger(command, rule, family) for family, rule in near if rule.holds(command, roots)]
-    if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
-        found += BY_NAME[">"]
-    if command.settings:
-        found += BY_NAME["="]
-    if command.marks:
-        found += BY_NAME["*"]
-    if command.argv and isinstance(command.argv[0], Open):
-        found += BY_NAME["$"]
     line, cwd = command.line, command.cwd
-    for sign in OF_ANY:
-        if sign in line:
-            found += BY_NAME["%"]
-            break
+    for sign in _signs(command):
+        found += BY_NAME[sign]
     if not found:
         return ours
     held = [
@@ -72,6 +62,20 @@ def dangers(
     if not held or (command.argv and only_asks(command)):
         return ours
     return [*[Danger(command, rule, family) for family, rule in held], *ours]
+
+
+def _signs(command: Command) -> str:
+    """Of which other kinds than its program's it is, by the names of the rows for them."""
+    signs = ""
+    if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
+        signs += ">"
+    if command.settings:
+        signs += "="
+    if command.marks:
+        signs += "*"
+    if command.argv and isinstance(command.argv[0], Open):
+        signs += "$"
+    return f"{signs}%" if any(map(command.line.__contains__, OF_ANY)) else signs
 
 
 def _is_plain(path: str, cwd: str) -> bool:

@@ -9,7 +9,7 @@ from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
 from stanchion.readings.commands.held import Held, Naming
 from stanchion.readings.commands.roles import BESIDE, COMMAND, RUN, role_of
 from stanchion.readings.commands.runner import Runner, runner_of
-from stanchion.readings.commands.shapes import LONE
+from stanchion.readings.commands.shapes import LONE, spelled
 
 __all__ = ["USUAL", "Held", "Naming", "commands", "held"]
 
@@ -30,7 +30,8 @@ def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
 
     A tool whose name says that it runs something and that has no argument of a known name runs
     every text it is given, and those further down where none of these is named. Of other tools only
-    what is named like a command is read, and a lone word is theirs: `view`, `status`, `play`.
+    what is named like a command is read, and a lone word is theirs: `view`, `status`, `play`. A
+    tool that is named after a program is that program, whatever its arguments are called.
     """
     if not args or type(args) is not dict:
         return NOTHING
@@ -40,7 +41,7 @@ def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
         runner = ALWAYS
     else:
         return NOTHING
-    if naming.arguments is None and not runner.language:
+    if naming.arguments is None and not runner.language and not runner.program:
         found = _plainly(args, runner.runs)
         if found is not None:
             return found
@@ -50,6 +51,8 @@ def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
         finder.every = 0 if finder.found else DEEPEST
         finder.found.clear()
         finder.level(args, (), 0)
+    if runner.program:
+        finder.found.append(Held(spelled(runner.program, args), (next(iter(args)),), False))
     return tuple(finder.found)
 
 

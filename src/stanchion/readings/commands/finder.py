@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +25,7 @@ from stanchion.readings.commands.roles import (
 )  # fmt: skip
 from stanchion.readings.commands.runner import Runner
 from stanchion.readings.commands.shapes import LONE, given, is_lone, listed, words_behind
-from stanchion.readings.commands.words import LANGUAGES, PAGE
+from stanchion.readings.commands.words import DECODERS, LANGUAGES, PAGE
 
 DEEPEST: Final = 32
 """How deep arguments are followed; JSON in a text counts as one level more."""
@@ -143,7 +144,7 @@ class Finder:
             if not role & (CODE | SCRIPT):
                 self.found.append(Held(text, where, False))
         elif not language:
-            self.found.append(Held(text, where, self.runner.runs))
+            self.found.append(Held(_decoded(text, level), where, self.runner.runs))
         else:
             self.found += [
                 Held(one, where, False, isinstance(one, tuple))
@@ -158,12 +159,13 @@ class Finder:
         own = [
             pair
             for pair in programs
-            if role_of(pair[0]) & (COMMAND | PROGRAM) or self._holds(pair[0])
+            if 0 < role_of(pair[0]) & (COMMAND | PROGRAM | BEHIND_IT) < BEHIND_IT
+            or self._holds(pair[0])
         ]
         behind = [
             word
             for name, value in level.items()
-            if role_of(name) & BEHIND_IT and not role_of(name) & COMMAND
+            if role_of(name) & BEHIND_IT
             for word in words_behind(value)
         ]
         stdin = [value for name, value in programs if role_of(name) & STDIN_TEXT]
@@ -187,6 +189,15 @@ class Finder:
         return (self.every >= 0 and not role_of(name) & BESIDE) or (
             self.names is not None and name in self.names
         )
+
+
+def _decoded(text: str, level: dict[str, Any]) -> str:
+    """A text as a shell would be told to decode and run it, where an argument says how it is
+    encoded."""
+    for name, value in level.items():
+        if role_of(name) & LANGUAGE and type(value) is str and value.lower() in DECODERS:
+            return f"printf %s {quote(text)} | {DECODERS[value.lower()]} | sh"
+    return text
 
 
 def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:

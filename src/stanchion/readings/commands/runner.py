@@ -9,6 +9,7 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.commands.words import (
     ANY,
     ASKING,
+    CALLED,
     ELSE,
     LANGUAGES,
     PAGE,
@@ -19,6 +20,7 @@ from stanchion.readings.commands.words import (
     STANDING,
     STARTED,
     STARTS,
+    UNSAID,
     WHOLE,
 )
 from stanchion.readings.names import KEPT, own_name, words
@@ -26,10 +28,12 @@ from stanchion.readings.names import KEPT, own_name, words
 
 class Runner(NamedTuple):
     """Whether a tool runs what it is given, and how code of its language would be run; empty where
-    it is a shell's."""
+    it is a shell's. `program` are the words of its name from the program on that it is named after:
+    `kubectl delete` of `kubectl_delete`."""
 
     runs: bool
     language: tuple[str, ...] = ()
+    program: tuple[str, ...] = ()
 
 
 NONE: Final = Runner(False)
@@ -38,6 +42,12 @@ NONE: Final = Runner(False)
 @lru_cache(KEPT)
 def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
+    own = [word for word in words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
+    at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
+    return _runner_of(tool)._replace(program=tuple(own[at:]))
+
+
+def _runner_of(tool: str) -> Runner:
     said = frozenset(words(tool))
     language = _language(said)
     if not said.isdisjoint(SHELLS) or any(part in tool.lower() for part in PARTS):

@@ -8,8 +8,11 @@ from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.code import Text
+from stanchion.readings.commands.words import SAYS
 from stanchion.readings.names import plain
 
+NAME: Final = regex(r"\S{1,256}")
+"""The value of an option; what is longer or has blanks is a text that nothing runs."""
 LONE: Final = regex(r"[\w.:@+-]*")
 """A word that stands alone."""
 
@@ -32,6 +35,22 @@ def words_behind(value: Any) -> Iterable[str]:
     if type(value) is list or type(value) is tuple:
         return [quote(str(word)) for word in value if isinstance(word, str | int | float)]
     return []
+
+
+def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
+    """A call of a tool that is named after a program as that program's command: words as they are,
+    whatever else is named as an option, switches where they are on."""
+    words = [*program]
+    for name, value in args.items():
+        if type(value) is dict and program:
+            words.append(spelled((), value))
+        elif plain(name) in SAYS or type(value) is list:
+            words += words_behind(value)
+        elif value is True or type(value) in (str, int, float):
+            option = "--" + name.replace("_", "-")
+            named = NAME.fullmatch(str(value)) is not None and value is not True
+            words.append(quote(f"{option}={value}" if named else option))
+    return " ".join(words)
 
 
 def given(command: str, text: str) -> str:

@@ -7,33 +7,25 @@ from typing import Final
 
 from stanchion.readings.word_lists import listed
 
-SHELLS: Final = frozenset(
-    {
-        "bash", "sh", "zsh", "ksh", "csh", "tcsh", "shell", "terminal", "powershell", "pwsh", "cmd",
-        "exec", "subprocess", "stdin", "tmux",
-    }
-)  # fmt: skip
+SHELLS: Final = listed(
+    "bash sh zsh ksh csh tcsh shell terminal powershell pwsh cmd exec subprocess stdin tmux"
+)
 """Words in the name of a tool that runs what it is given."""
 PARTS: Final = ("bash", "shell", "terminal")
 """What says the same within a word."""
 WHOLE: Final = listed("run execute command commands")
 """Names that say the same where a tool is called by nothing else."""
 STARTS: Final = listed("run rerun execute exec start spawn launch invoke eval evaluate")
-STARTED: Final = frozenset(
-    {
-        "command", "commands", "cmds", "script", "scripts", "process", "program", "code", "ssh",
-        "docker", "container", "kubectl", "pod", "console", "remote",
-    }
-)  # fmt: skip
+STARTED: Final = listed(
+    "command commands cmds script scripts process program code ssh docker container kubectl pod "
+    "console remote"
+)
 """Words that say it together: one of each."""
 ELSE: Final = listed("sql query queries db database statement workflow summary")
 """Words in the name of a tool that executes something else."""
-ASKING: Final = frozenset(
-    {
-        "get", "list", "show", "search", "find", "explain", "describe", "lookup", "docs",
-        "documentation", "help", "history", "format", "lint",
-    }
-)  # fmt: skip
+ASKING: Final = listed(
+    "get list show search find explain describe lookup docs documentation help history format lint"
+)
 """Words in the name of a tool that runs none of the code it is given."""
 
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
@@ -58,26 +50,34 @@ ANY: Final = ("*",)
 """Stands for a language that nobody says."""
 SPEAKING: Final = listed("code snippet repl interpreter sandbox")
 """Words in the name of a tool that runs code of a language it does not say."""
+CALLED: Final = listed(
+    "kubectl oc helm docker podman nerdctl aws gcloud gsutil terraform tofu terragrunt pulumi git "
+    "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
+    "firebase supabase eksctl etcdctl velero"
+)
+"""Programs that tools are named after, which give them their arguments."""
+UNSAID: Final = listed("command commands cmd cli tool call execute")
+"""Words in the names of such tools that the program is not given."""
+SAYS: Final = listed(
+    "command commands cmd subcommand action operation verb service args arguments argv params "
+    "parameters options flags cmdargs"
+)
+"""Arguments of such tools that hold words of the command; all others are options of it."""
 STANDING: Final = frozenset({"repl", "interpreter"})
 """Words that stand for something that runs code."""
 
-COMMANDS: Final = frozenset(
-    {
-        "command", "commands", "cmd", "cmds", "cmdline", "commandline", "script", "scripts",
-        "shell", "bash", "sh", "argv", "keystrokes", "exec", "run", "shellscript", "bashscript",
-    }
-)  # fmt: skip
+COMMANDS: Final = listed(
+    "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
+    "exec run shellscript bashscript"
+)
 """Arguments that hold a command, whichever tool has them."""
 ENDS: Final = listed("command commands cmd cmds cmdline")
 """Words with which the names of more such arguments end."""
-ABOUT: Final = frozenset(
-    {
-        "allow", "allowed", "allowlist", "deny", "denied", "block", "blocked", "forbid",
-        "forbidden", "disallowed", "exclude", "excluded", "ignore", "ignored", "banned",
-        "dangerous", "known", "recent", "previous", "history", "example", "no", "sub", "voice",
-        "slash",
-    }
-)  # fmt: skip
+ABOUT: Final = listed(
+    "allow allowed allowlist deny denied block blocked forbid forbidden disallowed exclude "
+    "excluded ignore ignored banned dangerous known recent previous history example no sub voice "
+    "slash"
+)
 """Words in the names of arguments that speak of commands and give none to run."""
 CODES: Final = listed("code source sourcecode snippet cell pythoncode program javascript")
 SCRIPTS: Final = frozenset({"script", "scripts"})
@@ -89,13 +89,12 @@ PROGRAMS: Final = listed("program executable binary exe executablepath interpret
 """Arguments that hold the command of the words beside them."""
 BEHIND: Final = listed("args arguments argv params parameters options flags cmdargs")
 """Arguments that stand behind the command beside them."""
-SPOKEN: Final = listed("language lang interpreter runtime kernel syntax")
-"""Arguments that say the language of the code beside them."""
-CONTENTS: Final = frozenset(
-    {
-        "content", "contents", "text", "body", "newstring", "oldstring", "oldstr", "newstr",
-        "newtext", "oldtext", "newcontent", "patch", "edits", "code", "data", "filetext", "message",
-        "prompt", "query", "description", "diff", "inserttext",
-    }
-)  # fmt: skip
+SPOKEN: Final = listed("language lang interpreter runtime kernel syntax encoding")
+"""Arguments that say the language of the code beside them, or how it is encoded."""
+DECODERS: Final = {"base64": "base64 -d", "b64": "base64 -d", "hex": "xxd -r -p"}
+"""What turns a text into what is run, by the encoding that an argument says."""
+CONTENTS: Final = listed(
+    "content contents text body newstring oldstring oldstr newstr newtext oldtext newcontent "
+    "patch edits code data filetext message prompt query description diff inserttext"
+)
 """Arguments that are written into files or sent: what they hold is not run by this call."""

@@ -17,11 +17,11 @@ def program_effects(program: str, code: str) -> Effects:
     from stanchion.readings.programs.effects import effects_of  # few commands have code in them
 
     if program.startswith(("python", "pypy", "ipython")):
-        from stanchion.readings.programs.calls import NOTHING
         from stanchion.readings.programs.python import read_python
 
         read = read_python(code)
-        return effects_of(read if read is not None else NOTHING)
+        if read is not None:
+            return effects_of(read)
     from stanchion.readings.programs.reader import read_code
     from stanchion.readings.programs.syntax import PERL, SYNTAXES
 

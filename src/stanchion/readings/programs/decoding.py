@@ -36,12 +36,13 @@ BY_NAME: Final[dict[str, Callable[[str], str]]] = {
     **dict.fromkeys(listed("str_rot13"), lambda text: str(decode(text, "rot13"))),
     **dict.fromkeys(listed("strrev reverse"), lambda text: text[::-1]),
     **dict.fromkeys(listed("lower toLowerCase strtolower downcase lc"), str.lower),
+    **dict.fromkeys(listed("upper toUpperCase strtoupper upcase uc"), str.upper),
 }
 SAME: Final = listed(
     """
     toString to_s str String strip trim chomp encode decode expanduser resolve absolute abspath
     realpath fspath bytes expandvars Path PurePath homedir read_text strval valueOf freeze dup quote
-    escapeshellarg normalize expand_path
+    escapeshellarg normalize expand_path text SQL
     """
 )
 """Functions whose result is what they are called on, or their first argument, as far as it matters

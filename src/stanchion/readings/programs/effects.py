@@ -3,6 +3,7 @@ send, evaluate."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -24,9 +25,43 @@ DELETES: Final = listed(
     """
     rmtree remove unlink unlinkSync rm rmSync rmdir rmdirSync rm_rf rm_r rm_f remove_dir removedirs
     remove_tree remove_entry remove_entry_secure rimraf removeSync emptyDir emptyDirSync delete
-    deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete
+    deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete send2trash rmtree_p
     """
 )
+OFTEN_OTHER: Final = listed(
+    "copy replace move link cp mv remove delete rm write save dump remove_dir new"
+)
+"""Names that mean files only in a library of files, or on a path."""
+LIBRARIES: Final = listed(
+    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
+    "joblib torch np numpy"
+)
+KILLS: Final = listed("kill killpg posix_kill")
+COMMANDS: Final = {
+    **dict.fromkeys(listed("move rename renames renameSync moveSync mv replace"), "mv"),
+    **dict.fromkeys(listed("chmod chmodSync fchmod chmod_R"), "chmod"),
+    **dict.fromkeys(listed("chown chownSync lchown chown_R"), "chown"),
+    **dict.fromkeys(listed("symlink symlinkSync ln_s ln_sf symlink_to"), "ln"),
+    **dict.fromkeys(KILLS, "kill"),
+}
+"""Calls that do what a command does, with the same words."""
+SWEEPS: Final = listed(
+    "rglob glob iglob walk iterdir scandir listdir readdir readdirSync globSync scandir children "
+    "each_child entries opendir readDir readDirSync find"
+)
+"""Calls that list a folder."""
+QUERIES: Final = listed(
+    """
+    execute executescript executemany exec_driver_sql query raw executeRaw executeRawUnsafe
+    queryRawUnsafe $executeRawUnsafe $queryRawUnsafe $executeRaw mysqli_query pg_query do select_all
+    exec_query statement unprepared exec run
+    """
+)
+"""Calls that hand a statement to a database."""
+EACH: Final = listed("array_map array_walk forEach map each for_each")
+"""Calls that do something with each thing of a list."""
+SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
+DATABASE: Final = regex(r"[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sqlite3?)|:memory:")
 RECURSIVE: Final = listed(
     "rmtree rm_rf rm_r removedirs remove_dir rmSync rmdirSync remove_tree remove_entry "
     "remove_entry_secure rimraf removeSync emptyDir emptyDirSync deleteRecursive deleteDir "
@@ -36,7 +71,10 @@ OVERWRITES: Final = listed(
     "writeFile writeFileSync file_put_contents write_text write_bytes truncate truncateSync "
     "ftruncate appendFile appendFileSync binwrite createWriteStream"
 )
-OPENS: Final = listed("open fopen openSync io_open sysopen")
+OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile")
+PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
+"""Calls that put a file into an archive."""
+ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
 READS: Final = listed(
     "readFile readFileSync file_get_contents readfile read_text read_bytes readlines slurp binread "
     "createReadStream file readlink copyfile copy copy2 upload_file"
@@ -63,7 +101,7 @@ NETWORK: Final = listed(
     requests httpx urllib urllib3 urllib.request request aiohttp socket http https net axios fetch
     Net HTTP Faraday RestClient HTTParty LWP smtplib ftplib boto3 client session s s3 sock conn
     paramiko dns tls got superagent curl TCPSocket Socket socket.http ssl websockets WebSocket dgram
-    open-uri URI
+    open-uri URI open_sftp sftp ftp SFTPClient
     """
 )
 EVALUATES: Final = listed(
@@ -73,6 +111,8 @@ EVALUATES: Final = listed(
     Invoke-Expression
     """
 )
+READS_DATA: Final = listed("json ujson orjson simplejson toml tomllib re regex JSON")
+"""Libraries whose `load` and `compile` run nothing."""
 LOADS: Final = listed("CDLL PyDLL WinDLL LoadLibrary load_library dlopen exec_module")
 """Calls that run what a file of machine code, or a module, has."""
 FETCHES: Final = listed("urlopen urlretrieve download")
@@ -83,12 +123,18 @@ DUPLICATES: Final = listed(
     "dup2 pty fdopen reopen spawn stdin stdout stderr STDIN STDOUT pipe makefile fileno"
 )
 EMPTIES: Final = regex(
-    r"(?:clear_?\w+|delete|terminate|destroy|delete_?(?:index|by\w*|many|objects?|collection|"
-    r"database|all|bucket|stack|table|instances?|topics?|"
-    r"volume|cluster|user|role|repo)|drop_?(?:database|collection|all|table|index)?|"
-    r"destroy_?(?:all|database)|"
-    r"flush_?(?:all|db)|terminate_?instances?|purge\w*|empty_?\w*bucket)"
+    r"(?:clear_?\w+|delete|terminate|destroy|drop|drop_?(?:database|collection|all|table|index)|"
+    r"delete_?(?:by\w*|many|all|\w*(?:index|objects?|collection|database|bucket|stack|table|"
+    r"instances?|topics?|volume|cluster|user|role|repo\w*|function|queue|snapshot|secret|stream))|"
+    r"destroy_?(?:all|database)|flush_?(?:all|db)|terminate_?instances?|purge\w*|empty_?\w*bucket)"
 )
+EVERY_RECORD: Final = regex(
+    r"(?:\.all|objects|\.query)\.delete$|\.(?:clear(?!Timeout|Interval|Immediate|Rect)\w+|"
+    r"delete(?:Index|By|Many|Objects?|Collection|"
+    r"Database|_many)|(?:drop|destroy|delete|truncate)_all|drop(?:Database|Collection|_database)|"
+    r"flush(?:[aA]ll|[dD]b))$"
+)
+"""Calls of mappers that delete every record."""
 HOLDING: Final = listed(
     "boto3 s3 ec2 rds dynamodb pymongo MongoClient redis es elasticsearch Elasticsearch storage "
     "bigquery mongo bucket"
@@ -96,7 +142,7 @@ HOLDING: Final = listed(
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
-_PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{1,200}")
+_PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
 
 
 class Sending(NamedTuple):
@@ -128,6 +174,7 @@ def effects_of(code: Code) -> Effects:
     found = _Found()
     for call in code.calls:
         found.take(call)
+    found.settle(code)
     names = {call.name for call in code.calls}
     starts_shell = any(
         word.rpartition("/")[2] in SHELL_NAMES for argv in found.started for word in argv[:1]
@@ -163,6 +210,8 @@ class _Found:
         self.marks: set[str] = set()
         self.connects = False
         self.evaluates = False
+        self.statements: list[str] = []
+        self.loose = False
 
     def all(self) -> Effects:
         argvs = tuple([argv for argv in self.started if len(argv) > 1])
@@ -178,28 +227,68 @@ class _Found:
             call.name in EXECUTES and (not call.args or call.args[0] is None) for call in code.calls
         )
 
+    def settle(self, code: Code) -> None:
+        """Join what only several calls tell: what is deleted is what was listed, a statement goes
+        to the database that is named, an archive has what was read."""
+        texts = [each for call in code.calls for each in call.args if each is not None]
+        named = [each for each in texts if DATABASE.fullmatch(each) is not None]
+        if ":memory:" not in named:
+            self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
+        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
+        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
+            self.started.append(("kill", "-9", "-1"))
+        if self.loose:
+            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
+        self._join_archives()
+
+    def _join_archives(self) -> None:
+        """Let what is sent tell what the files were made of that the code wrote before."""
+        packed = {*self.writes, *[f"{path}.{end}" for path in self.writes for end in ENDINGS]}
+        for at, sent in enumerate(self.sends):
+            if not packed.isdisjoint(sent.files):
+                self.sends[at] = sent._replace(files=(*sent.files, *self.reads)[:16])
+
     def take(self, call: Called) -> None:
         """Note what one call does."""
-        name = call.name
-        if name in EVALUATES:
-            self._evaluates(call)
-        if name in EXECUTES:
-            self._executes(call)
-        if name in DELETES:
-            self._deletes(call)
+        if self._asks(call) and call.name not in ("run", "exec"):
+            return
+        for names, note in NOTES:
+            if call.name in names:
+                note(self, call)
         self._files(call)
-        if name in CONNECTS or (
-            name in ("new", "open", "tcp") and call.of.rpartition(".")[2] in CONNECTS
-        ):
-            self.connects = True
-        if name in SENDS or name in CONNECTS:
-            self._sends(call)
-        if EMPTIES.fullmatch(name.lower()) and not HOLDING.isdisjoint(
-            {*call.of.split("."), *call.made_of}
-        ):
+        words = {*call.of.split("."), *call.made_of}
+        every = EMPTIES.fullmatch(call.name.lower()) and not HOLDING.isdisjoint(words)
+        if every or EVERY_RECORD.search(f"{call.of}.{call.name}".lstrip(".")):
             self.marks.add("deletes")
 
+    def _asks(self, call: Called) -> bool:
+        """Note a statement that is handed to a database; whether it is one."""
+        first = call.args[0] if call.args else None
+        if call.name not in QUERIES or first is None or SQL.match(first) is None:
+            return False
+        self.statements.append(first)
+        return True
+
+    def _syncs(self, call: Called) -> None:
+        if "force" in call.made_of:
+            self.marks.add("deletes")
+
+    def _each(self, call: Called) -> None:
+        if not {*call.made_of, *call.args[:1]}.isdisjoint(DELETES - OFTEN_OTHER):
+            self.loose = True
+
+    def _connects(self, call: Called) -> None:
+        self.connects = self.connects or not CONNECTS.isdisjoint(
+            (call.name, call.of.rpartition(".")[2])
+        )
+
+    def _packs(self, call: Called) -> None:
+        """Note what goes into an archive; what else is written has no such name, or no path."""
+        self.reads += _places(call)
+
     def _evaluates(self, call: Called) -> None:
+        if call.of in READS_DATA:
+            return
         first = call.args[0] if call.args else None
         if first is not None and first.strip(UNKNOWN):
             self.code.append(first)
@@ -223,6 +312,7 @@ class _Found:
                 self.marks.add("fetched")
             elif not call.made_of.isdisjoint(HIDING - {"reverse", "unescape", "loads", "unpack"}):
                 self.marks.add("hidden")
+            self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
         self.started.append(tuple(words))
         if len(words) == 1 or " " in words[0]:
@@ -233,11 +323,29 @@ class _Found:
             self.started.append((words[0], *words[2:]))
 
     def _deletes(self, call: Called) -> None:
+        if not is_of_files(call):
+            return
         recursive = call.name in RECURSIVE or "recursive" in call.made_of
-        paths = [path for path in call.args if path is not None]
-        if not call.args and call.on is not None:
-            paths = [call.on]
-        self.deletes += [(path, recursive) for path in paths if _is_path(path)]
+        given = call.args if call.args else (call.on,)
+        paths = [path for path in given if path is not None and path[:1] != UNKNOWN]
+        self.loose = self.loose or not paths
+        self.deletes += [
+            (path, recursive or path.endswith("*"))
+            for path in paths or _places(call)
+            if _is_path(path)
+        ]
+
+    def _commands(self, call: Called) -> None:
+        """Note a call that does what a command does."""
+        if not is_of_files(call):
+            return
+        words = [UNKNOWN if each is None else each.removeprefix("0o") for each in call.args]
+        if call.on is not None and _is_path(call.on) and call.of not in LIBRARIES - {"Path"}:
+            words.insert(0, call.on)
+        command = COMMANDS[call.name]
+        if command in ("chmod", "chown", "kill") and words and not words[0][:1].isdigit():
+            words.reverse()
+        self.started.append((command, *words))
 
     def _files(self, call: Called) -> None:
         if call.name in OPENS:
@@ -277,6 +385,36 @@ class _Found:
         )
         variables = not call.made_of.isdisjoint(ENVIRONMENT)
         self.sends.append(Sending(hosts[0] if hosts else "host", files[:16], variables))
+
+
+def is_of_files(call: Called) -> bool:
+    """Whether a call is about files: its name says so, or what it is called on does, or nothing
+    says otherwise."""
+    if call.name not in OFTEN_OTHER or not (call.of or call.on is not None):
+        return True
+    library = not LIBRARIES.isdisjoint(call.of.replace("::", ".").split("."))
+    return library or (call.on is not None and not call.args)
+
+
+def _places(call: Called) -> list[str]:
+    """The paths that a call has to do with, as far as they are known."""
+    known = [each for each in (*call.args, call.on) if each is not None]
+    texts = known if known else sorted(call.made_of)
+    return [each for each in texts if _is_path(each) and each[0] in "/~$." and each != "."]
+
+
+NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]] = (
+    (EACH, _Found._each),
+    (frozenset({"sync"}), _Found._syncs),
+    (frozenset(COMMANDS), _Found._commands),
+    (EVALUATES, _Found._evaluates),
+    (EXECUTES, _Found._executes),
+    (DELETES, _Found._deletes),
+    (CONNECTS | {"new", "open", "tcp"}, _Found._connects),
+    (SENDS | CONNECTS, _Found._sends),
+    (PACKS, _Found._packs),
+)
+"""What is noted of calls, by their names."""
 
 
 def _is_path(text: str) -> bool:

@@ -67,10 +67,19 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         on = _swept(func.value, made)
     texts = [values.value(each) for each in flat]
     args = [
-        _swept(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
+        _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
     ]
     named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
     return Called(name, of, on, tuple(args), used, tuple(named))
+
+
+def _told(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
+    """A number as it is written for rights, or what a loop goes through."""
+    match node:
+        case ast.Constant(value=int(number)):
+            return f"0o{number:o}"
+        case _:
+            return _swept(node, made)
 
 
 def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
@@ -89,7 +98,8 @@ def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
         or any(name[:1] == "." and len(name) > 1 for name in names)
     ):
         return None
-    return f"{folders[0].rstrip('/')}/{patterns[0] if patterns else '**'}"
+    pattern = next(iter(patterns), "**")
+    return pattern if pattern[0] in "/~" else f"{folders[0].rstrip('/')}/{pattern}"
 
 
 def _made(tree: ast.AST) -> dict[str, frozenset[str]]:

@@ -3,6 +3,7 @@ texts."""
 
 from __future__ import annotations
 
+from re import Match
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -22,7 +23,10 @@ from stanchion.readings.programs.syntax import Syntax
 from stanchion.readings.programs.tokens import Token, tokens
 
 DEEPEST: Final = 40
-_FILLED: Final = regex(r"[#$]\{([^{}]{1,64})\}|(?<!\\)[$@](\w+)")
+_FILLED: Final = regex(
+    r"\$ENV\{'?(?P<own>\w+)'?\}|[#$]\{(?P<code>[^{}]{1,64})\}|(?<!\\)[$@](?P<name>\w+)"
+)
+_VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+)")
 _END: Final = Token("line", "")
 DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
 KEYWORDS: Final = frozenset(
@@ -32,6 +36,13 @@ KEYWORDS: Final = frozenset(
         "def", "sub",
     }
 )  # fmt: skip
+VARIABLES: Final = frozenset(
+    {"process.env", "ENV", "Deno.env", "environ[]", "os.environ", "Bun.env"}
+)
+"""How languages name the variables of the environment, one of which is asked for."""
+HOME: Final = "~"
+HOMES: Final = frozenset({"homedir", "home"})
+"""Calls that tell the home of who runs them."""
 LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 
 
@@ -172,7 +183,7 @@ class _Reader:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
                 if not name or self.here().text != "(":
-                    value = Value(None, None, value.made_of - ENVIRONMENT)
+                    value = Value(_told(name, of), None, value.made_of - ENVIRONMENT)
                     continue
             elif sign == "(" and of:
                 value = self._call(of, "", value.text)
@@ -182,7 +193,10 @@ class _Reader:
             if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
                 value = self._call(name, of, value.text, value)
             else:
-                made = decoded(name, value.text, ())
+                if name.endswith("_all"):  # Ruby calls without brackets
+                    self._note(name, of, value.text, [])
+                told = _told(name, of)
+                made = decoded(name, value.text, ()) if told is None else told
                 value = Value(
                     made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"}
                 )
@@ -197,6 +211,9 @@ class _Reader:
             return Value(
                 None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of
             )
+        told = _told(name, of, *texts)
+        if told is not None:
+            return Value(told, None, made_of)
         if name in ("join", "implode", "concat"):
             items = value.items if value.items is not None else tuple(texts[1:])
             between = texts[0] if texts and texts[0] is not None else ""
@@ -245,16 +262,32 @@ class _Reader:
             return Value(text, None, frozenset({text}))
         made: set[str] = {text}
 
-        def put(found: object) -> str:
-            name = (found[1] or found[2]).strip()  # type: ignore[index]  # a match of the pattern above
+        def put(found: Match[str]) -> str:
+            name = (found["code"] or found["name"] or "").strip()
+            asked = _VARIABLE.match(name)
+            variable = asked[1] if asked is not None else found["own"]
+            if variable or name.rpartition(".")[2].rstrip("()") in HOMES:
+                return f"${variable}" if variable else HOME
             known = self.values.get(name)
             made.add(name)
             if known is None or known.text is None:
-                return str(found[0])  # type: ignore[index]  # a match of the pattern above
+                return found[0]
             made.update(known.made_of)
             return known.text
 
         return Value(_FILLED.sub(put, text), None, frozenset(made))
+
+
+def _told(name: str, of: str, *texts: str | None) -> str | None:
+    """What a library tells: a home, a variable of the environment, a path of its parts; `None` for
+    anything else."""
+    if name in HOMES:
+        return HOME
+    if of in VARIABLES or name == "getenv":
+        return f"${texts[0] if texts else name}"
+    if name in ("join", "resolve") and of.rpartition(".")[2] in ("path", "File", "posix"):
+        return "/".join([UNKNOWN if each is None else each for each in texts])
+    return None
 
 
 def _joined(left: Value, right: Value) -> Value:

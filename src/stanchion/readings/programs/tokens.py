@@ -16,7 +16,7 @@ MANY: Final = 20_000
 PAIRS: Final = {"(": ")", "{": "}", "[": "]", "<": ">"}
 _SPACE: Final = regex(r"[ \t\r]+")
 _NAME: Final = regex(r"[$@%&]?[A-Za-z_]\w*[!?]?(?![=>]=)|\$\{?\w+\}?|[@$]\w+")
-_NUMBER: Final = regex(r"0x[0-9a-fA-F]+|\d+")
+_NUMBER: Final = regex(r"0x[0-9a-fA-F]+|0o[0-7]+|\d+")
 _SIGN: Final = regex(r"\.\.\.?|::|->|=>|\?\.|&\.|\|\||&&|==|!=|<<|>>|[^\sA-Za-z0-9_]")
 _LETTERED: Final = regex(r"(?:%([qQxwWi]?)|\b(q|qq|qx|qw)\s*)([({\[<|/!])")
 _LONG: Final = regex(r"\[(=*)\[")

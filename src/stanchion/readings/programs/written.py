@@ -9,7 +9,14 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, Called, Code
-from stanchion.readings.programs.effects import DELETES, EVALUATES, OPENS, OVERWRITES
+from stanchion.readings.programs.effects import (
+    DELETES,
+    EVALUATES,
+    LIBRARIES,
+    OFTEN_OTHER,
+    OPENS,
+    OVERWRITES,
+)
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.programs.reader import DECLARES, read_code
 from stanchion.readings.programs.syntax import AWK, SYNTAXES
@@ -36,14 +43,6 @@ SECOND: Final = listed(
     """
 )
 """Calls that write what their second argument names; on a path, what their first one does."""
-OFTEN_OTHER: Final = listed(
-    "copy replace move link cp mv remove delete rm write save dump remove_dir new"
-)
-"""Names that mean files only in a library of files, or on a path."""
-LIBRARIES: Final = listed(
-    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
-    "joblib torch np numpy"
-)
 SAVES: Final = listed("save dump save_model save_weights")
 """Calls that put something into the file that any of their arguments names."""
 UNPACKS: Final = listed("extractall unpack_archive extract")

@@ -18,6 +18,7 @@ from stanchion.readings.shell.fragments import DOERS
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.passed import pass_to_windows, pass_written
 from stanchion.readings.shell.unfold import UNFOLD
+from stanchion.readings.shell.wrappers import RUNNERS
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.script import Walker
@@ -62,7 +63,7 @@ def analysed(text: str | tuple[str, ...], limits: Limits = LIMITS) -> Analysis:
 def _is_alone(text: str, words: list[str]) -> bool:
     """Whether a text of plain words is a command that starts no other."""
     name = words[0].lower()
-    if name in UNFOLD or "/" in name or ("-" in name and words[0] != name):
+    if name in UNFOLD or name in RUNNERS or "/" in name or ("-" in name and words[0] != name):
         return False
     return name in DATA or ("bin/" not in text and DOERS.isdisjoint(words[1:]))
 

@@ -19,6 +19,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     the variables set for it. `marks` say what its words do
     not: `forks` (it starts itself again and again), `endless` (a loop in the background). `carries`
     is where the content of the files comes from that it reads and that the text wrote before.
+    `taken` is whether another program or a variable takes what it prints.
     """
 
     argv: tuple[str, ...]
@@ -30,6 +31,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     settings: tuple[tuple[str, str], ...] = ()
     marks: frozenset[str] = frozenset()
     carries: tuple[str, ...] = ()
+    taken: bool = False
 
     @Once
     def name(self) -> str:

@@ -70,6 +70,9 @@ VERBS: Final = listed(
 """Programs whose first words say what to do, some of them by the name of another program (`git rm`,
 `docker kill`)."""
 
+FED: Final = VERBS | {"sed", "gsed"}
+"""Programs that run nothing of what they read, whatever their words do."""
+
 TOLD: Final = listed(
     """
     message msg body title comment comments description desc notes note subject text summary reason

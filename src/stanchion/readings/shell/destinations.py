@@ -28,6 +28,9 @@ WEB: Final = listed("curl wget http https xh aria2c")
 """Programs that speak whatever scheme they are given; all others have a protocol of their own."""
 USUAL: Final = listed("http https ftp ftps sftp scp ws wss")
 
+ASK_NAMES: Final = listed("dig host nslookup drill kdig")
+"""Programs that ask for a name, and for what kind of record: `+short`, `CAA`."""
+
 _URL: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]{0,31})://([^\s\"'`<>)]+)")
 _DEVICE: Final = regex(r"/dev/(?:tcp|udp)/([^/\s]+)/(\w+)")
 _AUTHORITY: Final = regex(r"[^/?#]*")
@@ -53,6 +56,8 @@ def _of(command: Command) -> Iterator[ShellDestination]:
     talks = command.sends[:1] if name == "ssh" else command.sends
     words = talks if name in DATA else [word for word in command.argv[1:] if word not in told]
     hosts = [word for word in talks if "://" not in word]
+    if name in ASK_NAMES:
+        hosts = [word for word in hosts if word[:1] != "+" and not word.isupper()]
     for option, value in values:
         if option in SOCKETS:
             yield ShellDestination(f"unix://{value}", True)

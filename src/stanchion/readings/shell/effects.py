@@ -29,6 +29,7 @@ DELETERS: Final = listed("rm rmdir unlink shred trash srm wipe del erase rd")
 MAKERS: Final = listed(
     "touch mkdir tee chmod chown chgrp truncate chattr setfacl mkfifo mknod setcap"
 )
+EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 HOSTS: Final = listed(
     "curl wget http https xh nc ncat netcat telnet socat ssh ftp sftp tftp lftp dig nslookup host"
 )
@@ -181,7 +182,7 @@ def _find(command: Said, found: Found) -> None:
     roots = find_roots(command.argv)
     found[0].extend(roots)
     found[0].extend([f"{roots[0].rstrip('/')}/{name}" for name in found_names(command.argv)])
-    if "-delete" in command.argv:
+    if find_deletes(command.argv):
         found[2].extend(roots)
 
 
@@ -195,6 +196,18 @@ def find_roots(argv: tuple[str, ...]) -> list[str]:
             break
         roots.append(word)
     return roots if roots else ["."]
+
+
+def find_deletes(argv: tuple[str, ...]) -> bool:
+    """Whether a `find` deletes: `-delete` is its own word, and none of a command that it runs."""
+    if "-delete" not in argv:
+        return False
+    within = False
+    for word in argv:
+        if word == "-delete" and not within:
+            return True
+        within = word not in (";", "+") if within else word in EXECS
+    return False
 
 
 def found_names(argv: tuple[str, ...]) -> list[str]:

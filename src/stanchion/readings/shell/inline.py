@@ -4,15 +4,12 @@ scan."""
 from __future__ import annotations
 
 import re
-from base64 import b64decode
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.escapes import unescape
-from stanchion.readings.shell.limits import Meter
 from stanchion.readings.word_lists import listed
 
 
@@ -100,36 +97,6 @@ def codes_in(
     return codes
 
 
-CALLS: Final = regex(
-    r"(?:\b(?:os|subprocess|sp|child_process|pty|commands|Kernel|IO|Open3|shutil|fs|FileUtils|File|"
-    r"Dir|io|Deno|process)"
-    r"(?:\)|\"\)|'\))?\s*(?:\.|::)\s*)?"
-    r"\b(system|popen[234]?|exec[lv]?p?e?|execSync|execFile(?:Sync)?|spawn[lv]?p?e?|spawnSync|run|"
-    r"call|check_call|"
-    r"check_output|Popen|getoutput|getstatusoutput|shell_exec|passthru|proc_open|rmtree|remove|"
-    r"unlink(?:Sync)?|"
-    r"rm_rf|rm_r|remove_dir|removedirs|rmSync|rmdirSync|rm|capture2e?|execute|b64decode)"
-    r"\b\s*\(?\s*(?=[\[\"'(`])"
-)
-BACKQUOTES: Final = regex(r"`([^`]*)`|%x[\(\{]([^)}]*)[\)\}]")
-DELETERS: Final = frozenset(
-    {
-        "rmtree",
-        "remove",
-        "unlink",
-        "unlinkSync",
-        "rm_rf",
-        "rm_r",
-        "remove_dir",
-        "removedirs",
-        "rmSync",
-        "rmdirSync",
-        "rm",
-    }
-)
-RECURSIVE: Final = frozenset(
-    {"rmtree", "rm_rf", "rm_r", "removedirs", "remove_dir", "rmSync", "rmdirSync"}
-)
 SOCKET: Final = (
     "socket",
     "TCPSocket",
@@ -149,11 +116,6 @@ CONNECTS: Final = (
     "/dev/tcp",
     "INET",
 )
-EMPTIES: Final = regex(
-    r"\.(?:clear\w+|delete(?:Index|By|Many|Objects?|Collection|Database|_all|_many)|dropDatabase|"
-    r"dropCollection|drop_all|"
-    r"destroy_all|flush(?:all|db|All|Db)|drop_database)\("
-)
 SPELLED: Final = regex(
     r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,"
     r")]"
@@ -171,47 +133,17 @@ XOR: Final = regex(r"\s*print\s*'((?:[^'\\]|\\.)*)'\s*\^\s*'((?:[^'\\]|\\.)*)'\s
 _PERL: Final = regex(r"\\(['\\])")
 
 
-class Found(NamedTuple):
-    """What a piece of code runs: texts for a shell, words of commands, and marks on what it is."""
-
-    texts: list[str]
-    argvs: list[tuple[str, ...]]
-    marks: set[str]
-
-
-def found_in(code: str, meter: Meter, depth: int = 0) -> Found:
-    """The commands in a piece of code whose words are written out."""
-    found = Found([], [], set())
-    meter.step(1 + len(code) // 16)
+def marks_of(code: str) -> set[str]:
+    """What a piece of code is that its calls alone do not say."""
+    marks: set[str] = set()
     if _any(SOCKET, code) and _any(CONNECTS, code) and _any(ATTACHED, code):
-        found.marks.add("reverse")
-    if "%c" in code or "fromCharCode" in code:
-        spelled = SPELLED.search(code)
-        if spelled is not None:
-            found.marks.add("hidden")
-    if EMPTIES.search(code):
-        found.marks.add("deletes")
+        marks.add("reverse")
+    if ("%c" in code or "fromCharCode" in code) and SPELLED.search(code) is not None:
+        marks.add("hidden")
     lowered = code[:512].lower()
     if "downloadstring" in lowered or ("invoke-webrequest" in lowered and "iex" in lowered):
-        found.marks.add("fetched")
-    for match in CALLS.finditer(code):
-        words = _literals(code, match.end(), meter)
-        if not words:
-            continue
-        called = match.group(1)
-        if called == "b64decode":
-            _decoded(words[0], found, meter, depth)
-        elif called in DELETERS:
-            found.argvs.append(("rm", "-rf", words[0]) if called in RECURSIVE else ("rm", words[0]))
-        elif len(words) > 1:
-            found.argvs.append(tuple(words))
-        else:
-            found.texts.append(words[0])
-    for match in BACKQUOTES.finditer(code):
-        inner = match.group(1) if match.group(1) is not None else match.group(2)
-        if inner and not inner[0].isspace():
-            found.texts.append(inner)
-    return found
+        marks.add("fetched")
+    return marks
 
 
 def _any(words: tuple[str, ...], code: str) -> bool:
@@ -225,39 +157,3 @@ def printed_by(code: str) -> str | None:
         return None
     first, second = (_PERL.sub(r"\1", text).encode("latin-1", "replace") for text in match.groups())
     return bytes([one ^ other for one, other in zip(first, second, strict=False)]).decode("latin-1")
-
-
-def _decoded(text: str, found: Found, meter: Meter, depth: int) -> None:
-    try:
-        code = b64decode(text + "=" * (-len(text) % 4)).decode("utf-8")
-    except ValueError:
-        return
-    if depth < 4:
-        inner = found_in(code, meter, depth + 1)
-        found.texts.extend(inner.texts)
-        found.argvs.extend(inner.argvs)
-        found.marks.update(inner.marks)
-
-
-def _literals(code: str, at: int, meter: Meter) -> list[str]:
-    """The texts written out at one place: one, or several of a list or of the arguments."""
-    words: list[str] = []
-    while at < len(code) and len(words) < 64:
-        meter.step()
-        char = code[at]
-        if char in "\"'`":
-            begin = at + 1
-            triple = code.startswith(char * 3, at)
-            close = char * 3 if triple else char
-            begin = at + len(close)
-            end = begin
-            while end < len(code) and not code.startswith(close, end):
-                meter.step()
-                end += 2 if code[end] == "\\" else 1
-            words.append(unescape(code[begin:end]))
-            at = end + len(close)
-        elif char in "[( \t\n,":
-            at += 1
-        else:
-            break
-    return words

@@ -122,6 +122,7 @@ class Keeping:
             call.opens,
             call.settings,
             marks,
+            taken=self.wanted > bool(call.opens),
         )
         if self.files and (carried := self._carried(made)):
             made = msgspec.structs.replace(made, carries=carried)

@@ -11,10 +11,11 @@ import msgspec
 from stanchion.readings.programs import program_effects
 from stanchion.readings.programs.powershell import encoded
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES, codes_in, found_in, printed_by
+from stanchion.readings.shell.inline import LANGUAGES, codes_in, marks_of, printed_by
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.shell.windows import keep_powershell
+from stanchion.readings.shell.wrappers import started_by
 
 if TYPE_CHECKING:
     from stanchion.readings.programs.effects import Effects
@@ -38,10 +39,8 @@ def _language(walker: Walker, call: Call) -> str | None:
     texts: list[str] = []
     argvs: list[tuple[str, ...]] = []
     for code in codes:
-        found = found_in(code, walker.meter)
-        marks |= found.marks
-        texts += found.texts
-        argvs += found.argvs
+        walker.meter.step(1 + len(code) // 16)
+        marks |= marks_of(code)
         for effects in _effects(walker, name, code):
             marks |= effects.marks
             texts += effects.texts
@@ -56,6 +55,8 @@ def _language(walker: Walker, call: Call) -> str | None:
         walker.emit(call, frozenset(marks))
     if len(codes) == 1 and (printed := printed_by(codes[0])) is not None:
         return printed
+    if not codes:
+        _keep_script(walker, name, call)
     via = f"{name} {language.options[0]}" if language.options else name
     before, walker.embedded = walker.embedded, EMBEDDED
     for text in dict.fromkeys(texts[:MANY]):
@@ -65,6 +66,14 @@ def _language(walker: Walker, call: Call) -> str | None:
         walker.under(via, partial(walker.run, follow))
     walker.embedded = before
     return walker.unknown(call)
+
+
+def _keep_script(walker: Walker, name: str, call: Call) -> None:
+    """Keep a script or module that a language runs, with its words: `manage.py flush`."""
+    started = started_by(name, call.argv[1:])
+    if len(started) > 1:
+        kept = Command(started, (*walker.via, name), given=call.given, settings=call.settings)
+        walker.passed.append(kept)
 
 
 def _powershell(walker: Walker, call: Call, codes: list[str]) -> str:

@@ -8,21 +8,24 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.word_lists import listed
 
 AWS: Final = listed(
-    "--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle"
+    "--profile --region --endpoint-url --output --query --color --cli-read-timeout --ca-bundle "
+    "--count --backup-retention-period"
 )
 KUBE: Final = listed(
     "-n --namespace --context --cluster --kubeconfig --user --token -s --server --as --as-group "
     "--request-timeout -c --container -l --selector -o --output -f --filename --field-selector "
-    "--grace-period --timeout"
+    "--grace-period --timeout --replicas --address --accept-hosts --type --verb --nodes "
+    "--max --min"
 )
 DOCKER: Final = listed(
     "-H --host -c --context --config -l --log-level -f --file -p --project-name --profile "
-    "--env-file --project-directory"
+    "--env-file --project-directory --cap-add --pid --userns --device --security-opt --mount "
+    "--volume --availability --replicas --filter --format --namespace --address"
 )
 VALUED: Final[dict[str, frozenset[str]]] = {
     "git": listed(
-        "-C -c --git-dir --work-tree --namespace --config-env --exec-path --super-prefix -m -F "
-        "--message --file"
+        "-C -c -b -B --git-dir --work-tree --namespace --config-env --exec-path --super-prefix -m "
+        "-F --message --file"
     ),
     "aws": AWS,
     "kubectl": KUBE,
@@ -33,10 +36,26 @@ VALUED: Final[dict[str, frozenset[str]]] = {
     "podman": DOCKER,
     "nerdctl": DOCKER,
     "docker-compose": DOCKER,
+    "podman-compose": DOCKER,
+    "eksctl": KUBE,
+    "argocd": KUBE,
+    "flux": KUBE,
+    "istioctl": KUBE,
+    "velero": KUBE,
     "gcloud": listed(
         "--project --account --region --zone --format --configuration --location --filter"
     ),
-    "az": listed("--subscription -g --resource-group -n --name --query -o --output"),
+    "az": listed(
+        "--subscription -g --resource-group -n --name --query -o --output --method -m --mode "
+        "--public-access --allow-blob-public-access --default-action --anonymous-pull-enabled "
+        "--admin-enabled --public-network-access --source-address-prefixes --https-only --enabled"
+    ),
+    "heroku": listed("-a --app -r --remote"),
+    "fly": listed("-a --app -c --config -t --target"),
+    "flyctl": listed("-a --app -c --config"),
+    "ansible": listed("-i --inventory -m --module-name -a --args -u -l --limit -e -f"),
+    "doctl": listed("-t --access-token --context -c --config -o --output"),
+    "etcdctl": listed("--endpoints --cacert --cert --key --user --password"),
     "curl": listed(
         "-X --request -H --header -d --data --data-raw --data-binary --data-urlencode --data-ascii "
         "--json -F --form -o --output -u --user -T --upload-file -A --user-agent -e --referer -b "
@@ -169,9 +188,8 @@ def sort(name: str, args: tuple[str, ...]) -> Sorted:
             flags.add(flag)
             if equals:
                 values.append((flag, value))
-            elif flag in valued and at < count:
-                values.append((flag, args[at]))
-                at += 1
+            elif flag in valued:
+                at = _take(flag, args, at, values)
         else:
             at = _short(arg, args, at, valued, flags, values)
     return Sorted(frozenset(flags), tuple(operands), tuple(values))
@@ -188,23 +206,26 @@ def _short(
     """Sort short options that stand in one word; where to go on."""
     flag, equals, value = arg.partition("=")
     flags.add(flag)
-    if flag in valued and not equals:
-        if at < len(args):
-            values.append((flag, args[at]))
-            return at + 1
-        return at
     if equals:
         values.append((flag, value))
+    elif flag in valued:
+        return _take(flag, args, at, values)
     for place in range(1, min(len(arg), 24)):
         letter = "-" + arg[place]
         flags.add(letter)
         if letter in valued:
             rest = arg[place + 1 :]
-            if rest:
-                values.append((letter, rest))
-                return at
-            if at < len(args):
-                values.append((letter, args[at]))
-                return at + 1
-            return at
+            if not rest:
+                return _take(letter, args, at, values)
+            values.append((letter, rest))
+            break
     return at
+
+
+def _take(flag: str, args: tuple[str, ...], at: int, values: list[tuple[str, str]]) -> int:
+    """Take the next word as an option's value; where to go on. A long option is none: in `docker
+    system prune -f --volumes` the letter is a switch, while it names a file elsewhere."""
+    if at == len(args) or (args[at][:2] == "--" and len(args[at].split()) == 1):
+        return at
+    values.append((flag, args[at]))
+    return at + 1

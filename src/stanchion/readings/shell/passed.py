@@ -22,6 +22,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import (
     DATA,
+    FED,
     LOOKS,
     SHELLS,
     VERBS,
@@ -35,6 +36,7 @@ from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
+from stanchion.readings.shell.wrappers import started_by
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
@@ -79,6 +81,9 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         return
     if call.settings:
         _settings(walker, call, name)
+    started = started_by(name, call.argv[1:])
+    if len(started) > 1:
+        _words(walker, call, name, len(call.argv) - len(started))
     if name in DATA:
         for before, word in pairwise(call.argv):
             if is_run(name, word) or is_run(name, before):
@@ -118,7 +123,7 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         if path in files:
             _text(walker, name, files[path])
     given = call.given
-    if given is not None and not isinstance(given, Open) and name not in VERBS and may_hold(given):
+    if given is not None and not isinstance(given, Open) and name not in FED and may_hold(given):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
 
 
@@ -219,7 +224,7 @@ def _words(walker: Walker, call: Call, name: str, at: int) -> None:
     """Follow the words from one on that names a program."""
     inner = _inner(walker, name, sum([len(word) + 1 for word in call.argv]))
     if inner is not None:
-        follow = msgspec.structs.replace(call, argv=call.argv[at:], opens=(), settings=())
+        follow = msgspec.structs.replace(call, argv=call.argv[at:], opens=())
         _run(walker, inner, follow)
 
 

@@ -441,10 +441,10 @@ def _in_code(command: Command) -> Iterator[Used]:
         writes = _WRITING.search(code) is not None
         how: How = "deep" if _WALKS.search(code) is not None else ""
         for path in texts_of(code):
-            path = path if path.isascii() else normalize("NFKC", path)
+            path = normalize("NFKC", path)
             if len(path) <= LONGEST and _PATH.match(path) and _is_path(path):
                 yield Used(path, "read", command.cwd, how, False)
-                if writes:
+                if writes and path != "/":
                     yield Used(path, "write", command.cwd, "", False)
 
 

@@ -4,11 +4,9 @@ together where they are."""
 from __future__ import annotations
 
 import ast
-import binascii
-from codecs import decode
-from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.readings.programs.decoding import decoded
 from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
@@ -16,31 +14,6 @@ DEEPEST: Final = 40
 UNKNOWN: Final = "$"
 """What stands for a part that is not known."""
 PATHS: Final = frozenset({"Path", "PurePath", "PosixPath", "PurePosixPath", "join", "joinpath"})
-SAME: Final = frozenset(
-    {
-        "str",
-        "expanduser",
-        "resolve",
-        "absolute",
-        "encode",
-        "strip",
-        "abspath",
-        "realpath",
-        "fspath",
-        "bytes",
-        "expandvars",
-    }
-)
-DECODES: Final[dict[str, Callable[[str], str]]] = {
-    "b64decode": lambda text: binascii.a2b_base64(text + "=" * (-len(text) % 4)).decode("latin-1"),
-    "urlsafe_b64decode": lambda text: binascii.a2b_base64(
-        text.replace("-", "+").replace("_", "/") + "=" * (-len(text) % 4)
-    ).decode("latin-1"),
-    "fromhex": lambda text: bytes.fromhex(text).decode("latin-1"),
-    "unhexlify": lambda text: bytes.fromhex(text).decode("latin-1"),
-    "lower": str.lower,
-    "upper": str.upper,
-}
 RUNS: Final = frozenset({"exec", "eval", "compile"})
 STARTS: Final = listed(
     """
@@ -173,6 +146,8 @@ class Values:
                 return text
             case ast.Constant(value=bytes(raw)):
                 return raw.decode("latin-1")
+            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(number))):
+                return f"-{number}"
             case ast.Name(id=name):
                 return self.values.get(name)
             case ast.JoinedStr():
@@ -235,31 +210,19 @@ class Values:
             pieces = [held] if held is not None and name == "joinpath" else []
             joined = [UNKNOWN if each is None else each for each in (*pieces, *args)]
             return "/".join(joined) if any(each != UNKNOWN for each in joined) else None
-        first = args[0] if args else held
         if name == "chr" and node.args and isinstance(node.args[0], ast.Constant):
             number = node.args[0].value
             return chr(number) if isinstance(number, int) and 0 <= number < 0x110000 else None
         if name == "replace" and held is not None and len(args) == 2:
             old, new = args
             return None if old is None or new is None else held.replace(old, new)
-        if (
-            name == "decode"
-            and len(args) == 2
-            and args[1] in ("rot13", "rot_13")
-            and args[0] is not None
-        ):
-            return str(decode(args[0], "rot13"))
+        if name == "decode" and args[1:] in (["rot13"], ["rot_13"]):
+            return decoded("str_rot13", None, args)
         if name == "format" and held is not None:
             for each in args:
                 held = held.replace("{}", UNKNOWN if each is None else each, 1)
             return held
-        known = held if held is not None else first
-        if name in DECODES and (given := first if first is not None else held) is not None:
-            try:
-                return DECODES[name](given)
-            except (ValueError, binascii.Error):
-                return None
-        return known if name in SAME or name == "decode" else None
+        return decoded(name, held, args)
 
 
 def _nodes(tree: ast.AST) -> list[ast.AST]:

@@ -6,6 +6,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
+from stanchion.readings.word_lists import listed
 
 _SHOWS: Final = regex(
     r"-{0,2}(?:print|get|show|export|dump|find|reveal|decrypt|list)[-_:](?:\w+[-_])*"
@@ -76,8 +77,8 @@ SETS: Final = frozenset(
         "--replace-all",
     }
 )
-SAFE: Final = frozenset({"get-login-password"})
-"""What is handed on to a login and to nothing else."""
+SAFE: Final = listed("get-login-password list-secrets --list-secret-keys")
+"""What is handed on to a login and to nothing else, and what lists no more than names."""
 
 
 def shows_secret(command: Command) -> bool:

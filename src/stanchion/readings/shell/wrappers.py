@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.effects import find_roots, found_names
+from stanchion.readings.shell.effects import EXECS, find_roots, found_names
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
@@ -34,6 +34,7 @@ def _prefix(
     return Prefix(frozenset(valued.split()), skip, settings, privileged)
 
 
+NO_PREFIX: Final = Prefix()
 SUDO: Final = (
     "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type -T "
     "-U --other-user -D --chdir -R"
@@ -116,6 +117,34 @@ def inner_of(
         else:
             break
     return args[at:], tuple(settings)
+
+
+RUNNERS: Final[dict[str, tuple[str, Prefix]]] = {
+    **dict.fromkeys(listed("npx bunx pnpx"), ("", _prefix("-p --package"))),
+    **dict.fromkeys(
+        listed(
+            "bundle uv poetry pipenv pdm hatch rye pixi conda foreman heroku doppler infisical npm"
+        ),
+        ("exec run x", _prefix("--with --python -p --env-file --project --directory -n -e -E")),
+    ),
+    **dict.fromkeys(listed("pnpm yarn bun"), ("exec dlx x *", _prefix("-C --dir --cwd --filter"))),
+    **dict.fromkeys(
+        listed("python python3 php ruby node tsx ts-node"),
+        ("", _prefix("-d -I -W -X -r --require --loader --import")),
+    ),
+}
+"""Programs that start others from a project: by which words, if they need one, and which of their
+options have a value."""
+
+
+def started_by(name: str, args: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of the program, script or module that another program starts; empty where there is
+    none."""
+    verbs, prefix = RUNNERS.get(name, ("-", NO_PREFIX))
+    inner, _ = inner_of(prefix, args)
+    if inner and verbs and inner[0] in verbs.split():
+        return inner_of(prefix, inner[1:])[0]
+    return inner if not verbs or "*" in verbs else ()
 
 
 @unfolds(*PREFIXES)
@@ -250,9 +279,6 @@ def _parted(words: tuple[str, ...], mark: str) -> tuple[tuple[str, ...], str, tu
         return words, "", ()
     at = words.index(mark)
     return words[:at], mark, words[at + 1 :]
-
-
-EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 
 
 @unfolds("find", "gfind", "fd", "fdfind", "bfs")

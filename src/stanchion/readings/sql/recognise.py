@@ -70,6 +70,10 @@ _RARE: Final = regex(r"(?i)\b(?:pool|sink|source|streamlit|tag|format|key)\b")
 """What else the parser knows to be made and dropped."""
 
 
+_PROGRAM: Final = regex(r"(?i)\s*truncate\s+-[a-z]")
+"""A program of that name, with an option."""
+
+
 @lru_cache(512)
 def is_sql(text: str, limits: Limits = LIMITS) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
@@ -83,7 +87,7 @@ def _may_be_sql(text: str) -> bool:
     """Whether the parser has to decide about a text. It is not even loaded for one that cannot be
     SQL by its first word, or by what is missing behind it."""
     first = first_word(text)
-    if first not in KNOWN:
+    if first not in KNOWN or _PROGRAM.match(text) is not None:
         return False
     if first in _BY_SECOND:
         capitals = text.lstrip(" (").startswith(_CAPITALS)

@@ -71,6 +71,8 @@ class Index:
         sample = loose and is_sample(seat.rest if seat.sure and seat.rest else seat.all)
         said = [family.held(seat, use) for family in (SHOWN_FREELY if sample else FAMILIES)]
         found = [one for one in (*said, ruled) if one is not None]
+        if not found and use == "read" and place.up and not place.root:
+            return self.find(Place("~", place.parts), use)  # above the folder may be a home
         return min(found, key=lambda one: one.asks) if found else None
 
     def _ruled(self, place: Place, use: Use) -> Held | None:

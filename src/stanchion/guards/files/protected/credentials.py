@@ -175,7 +175,7 @@ def _of_tool(seat: Seat, use: Use) -> Held | None:
     if not seat.sure:
         # A project may have such a folder too: there the file itself must say that it signs in.
         said = bool(inner) and (
-            says_credential_of_tool(seat.name) or (seat.name in USUAL and _signs_in(seat))
+            says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
         )
         return TOOL if said and use != "write" else None
     if (tool, inner[-1] if inner else "") in OPEN or seat.name.endswith(".pub"):
@@ -223,6 +223,7 @@ HITS: Final[Shown] = (
     ("/home/ada/.kube/config", "read"),
     ("/root/.docker/config.json", "write"),
     ("~/.netrc", "read"),
+    ("../../.config/gcloud/application_default_credentials.json", "read"),
     (".git-credentials", "read"),
     ("infra/service-account-prod.json", "read"),
     ("~/.npmrc", "read"),

@@ -129,9 +129,7 @@ def held(seat: Seat, use: Use) -> Held | None:
     if seat.area not in ("settings", "data") or not seat.tool:
         return None
     words = {word for part in (seat.tool, *seat.inner[:-1]) for word in words_of(part)}
-    if not FREE.isdisjoint((seat.tool, *seat.inner[:-1])) or not CACHED.isdisjoint(
-        {*words, *words_of(seat.name)}
-    ):
+    if not FREE.isdisjoint((seat.tool, *seat.inner[:-1])) or not CACHED.isdisjoint(words):
         return None
     if (
         _STARTS.match(seat.name)
@@ -139,7 +137,7 @@ def held(seat: Seat, use: Use) -> Held | None:
         or seat.name.rpartition(".")[2] in SCRIPTS
     ):
         return START
-    return SETTINGS
+    return SETTINGS if CACHED.isdisjoint(words_of(seat.name)) else None
 
 
 def _plainly(seat: Seat, use: Use) -> Held | None:
@@ -166,6 +164,7 @@ HITS: Final[Shown] = (
     (".venv/lib/python3.11/site-packages/zz.pth", "write"),
     ("~/.local/lib/python3.11/site-packages/usercustomize.py", "write"),
     (".git/hooks/pre-commit", "write"),
+    ("~/.config/systemd/user/cache-sync.service", "write"),
     ("app/.git/config", "write"),
     ("~/.config/fish/conf.d/x.fish", "write"),
     ("/Users/ada/Library/LaunchAgents/com.acme.x.plist", "write"),

@@ -13,17 +13,24 @@ from stanchion.readings.shell.partly_known import Open
 _COMMENT: Final = regex(r"/\*[^*]*(?:\*(?!/)[^*]*)*\*/|--[^\n]*")
 _TEXT: Final = regex(r"'[^']*'")
 _DESTROYS: Final = regex(
-    r"^(?:drop\s+(?:table|database|schema|index|view|user|role|collection|keyspace|type|function|"
-    r"trigger|tablespace)"
-    r"|truncate\s+[\w.]|grant\s+all|revoke\b|alter\s+table\s+\S+\s+drop|alter\s+user|"
-    r"reset\s+master|purge\s+binary|"
-    r"flushall|flushdb|shutdown)",
+    r"^(?:drop\s+(?:(?:materialized\s+)?view|table|database|schema|index|user|role|owned|"
+    r"collection|keyspace|type|function|trigger|tablespace|sequence|extension|procedure|event|domain|policy|"
+    r"measurement|bucket|series|retention|warehouse|partition|publication|subscription|server|"
+    r"column|constraint|dictionary|login)\b"
+    r"|truncate\s+[^-\s(]|grant\s+all|revoke\b|alter\s+table\s+\S+\s+drop|alter\s+user"
+    r"|reset\s+master|purge\s+binary|flushall|flushdb|shutdown|alter\s+system\s+set|set\s+password"
+    r"|(?:create|alter)\s+(?:role|user|login)\s[^;]*\b(?:superuser|createrole|bypassrls|sysadmin)\b"
+    r"|.*\b(?:pg_shadow|pg_authid|authentication_string|lo_export|pg_read_file|xp_cmdshell|"
+    r"load_file|(?:into\s+(?:out|dump)file|from\s+program))\b)",
 )
 _UNBOUNDED: Final = regex(
     r"^(?:delete\s+from|update\s+\S+\s+set|alter\s+table\s+\S+(?:\s+on\s+cluster\s+\S+)"
     r"?\s+(?:delete|update))\b"
 )
-_ALWAYS: Final = regex(r"\bwhere\s+(?:1|true|1\s*=\s*1|not\s+false)(?:\s+settings\b|\s*$)")
+_ALWAYS: Final = regex(
+    r"\bwhere\s+(?:1|true|(\S{1,40}?)\s*=\s*\1|not\s+false|\w*id\s*(?:>=?\s*0|is\s+not\s+null))"
+    r"(?:\s+settings\b|\s*$)"
+)
 """A condition that holds for every row."""
 
 
@@ -42,39 +49,20 @@ def destroys(text: str) -> bool:
     return False
 
 
-CLIENTS: Final = (
-    "mysql mariadb psql sqlite3 sqlcmd clickhouse-client clickhouse cqlsh cockroach bq snowsql "
-    "duckdb mssql-cli pgcli mycli usql isql sqlplus"
-)
+def _texts(command: Command) -> tuple[str, ...]:
+    """What a client is given to run: its words, and its input where that is known."""
+    given = command.given
+    return (*command.argv[1:], "" if given is None or isinstance(given, Open) else given)
 
 
 @asked
 def statement(command: Command, _roots: Roots) -> bool:
-    given = (
-        [command.given] if command.given is not None and not isinstance(command.given, Open) else []
-    )
-    return any(destroys(text) for text in (*command.argv[1:], *given))
+    return any(map(destroys, _texts(command)))
 
 
 @asked
 def typed(command: Command, _roots: Roots) -> bool:
     return len(command.argv) > 2 and destroys(" ".join(command.argv))
-
-
-@asked
-def mongo(command: Command, _roots: Roots) -> bool:
-    texts = (*command.argv[1:], command.given if command.given is not None else "")
-    marks = (
-        "dropDatabase(",
-        ".drop(",
-        "deleteMany({})",
-        ".remove({})",
-        "dropUser(",
-        "shutdownServer(",
-        "dropIndexes(",
-        "dropAllUsers",
-    )
-    return any(mark in text for text in texts for mark in marks)
 
 
 @asked
@@ -87,38 +75,9 @@ def accepts_loss(command: Command, _roots: Roots) -> bool:
 @asked
 def graph(command: Command, _roots: Roots) -> bool:
     """Whether a statement deletes every node or edge of a graph."""
-    given = (
-        [command.given] if command.given is not None and not isinstance(command.given, Open) else []
-    )
     return any(
         _EVERY_NODE.search(text) is not None and " where " not in text.lower()
-        for text in (*command.argv, *given)
-    )
-
-
-@asked
-def redis(command: Command, _roots: Roots) -> bool:
-    words = [
-        *command.operands,
-        *(
-            command.given.split()
-            if command.given is not None and not isinstance(command.given, Open)
-            else []
-        ),
-    ]
-    low = [word.lower() for word in words]
-    if low[:1] in (["eval"], ["eval_ro"]):
-        return any(
-            each in low[1]
-            for each in ("'del'", "'unlink'", "'flush", '"del"', '"unlink"', '"flush')
-        )
-    return any(word in ("flushall", "flushdb", "shutdown", "debug") for word in low[:4]) or low[
-        :2
-    ] in (
-        ["config", "set"],
-        ["config", "resetstat"],
-        ["script", "flush"],
-        ["cluster", "reset"],
+        for text in _texts(command)
     )
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from stanchion.guards.shell.made import NOT
 from stanchion.guards.shell.places import DISKS, Roots, place_of
 from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.effects import find_deletes, find_roots
 from stanchion.readings.shell.partly_known import origin_of
 
+ACCOUNTS: Final = ("/etc/passwd", "/etc/shadow", "/etc/hosts", "/etc/fstab", "/etc/sudoers")
+PROGRAMS: Final = ("/boot/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/")
 LOST: Final = frozenset({"root", "home", "system", "core", "disk"})
 _PUT_ASIDE: Final = regex(r"\.(?:gz|bz2|xz|zst|old|\d+|\[0-9\]\*?)\Z")
 """How the name of a log ends that was put aside."""
@@ -39,13 +42,6 @@ def deletes_lost(command: Command, roots: Roots) -> bool:
 
 
 @asked
-def deletes_outside(command: Command, roots: Roots) -> bool:
-    return bool(command.flags & RECURSIVE) and bool(
-        _places(command, roots, command.operands) & {"outside", "open"}
-    )
-
-
-@asked
 def deletes_shared(command: Command, roots: Roots) -> bool:
     """Whether everything in a folder goes in which other programs keep their files and sockets,
     too."""
@@ -58,15 +54,10 @@ def deletes_shared(command: Command, roots: Roots) -> bool:
 def finds_shared(command: Command, roots: Roots) -> bool:
     narrow = any(word in NARROWS for word in command.argv)
     return (
-        "-delete" in command.argv
+        find_deletes(command.argv)
         and not narrow
         and "shared" in _places(command, roots, find_roots(command.argv))
     )
-
-
-@asked
-def deletes_all(command: Command, roots: Roots) -> bool:
-    return bool(command.flags & RECURSIVE) and "all" in _places(command, roots, command.operands)
 
 
 @asked
@@ -77,20 +68,14 @@ def deletes_listed(command: Command, _roots: Roots) -> bool:
 @asked
 def deletes_found(command: Command, roots: Roots) -> bool:
     """Whether what is deleted was listed in a folder of the system or a home."""
-    listed = [
-        each[1:] for word in command.operands for each in origin_of(word) if each.startswith("<")
-    ]
+    words = (*command.operands, command.given) if "cmdlet" in command.marks else command.operands
+    listed = [each[1:] for word in words for each in origin_of(word) if each.startswith("<")]
     return bool(_places(command, roots, listed) & {"root", "home", "core", "system"})
 
 
 @asked
 def found_recursively(command: Command, _roots: Roots) -> bool:
     return bool(command.flags & RECURSIVE) and "find -exec" in command.via
-
-
-@asked
-def deletes_git(command: Command, _roots: Roots) -> bool:
-    return any(path.rstrip("/").rpartition("/")[2] == ".git" for path in command.operands)
 
 
 @asked
@@ -118,21 +103,9 @@ def _seeks_old_logs(command: Command) -> bool:
 def find_lost(command: Command, roots: Roots) -> bool:
     if _seeks_old_logs(command):
         return False
-    return "-delete" in command.argv and bool(
+    return find_deletes(command.argv) and bool(
         _places(command, roots, find_roots(command.argv)) & LOST
     )
-
-
-@asked
-def by_list(command: Command, roots: Roots) -> bool:
-    return bool(command.operands) and not all(
-        path.startswith(("/usr/lib/", "/etc/")) for path in command.operands
-    )
-
-
-@asked
-def shreds_open(command: Command, roots: Roots) -> bool:
-    return bool(_places(command, roots, command.operands) & {"open"})
 
 
 @asked
@@ -145,10 +118,10 @@ def found_outside(command: Command, roots: Roots) -> bool:
 
 @asked
 def find_here(command: Command, roots: Roots) -> bool:
-    unfiltered = not any(word in NARROWS for word in command.argv)
+    narrows = any(word in NARROWS and before not in NOT for before, word in pairwise(command.argv))
     places = _places(command, roots, find_roots(command.argv))
-    return "-delete" in command.argv and (
-        bool(places & {"outside", "open"}) or ("all" in places and unfiltered)
+    return find_deletes(command.argv) and (
+        bool(places & {"outside", "open"}) or ("all" in places and not narrows)
     )
 
 
@@ -173,29 +146,8 @@ def opens_core(command: Command, roots: Roots) -> bool:
         if op in (">", ">|", "&>") and not path.startswith("/dev/")
     ]
     return any(
-        place_of(path, command.cwd, roots) == "core"
-        and path.startswith(
-            (
-                "/etc/passwd",
-                "/etc/shadow",
-                "/etc/hosts",
-                "/etc/fstab",
-                "/etc/sudoers",
-                "/boot",
-                "/bin",
-                "/sbin",
-                "/usr/bin",
-                "/lib",
-            )
-        )
+        place_of(path, command.cwd, roots) == "core" and path.startswith((*ACCOUNTS, *PROGRAMS))
         for path in targets
-    )
-
-
-@asked
-def empties_lost(command: Command, roots: Roots) -> bool:
-    return bool(
-        _places(command, roots, command.operands) & {"core", "disk", "home", "root", "system"}
     )
 
 
@@ -226,17 +178,6 @@ def is_image(command: Command, _roots: Roots) -> bool:
     return any(word.startswith(("/dev/", "\\\\.\\")) for word in command.operands)
 
 
-@asked
-def partitions(command: Command, _roots: Roots) -> bool:
-    """Whether partitions are changed: `parted` can also only show them, or set marks and names."""
-    harmless = (
-        command.name == "parted"
-        and not LABELS.isdisjoint(command.operands)
-        and LOSES.isdisjoint(command.operands)
-    )
-    return not harmless and any(word.startswith(DISKS) for word in command.operands)
-
-
 NARROWS: Final = frozenset(
     {
         "-name",
@@ -254,17 +195,11 @@ NARROWS: Final = frozenset(
     }
 )
 """What a search asks for besides where something is."""
-LABELS: Final = frozenset(
-    {"print", "unit", "align-check", "set", "toggle", "disk_set", "disk_toggle", "name", "help"}
-)
-LOSES: Final = frozenset(
-    {"mklabel", "mktable", "mkpart", "rm", "resizepart", "rescue", "mkfs", "mkpartfs", "resize"}
-)
 
 
 @asked
-def packs_lost(command: Command, roots: Roots) -> bool:
-    return bool(_places(command, roots, command.operands) & (LOST | {"outside"}))
+def replaces_program(command: Command, _roots: Roots) -> bool:
+    return any(path.startswith(PROGRAMS) for path in command.writes)
 
 
 @asked
@@ -273,19 +208,6 @@ def empties_home(command: Command, roots: Roots) -> bool:
     return any(
         path.endswith("*") and place_of(path, command.cwd, roots) in LOST for path in targets
     )
-
-
-@asked
-def erases(command: Command, _roots: Roots) -> bool:
-    verb, _, noun = command.name.partition("-")
-    return noun in (
-        "disk",
-        "partition",
-        "volume",
-        "physicaldisk",
-        "virtualdisk",
-        "storagepool",
-    ) and (verb in ("clear", "format", "remove", "reset", "initialize"))
 
 
 @asked

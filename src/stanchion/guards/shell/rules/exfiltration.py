@@ -25,13 +25,23 @@ SENDERS: Final = (
 )
 UPLOADERS: Final = listed(
     "aws gsutil gcloud rclone s3cmd s5cmd mc az azcopy gh glab hub croc wormhole ffsend transfer "
-    "ipfs pastebinit twine wgetpaste gist ncftpput slackcat telegram-send"
+    "ipfs pastebinit twine wgetpaste gist ncftpput slackcat telegram-send mutt mail mailx s-nail "
+    "swaks socat"
 )
 """Senders whose operands are files."""
 KEEPERS: Final = listed("secret secrets variable secretsmanager ssm keyvault auth login kms")
 """What they do with secrets that are meant for the service."""
 _SENDERS: Final = frozenset(SENDERS.split())
 _TO_PROGRAM: Final = regex(r"(?i)\bto\s+program\s+'([^']*)'")
+ISSUERS: Final = {
+    "gcloud": regex(r"https://[\w.-]+\.googleapis\.com(?:/.*)?"),
+    "gh": regex(r"https://api\.github\.com(?:/.*)?"),
+    "glab": regex(r"https://gitlab\.com(?:/.*)?"),
+    "az": regex(r"https://[\w.-]+\.azure\.com(?:/.*)?"),
+}
+"""Tools that give out tokens, and the addresses of the services that the tokens are for."""
+ROUND: Final = listed("-k --insecure -x --proxy --preproxy --connect-to --resolve -K --config")
+"""Options by which a request may reach another host than the one that it names."""
 ALL_VARIABLES: Final = frozenset({"env", "printenv", "set", "export", "declare"})
 
 
@@ -106,11 +116,24 @@ def _in_words(command: Command) -> bool:
     """Whether a word is made of what a secret file or all variables have."""
     for word in command.argv[1:]:
         origin = origin_of(word)
-        if any(
-            each.startswith("<") and is_secret(each[1:]) for each in origin
-        ) or ALL_VARIABLES.intersection(origin):
+        if ALL_VARIABLES.intersection(origin):
+            return True
+        secret = any(each.startswith("<") and is_secret(each[1:]) for each in origin)
+        if secret and not _signs_in(command, word):
             return True
     return False
+
+
+def _signs_in(command: Command, word: str) -> bool:
+    """Whether a word is a header that hands a token to the service whose own tool gave it out, and
+    to nobody else."""
+    headers = [value for flag, value in command.sorted.values if flag in ("-H", "--header")]
+    if word not in headers or not ROUND.isdisjoint(command.flags):
+        return False
+    issuers = [ISSUERS[each] for each in origin_of(word) if each in ISSUERS]
+    return bool(command.sends) and any(
+        all(issuer.fullmatch(url) for url in command.sends) for issuer in issuers
+    )
 
 
 @asked
@@ -121,20 +144,6 @@ def hands_variables(command: Command, _roots: Roots) -> bool:
         return False
     return any(
         "env" in origin_of(word) or "printenv" in origin_of(word) for word in command.argv[1:]
-    )
-
-
-@asked
-def sends_variables(command: Command, _roots: Roots) -> bool:
-    return bool(ALL_VARIABLES.intersection((*command.origin, *command.carries)))
-
-
-@asked
-def pipes_out(command: Command, _roots: Roots) -> bool:
-    return bool(
-        {"tar", "zip", "mysqldump", "pg_dump", "pg_dumpall", "mongodump", "7z"}.intersection(
-            (*command.origin, *command.carries)
-        )
     )
 
 

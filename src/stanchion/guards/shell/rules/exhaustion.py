@@ -24,20 +24,6 @@ def broad(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def without_end(command: Command, _roots: Roots) -> bool:
-    return not command.known or not command.flags & {"-t", "--timeout"}
-
-
-@asked
-def fills(command: Command, _roots: Roots) -> bool:
-    """Whether a file is made of something without end, and nothing says how much of it."""
-    words = command.argv[1:]
-    endless = any(word in ("if=/dev/zero", "if=/dev/urandom", "if=/dev/random") for word in words)
-    bounded = any(word.startswith(("count=", "of=/dev/")) for word in words)
-    return endless and not bounded and any(word.startswith("of=") for word in words)
-
-
-@asked
 def holds_lock(command: Command, _roots: Roots) -> bool:
     words = " ".join(command.argv[1:]).split()
     return any(
@@ -52,11 +38,6 @@ def holds_lock(command: Command, _roots: Roots) -> bool:
 @asked
 def triggers_system(command: Command, _roots: Roots) -> bool:
     return "/proc/sysrq-trigger" in command.writes
-
-
-@asked
-def names_every_process(command: Command, _roots: Roots) -> bool:
-    return "every-process" in command.origin
 
 
 @asked

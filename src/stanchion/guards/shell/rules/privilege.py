@@ -6,28 +6,13 @@ from typing import Final
 
 from stanchion.guards.shell.places import Roots, place_of
 from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.secret_places import is_secret
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 
-WIDE: Final = frozenset(
-    {
-        "777",
-        "0777",
-        "1777",
-        "a+rwx",
-        "a=rwx",
-        "ugo+rwx",
-        "ugo=rwx",
-        "666",
-        "0666",
-        "+rwx",
-        "o+w",
-        "a+w",
-        "o+rwx",
-        "a+rw",
-        "o=rwx",
-    }
-)
+_WIDE: Final = regex(r"[0-7]{2,3}[2367]|(?:.*,)?(?:[ug]*[oa][ugoa]*[+=]r?w|\+rwx).*")
+_READABLE: Final = regex(r"[0-7]{2,3}[4-7]|(?:.*,)?(?:[ug]*[oa][ugoa]*[+=]|\+)r.*")
+"""Modes by which everybody may write, and by which others may read."""
 
 
 AS_HOST: Final = (
@@ -44,7 +29,15 @@ KERNEL_RUNS: Final = (
 
 @asked
 def wide(command: Command, _roots: Roots) -> bool:
-    return bool(WIDE.intersection(command.operands[:1]))
+    return any(map(_WIDE.fullmatch, command.operands[:1]))
+
+
+@asked
+def shows_secret(command: Command, _roots: Roots) -> bool:
+    """Whether others may read a key or a store of passwords from now on."""
+    return any(map(_READABLE.fullmatch, command.operands[:1])) and any(
+        path[0] in "/~$" and is_secret(path) for path in command.operands[1:]
+    )
 
 
 @asked
@@ -62,39 +55,6 @@ def wide_recursive(command: Command, roots: Roots) -> bool:
     return any(
         place_of(path, command.cwd, roots) in ("root", "home", "system", "core")
         for path in command.operands[1:]
-    )
-
-
-@asked
-def of_root(command: Command, roots: Roots) -> bool:
-    return any(place_of(path, command.cwd, roots) == "root" for path in command.operands[1:])
-
-
-@asked
-def is_root(command: Command, _roots: Roots) -> bool:
-    return any(flag in ("-u", "--uid") and value == "0" for flag, value in command.sorted.values)
-
-
-@asked
-def mounts_root(command: Command, _roots: Roots) -> bool:
-    given = [v for f, v in command.sorted.values if f in ("-v", "--volume", "--mount")] + list(
-        command.argv
-    )
-    return any(
-        value.startswith(
-            (
-                "/:",
-                "-v/:",
-                "/etc:",
-                "/root:",
-                "/var/run/docker.sock:",
-                "/run/docker.sock:",
-                "/proc:",
-            )
-        )
-        or "source=/," in value
-        or "src=/," in value
-        for value in given
     )
 
 
@@ -137,33 +97,9 @@ def as_host(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def mounts_kernel(command: Command, _roots: Roots) -> bool:
-    return "cgroup" in command.argv or (
-        "--bind" in command.flags and command.operands[:1] == ("/",)
-    )
-
-
-@asked
-def leaves(command: Command, _roots: Roots) -> bool:
-    return any("/proc/1/root" in word for word in command.argv)
-
-
-@asked
 def past_rights(command: Command, _roots: Roots) -> bool:
     return "/dev/" in command.line and (
         command.given is not None or bool(command.flags & {"-R", "-f"})
-    )
-
-
-@asked
-def over_socket(command: Command, _roots: Roots) -> bool:
-    given = dict(command.sorted.values)
-    sends = (
-        bool(command.flags & {"-d", "--data", "--json", "-T", "--data-binary"})
-        or given.get("-X") == "POST"
-    )
-    return sends and given.get("--unix-socket", "").endswith(
-        ("docker.sock", "podman.sock", "containerd.sock")
     )
 
 

@@ -11,19 +11,6 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import is_remote
 
-PATHS: Final = (
-    "/dodelete",
-    "/_delete_by_query",
-    "/_close",
-    "/delete_series",
-    "/_forcemerge",
-    "/delete",
-    "/destroy",
-    "/purge",
-    "/terminate",
-    "/kill",
-)
-
 _CHANGING: Final = regex(
     r"(?i)(?<![a-z])(?:destroy|delete|update|save|create|insert|upsert|increment|decrement|toggle|"
     r"touch|remove|truncate|"
@@ -37,30 +24,6 @@ _CHANGING: Final = regex(
 set, a command."""
 _STRAY: Final = regex(r"\S*\.rb(?: .*)?|-?|/\S*")
 """A file, the input, or nothing."""
-
-
-@asked
-def method(command: Command, _roots: Roots) -> bool:
-    given = [
-        value for flag, value in command.sorted.values if flag in ("-X", "--request", "--method")
-    ]
-    urls = [word.lower().partition("?")[0].rstrip("/") for word in command.operands]
-    if any(value.upper() == "DELETE" for value in given):
-        return True
-    posts = any(value.upper() in ("POST", "PUT", "PATCH") for value in given)
-    return posts and any(url.endswith(PATHS) for url in urls)
-
-
-@asked
-def httpie(command: Command, _roots: Roots) -> bool:
-    operands = command.operands
-    if not operands:
-        return False
-    if operands[0].upper() == "DELETE":
-        return True
-    return operands[0].upper() in ("POST", "PUT") and any(
-        url.lower().endswith(PATHS) for url in operands[1:2]
-    )
 
 
 @asked
@@ -78,7 +41,7 @@ def changes_records(command: Command, _roots: Roots) -> bool:
 def onto_system(command: Command, _roots: Roots) -> bool:
     last = command.operands[-1] if command.operands else ""
     return is_remote(last) and bool(
-        under(last.partition(":")[2].rstrip("/"), (*CORE, "/", "/root", "/var", "/opt"))
+        under(last.partition(":")[2].rstrip("/"), (*CORE, "/", "/root", "/var/lib", "/var/spool"))
     )
 
 
@@ -104,31 +67,6 @@ def removes(command: Command, _roots: Roots) -> bool:
     return verb in ("remove", "clear", "reset", "disable", "stop") and noun.startswith(
         HELD_BY_SERVICES
     )
-
-
-@asked
-def api_delete(command: Command, _roots: Roots) -> bool:
-    return any(word.upper() == "DELETE" for word in command.argv)
-
-
-def _deletes_pods(command: Command) -> bool:
-    """Whether nothing but pods is deleted, which what manages them starts again."""
-    kinds = command.operands[1].lower().partition("/")[0] if len(command.operands) > 1 else ""
-    return kinds in ("pod", "pods", "po") and command.flags.isdisjoint(
-        {"-f", "--filename", "-k", "--kustomize"}
-    )
-
-
-@asked
-def ends_pods(command: Command, _roots: Roots) -> bool:
-    return command.operands[:1] == ("drain",) or (
-        command.operands[:1] == ("delete",) and _deletes_pods(command)
-    )
-
-
-@asked
-def deletes_more_than_pods(command: Command, _roots: Roots) -> bool:
-    return not _deletes_pods(command)
 
 
 @asked

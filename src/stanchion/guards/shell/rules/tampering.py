@@ -8,6 +8,7 @@ from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import asked
 from stanchion.readings.shell.command import Command
 
+WIPES: Final = frozenset({"truncate", "ln", "shred", "sed"})
 TRACES: Final = (
     ".bash_history",
     ".zsh_history",
@@ -24,10 +25,8 @@ TRACES: Final = (
 
 @asked
 def wipes_traces(command: Command, _roots: Roots) -> bool:
-    paths = (
-        *command.deletes,
-        *[path for path in command.writes if command.name in ("truncate", "ln", "shred")],
-    )
+    wipes = command.name in WIPES or "/dev/null" in command.argv
+    paths = (*command.deletes, *(command.writes if wipes else ()))
     return any(mark in path for path in (*paths, *_emptied(command)) for mark in TRACES)
 
 
