@@ -36,7 +36,7 @@ FAMILIES: Final = {
         "drop or empty things"
     ),
     "service": (
-        "list what would be hit and let a person delete it; try `--dry-run` where the "
+        "say what it would do, and to whom, and let a person do it; try `--dry-run` where the "
         "command has it"
     ),
     "git": "commit or copy what is there first, and push without force to your own branch",
