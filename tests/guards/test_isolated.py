@@ -101,7 +101,7 @@ def test_an_event_loop_goes_on_meanwhile() -> None:
     with shield_for(policy("stuck", SHORT_MS)) as shield:
         code, turns = asyncio.run(story(shield))
     assert code == "kernel.lookup_expired"
-    assert turns > 50
+    assert turns > 3  # a loop that stands still would turn once; a busy machine gives few turns
 
 
 def test_after_it_was_ended_it_answers_again_from_another_process() -> None:
