@@ -10,7 +10,7 @@ import msgspec
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import NAMES, Risk
 from stanchion.kernel.content import content_of
-from stanchion.kernel.decision import Decision, Inputs
+from stanchion.kernel.decision import Decision, Inputs, Known
 from stanchion.kernel.events import Event, Moment, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answer, Answered
@@ -141,6 +141,17 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     left: str = ""
 
 
+class Quiet(msgspec.Struct, frozen=True, gc=False):
+    """What is written down of a quiet event besides its line."""
+
+    run: str
+    id: str
+    call: str
+    content: Any
+    records: tuple[Known, ...]
+    beside: dict[str, Any] = {}
+
+
 UNASKED: Final = (0, True, (), (), ())
 """What a record has in the place of a reply where the store was not asked."""
 
@@ -189,8 +200,6 @@ def entry_of(
     inputs = decision.inputs
     reply = inputs.reply
     stage = event.stage
-    if moment.straight:
-        return _quiet(moment, decision, seq, prev, chain, notes, redact)
     content = event.args if type(event) is ToolCall else content_of(event)
     if decision.findings or decision.shadow or hide:
         content = patched(content, decision, hide)
@@ -240,7 +249,7 @@ def entry_of(
         inputs.lost,
         inputs.taken,
         inputs.confirmed,
-        _judged_on(inputs, redact),
+        judged_on(inputs, redact),
         tuple([(name, _answer(answer, redact)) for name, answer in inputs.answers])
         if inputs.answers
         else (),
@@ -256,34 +265,15 @@ def entry_of(
     )
 
 
-def _quiet(
-    moment: Moment,
-    decision: Decision,
-    seq: int,
-    prev: str,
-    chain: str,
-    notes: tuple[str, ...],
-    redact: Redact,
-) -> Entry:
-    """The record of a decision that was made straight: nothing was found, and nothing stands beside
-    its content."""
-    event, inputs = moment.events[0], decision.inputs
-    tenant = DEFAULT if event.run.tenant == DEFAULT else event.run.tenant
-    run, stage, reply = event.run, event.stage, inputs.reply
-    now, _, values, _, settled = (
-        UNASKED if reply is None else (reply.now, True, reply.values, (), reply.settled)
-    )
-    return Entry(
-        VERSION, prev, seq, chain, KINDS[stage], event.at, decision.id, run.id, stage,
-        NAMES[decision.action], decision.policy, tenant, run.agent, run.task, event.call,
-        event.tool, RISKS[event.risk], event.traits, redact(moment.readings[0].content),
-        passed=decision.passed, notes=tuple([redact(note) for note in notes]),
-        amounts=moment.amounts, settles=moment.settles, can=inputs.can,
-        records=_judged_on(inputs, redact), now=now, values=values, settled=settled,
-    )  # fmt: skip
+def quiet_of(moment: Moment, decision: Decision, redact: Redact) -> Quiet:
+    """What is written down of an event that was decided straight."""
+    event = moment.events[0]
+    content = redact(moment.readings[0].content)
+    records = judged_on(decision.inputs, redact)
+    return Quiet(event.run.id, decision.id, event.call, content, records)
 
 
-def _judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
+def judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:
     """The records that were judged on; those that were not there need not be named, unless a
     refusal was entered into
     them: then they were there, later."""

@@ -20,9 +20,10 @@ from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import refuse_former
+from stanchion.audit.line import encode_line
 from stanchion.audit.marks import Marks
 from stanchion.audit.options import USUAL, Options
-from stanchion.audit.record import INTENT, KINDS, entry_of
+from stanchion.audit.record import INTENT, KINDS, Entry, Quiet, entry_of, quiet_of
 from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import Copier
 from stanchion.audit.take_chain import heads_beside, take_chain
@@ -134,13 +135,17 @@ class Trail:
             chain = self._live
             if chain is None or self._bytes > self._limit or chain.is_short():
                 chain = self._ready(KINDS[moment.events[0].stage] == INTENT)
-            entry = entry_of(
-                moment, decision, chain.seq, chain.head, chain.id, notes, self._redact, hide
-            )
             repeated = self._repeated = self._repeated.of(chain.id, chain.number)
-            parts = encode(
-                entry, self._salts.of(chain.id, chain.seq), repeated.brief(entry, decision)
-            )
+            place = chain.seq, chain.head, chain.id
+            salt = self._salts.of(chain.id, chain.seq)
+            entry: Entry | Quiet
+            if moment.line is None or notes:
+                entry = entry_of(moment, decision, *place, notes, self._redact, hide)
+                parts = encode(entry, salt, repeated.brief(entry, decision))
+            else:
+                entry = quiet_of(moment, decision, self._redact)
+                brief = repeated.brief(entry, decision)
+                parts = encode_line(moment.line, entry, moment, decision, *place, salt, brief)
             mark = self._append(chain, parts, took_ns)
             repeated.note(entry, moment, decision, parts.whole)
             return mark

@@ -260,8 +260,9 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     has said yes, or what the policy approves, and `lifts` the guards that asked for one: what
     another guard asks for still waits. `bypasses` are the guards that this one action goes past,
     their refusals included. `readings` are what is known already of what the events say,
-    `judged` what pure guards have found in them, and `carried` what the runtime keeps in the store
-    along with the decision; none of it is recorded.
+    `judged` what pure guards have found in them, `carried` what the runtime keeps in the store
+    along with the decision, and `line` the bytes of their record that are known before; none of it
+    is recorded.
     """
 
     events: tuple[Event, ...]
@@ -277,7 +278,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     readings: tuple[Any, ...] = ()
     carried: Carried | None = None
     judged: Any = None
-    straight: bool = False
+    line: Any = None
 
     @property
     def id(self) -> str:

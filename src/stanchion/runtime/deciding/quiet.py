@@ -13,6 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.errors import AuditLost
+from stanchion.audit.line import Line, line_of
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision
@@ -53,6 +54,8 @@ class QuietLane(msgspec.Struct, eq=False):
     amounts: Amounts
     lent: frozenset[Unit]
     """What each call reserves, and what of that goes back where nobody says that it was used."""
+    line: Line
+    """The bytes of its records that are known before."""
     kept_ns: int
     """How long after its judgement a call may begin."""
 
@@ -96,7 +99,8 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
     lane = None
     if straight:
         plan, kept_ns = plans.of((probe,), NORMAL), begins_within_ns(desk.shield.policy)
-        lane = QuietLane(plans, plan, risk, traits, *spent, kept_ns)
+        line = line_of(probe, plan.policy, plan.passes, plans.limited, spent[0])
+        lane = QuietLane(plans, plan, risk, traits, *spent, line, kept_ns)
     if len(desk.lanes) >= MOST:
         desk.lanes.clear()
     desk.lanes[kind, tool] = lane
@@ -144,7 +148,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         if decision is None:
             return None
         self.decision = decision
-        moment = Moment((event,), self.amounts, self.settles, readings=(reading,), straight=True)
+        moment = Moment((event,), self.amounts, self.settles, readings=(reading,), line=lane.line)
         took_ns = perf_counter_ns() - self.begun_ns
         mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), event.call)
         if not isinstance(mark, int):
