@@ -17,15 +17,24 @@ from hypothesis import given, strategies as st
 
 from stanchion.guards import secrets
 from stanchion.guards._shipped import SHIPPED
+from stanchion.guards.egress import EgressGuard
+from stanchion.guards.files import Files
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.entities import FAMILIES
 from stanchion.guards.schema import Schema
 from stanchion.guards.schema.tools import Definition, Known, Tools
 from stanchion.guards.secrets import Secrets
 from stanchion.guards.secrets.guard import OwnPattern
+from stanchion.guards.shell import Shell
+from stanchion.guards.shell.repository import Repository
+from stanchion.guards.sql import Sql
 from stanchion.guards.tool_allowlist import ToolAllowlist
+from stanchion.kernel.actions import Action
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind
+from stanchion.kernel.lineup import GateSet
 from stanchion.kernel.names import names
 from stanchion.kernel.regex import LARGEST, linear
 from stanchion.readings import Reader
@@ -43,7 +52,23 @@ GUARDS: Final[dict[str, Any]] = {
     ),
     "personal data": Pii(),
     "all personal data": Pii(entities=("*",), bare=True),
+    "files": Files(root=(), unclear="allow", paths_only=True),
+    "statements": Sql(destructive="block", stacked="allow", unclear="allow"),
+    "metadata": EgressGuard(internal_hosts=("*",), credentials=True),
+    "commands": Shell(),
+    "repositories": Repository(Shell()),
 }
+CALLS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
+    ("read_file", "path", {}),
+    ("delete_file", "path", {}),
+    ("edit", "file", {"content": "a = 1\nb = 2\n", "all": True}),
+    ("bash", "command", {}),
+    ("run_sql", "query", {"limit": 7}),
+    ("fetch", "url", {}),
+    ("search", "text", {"more": ["x", {"path": "/etc/shadow"}]}),
+    ("kubectl", "args", {}),
+)
+"""Tools, the argument that has a text, and what stands beside it."""
 RULES: Final = Path(secrets.__file__).parent / "rules"
 TABLES: Final = Path(__file__).parents[1] / "tables"
 BETWEEN: Final = (
@@ -64,6 +89,13 @@ HIDES: Final = ("[redacted:{}]", "[{}:0a1b2c]", "[redacted:base85] '{}'")
 """What looks as if something had been taken out, and says something."""
 
 
+def is_nothing(said: Any) -> bool:
+    """Whether nothing follows from what is said: what a policy allows may be noted."""
+    if not isinstance(said, Finding):
+        return said is None
+    return said.action is Action.ALLOW and not (said.patches or said.hides)
+
+
 def hold(guard: Any, contents: Iterable[Any], gate: GuardGate | None = None) -> int:
     """Hold that a guard passes all content about which its gate, or another one, is silent; says
     about how much of it that is."""
@@ -74,10 +106,17 @@ def hold(guard: Any, contents: Iterable[Any], gate: GuardGate | None = None) -> 
         events: list[Any] = [ToolResult(id="e", at=0, run=RunInfo("r"), tool="t", result=content)]
         if isinstance(content, dict):
             events.append(ToolCall(id="e", at=0, run=RunInfo("r"), tool="t", args=content))
-        for reading in map(Reader().read, events):
-            if reading.lacks(gate):
+        if isinstance(content, str):
+            events += [
+                ToolCall(id="e", at=0, run=RunInfo("r"), tool=tool, args={name: content, **more})
+                for tool, name, more in CALLS
+            ]
+        for event in events:
+            reading = Reader().read(event)
+            if event.stage in guard.stages and not reading.heard(GateSet({7: gate})):
                 silent += 1
-                assert guard.judge(reading) is None, content
+                said = guard.ask if guard.kind is Kind.ASKING else guard.judge
+                assert is_nothing(said(reading)), event
     return silent
 
 
@@ -95,7 +134,7 @@ def known_texts() -> tuple[str, ...]:
 def table_contents() -> tuple[Any, ...]:
     """Every text of the tables of guards, and every mapping."""
     found: list[Any] = []
-    for name in ("secrets", "pii", "shell", "sql", "egress", "injection"):
+    for name in ("secrets", "pii", "shell", "sql", "egress", "files", "injection"):
         waiting: list[Any] = [yaml.safe_load((TABLES / f"{name}.yaml").read_text("utf-8"))]
         while waiting:
             value = waiting.pop()
@@ -187,6 +226,14 @@ WRONG: Final[dict[str, tuple[str, Any]]] = {
     "no end": ("personal data", without("(?:$|[^0-9A-Za-z_@", "(?:[^0-9A-Za-z_@")),
     "longer texts": ("personal data", lambda gate: gate._replace(shortest=20)),
     "no address": ("all personal data", without("@", "@@")),
+    "no place": ("files", lambda gate: gate._replace(flat=("etc",))),
+    "no deleting": ("files", lambda gate: gate._replace(opens=None)),
+    "no statement": ("statements", lambda gate: gate._replace(flat=("drop",))),
+    "no address of a machine": ("metadata", lambda gate: gate._replace(flat=(":",))),
+    "no name of a place": ("metadata", lambda gate: gate._replace(opens=None)),
+    "no command": ("commands", lambda gate: gate._replace(opens=None)),
+    "no JSON": ("commands", lambda gate: gate._replace(expressions=())),
+    "no command in a repository": ("repositories", lambda gate: gate._replace(opens=None)),
 }  # fmt: skip
 """Gates with a mistake, each by its guard and by what makes it of the right one."""
 
@@ -197,14 +244,15 @@ def test_a_wrong_gate_is_noticed(wrong: str) -> None:
     guard = GUARDS[name]
     spoilt = spoil(guard.gate)
     with pytest.raises(AssertionError):
-        hold(guard, (*known_texts(), *disguised()), spoilt)
+        hold(guard, (*known_texts(), *disguised(), *table_contents()), spoilt)
 
 
 def test_every_shipped_guard_with_a_gate_is_held() -> None:
     for guard in GUARDS.values():
-        assert all(linear(one).programsize <= LARGEST for one in guard.gate.expressions)
+        each = (*guard.gate.expressions, *guard.gate.flat)
+        assert all(linear(one).programsize <= LARGEST for one in each)
     declared = {kind for kind in SHIPPED.values() if hasattr(kind, "gate")}
-    assert declared == {type(guard) for guard in GUARDS.values()}
+    assert declared == {type(guard) for guard in GUARDS.values()} - {Repository}
 
 
 DEFINED: Final = Tools(

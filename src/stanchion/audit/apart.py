@@ -16,12 +16,30 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.record import LONGEST, Entry, Said, canonical, digest_of, plain, spelled_out
+from stanchion.audit.record import (
+    DEFAULT,
+    GENESIS,
+    KINDS,
+    LONGEST,
+    RISKS,
+    VERSION,
+    Entry,
+    Quiet,
+    Said,
+    canonical,
+    digest_of,
+    plain,
+    spelled_out,
+)
 from stanchion.audit.repeated import Brief
+from stanchion.kernel.actions import NAMES, Action
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answer
 from stanchion.kernel.state import Stake
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.kernel.units import Amounts
 
 SALT: Final = 16
 """How many bytes a salt has."""
@@ -170,6 +188,79 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
     else:
         skeleton = msgspec.structs.replace(entry, policy=policy, content=None, records=(), left="")
     return bound(canonical(skeleton), canonical(told), salt)
+
+
+class Template(msgspec.Struct, frozen=True, gc=False):
+    """The bytes of a record between what is each event's own: its place in the chain, its time, id
+    and call, and what the store has answered."""
+
+    kind: bytes
+    run: bytes
+    policy: bytes
+    agent: bytes
+    tool: bytes
+    can: bytes
+
+
+def template_of(
+    event: Event, policy: str, passed: tuple[str, ...], can: tuple[int, ...], amounts: Amounts
+) -> Template:
+    """The template of the records of events as this one, which are decided straight under a
+    policy. It is taken from a record as it is encoded otherwise, so that both say the same."""
+    run = event.run
+    tenant = DEFAULT if run.tenant == DEFAULT else run.tenant
+    entry = Entry(
+        VERSION, GENESIS, 0, "", KINDS[event.stage], 0, "", run.id, event.stage,
+        NAMES[Action.ALLOW], policy, tenant, run.agent, run.task, "", event.tool,
+        RISKS[event.risk], event.traits, passed=passed, amounts=amounts,
+    )  # fmt: skip
+    # What stands in a text cannot look like a field: its quotes are escaped.
+    _, _, rest = canonical(entry).partition(b'"chain":""')
+    kind, _, rest = rest.partition(b'0,"id":""')
+    named, _, rest = rest.partition(b'"policy":"')
+    agent, tool, rest = rest[len(policy) :].partition(b',"tool":')
+    told = b',"can":' + canonical(can) if can else b""
+    return Template(kind, named + b'"policy":"', policy.encode(), agent, tool + rest[:-1], told)
+
+
+def encode_quiet(
+    template: Template,
+    quiet: Quiet,
+    moment: Moment,
+    decision: Decision,
+    seq: int,
+    prev: str,
+    chain: str,
+    salt: str = NO_SALT,
+    brief: Brief | None = None,
+) -> Parts:
+    """The canonical bytes of a quiet event's record."""
+    reply, settles = decision.inputs.reply, moment.settles
+    policy, records, left = (
+        (template.policy, quiet.records, "")
+        if brief is None
+        else (brief.policy.encode(), brief.records, brief.left)
+    )
+    said = b""
+    if reply is not None:
+        said = b',"now":%d' % reply.now if reply.now else b""
+        if reply.values:
+            said += b',"values":' + canonical(reply.values)
+        if reply.settled:
+            said += b',"settled":' + canonical(reply.settled)
+    body = b'{"v":%d,"prev":"%b","seq":%d,"chain":"%b"%b%d,"id":%b%b%b%b%b%b%b%b%b}' % (
+        VERSION, prev.encode(), seq, chain.encode(), template.kind, moment.events[0].at,
+        canonical(decision.id), template.run, policy, template.agent,
+        b',"call":' + canonical(quiet.call) if quiet.call else b"", template.tool,
+        b',"settles":' + canonical(settles) if settles else b"", template.can, said,
+    )  # fmt: skip
+    kept = b'{"salt":"%b"%b%b%b}' % (
+        salt.encode(),
+        b"" if quiet.content is None else b',"content":' + canonical(quiet.content),
+        b',"records":' + canonical(records) if records else b"",
+        b',"left":"%b"' % left.encode() if left else b"",
+    )
+    return bound(body, kept, salt)
 
 
 def bound(body: bytes, kept: bytes, salt: str) -> Parts:

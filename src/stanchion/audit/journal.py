@@ -9,8 +9,7 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from stanchion.audit import notes
-from stanchion.audit.apart import NO_SALT, Parts, encode, entry_from
-from stanchion.audit.line import encode_line
+from stanchion.audit.apart import NO_SALT, Parts, encode, encode_quiet, entry_from
 from stanchion.audit.record import GENESIS, Entry, Redact, entry_of, quiet_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.decision import Decision
@@ -242,13 +241,14 @@ class MemoryJournal:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
             written, head = self._end
-            if moment.line is None or notes:
+            if moment.template is None or notes:
                 parts = encode(
                     entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide)
                 )
             else:
                 quiet = quiet_of(moment, decision, self._redact)
-                parts = encode_line(moment.line, quiet, moment, decision, written, head, MEMORY)
+                place = written, head, MEMORY
+                parts = encode_quiet(moment.template, quiet, moment, decision, *place)
             head = self._sha256(parts.body).hexdigest()
             self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
             self._end = (written + 1, head)

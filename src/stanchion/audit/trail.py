@@ -14,13 +14,12 @@ from pathlib import Path
 from stanchion.audit import notes as noted
 from stanchion.audit.age import Ageing
 from stanchion.audit.anchors import Anchor, place_of
-from stanchion.audit.apart import Parts, Salts, encode
+from stanchion.audit.apart import Parts, Salts, encode, encode_quiet
 from stanchion.audit.chain import Chain, Lost
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import refuse_former
-from stanchion.audit.line import encode_line
 from stanchion.audit.marks import Marks
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, Entry, Quiet, entry_of, quiet_of
@@ -139,13 +138,13 @@ class Trail:
             place = chain.seq, chain.head, chain.id
             salt = self._salts.of(chain.id, chain.seq)
             entry: Entry | Quiet
-            if moment.line is None or notes:
+            if moment.template is None or notes:
                 entry = entry_of(moment, decision, *place, notes, self._redact, hide)
                 parts = encode(entry, salt, repeated.brief(entry, decision))
             else:
                 entry = quiet_of(moment, decision, self._redact)
                 brief = repeated.brief(entry, decision)
-                parts = encode_line(moment.line, entry, moment, decision, *place, salt, brief)
+                parts = encode_quiet(moment.template, entry, moment, decision, *place, salt, brief)
             mark = self._append(chain, parts, took_ns)
             repeated.note(entry, moment, decision, parts.whole)
             return mark

@@ -97,14 +97,21 @@ Permit = tuple[str, Callable[[Any, frozenset[str]], Any], str]
 it, the guard's id."""
 
 
+Listening = tuple[list[Pure], list[tuple[int, Any, int]]]
+"""Guards that are judged, and guards that may want to ask something."""
+
+MOST_HEARD: Final = 256
+"""How many selections of a plan's guards are remembered."""
+
+
 class Plan:
     """A lineup for one run and tool, built once: lines and keys made."""
 
     __slots__ = (
-        "_lifted", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks", "end",
-        "event_of", "guards", "holds", "lifts", "lines", "lineup", "meters", "passes", "permits",
-        "policy", "pure", "records", "redacts", "refusals", "run", "shadow", "since", "slices",
-        "switches", "taken", "tallied", "until", "warnings", "watchers",
+        "_lifted", "_listening", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks",
+        "end", "event_of", "gates", "guards", "holds", "lifts", "lines", "lineup", "meters",
+        "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow",
+        "since", "slices", "switches", "taken", "tallied", "until", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -131,6 +138,8 @@ class Plan:
         self.passes, self.redacts, self.tallied, self.cells = (
             lineup.passes, lineup.redacts, lineup.tallied, lineup.cells,
         )  # fmt: skip
+        self.gates = lineup.gates
+        self._listening: dict[tuple[int, ...], Listening] = {}
         self.pure = self._asked(events)
         self.all_pure, self.switches, self.asks = lineup.all_pure, lineup.switches, lineup.asks
         self.lifts = frozenset(lifts)
@@ -172,6 +181,27 @@ class Plan:
                     continue
             found.append((pos, judge, index))
         return found
+
+    def listening(self, readings: tuple[Reading, ...]) -> Listening:
+        """The pure guards and the asking ones that may have something to say: those with a gate
+        only where something of it is in their event."""
+        heard: tuple[int, ...] = ()
+        try:
+            for index, own in self.gates:
+                heard += readings[index].heard(own)
+        except Exception:  # noqa: BLE001 - a guard's own work may raise: it is asked, and fails there
+            return self.pure, self.asks
+        known = self._listening.get(heard)
+        if known is None:
+            gated = {at for _, own in self.gates for at in own.everybody}
+            silent = gated.difference(heard)
+            if len(self._listening) >= MOST_HEARD:
+                self._listening.clear()
+            known = self._listening[heard] = (
+                [one for one in self.pure if one[0] not in silent],
+                [one for one in self.asks if one[0] not in silent],
+            )
+        return known
 
     def _count(self, events: tuple[Event, ...]) -> None:
         """Enter the guards that keep something of the run. One that cannot even say what is judged

@@ -261,8 +261,8 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     another guard asks for still waits. `bypasses` are the guards that this one action goes past,
     their refusals included. `readings` are what is known already of what the events say,
     `judged` what pure guards have found in them, `carried` what the runtime keeps in the store
-    along with the decision, and `line` the bytes of their record that are known before; none of it
-    is recorded.
+    along with the decision, and `template` the bytes of their record that are known before; none of
+    it is recorded.
     """
 
     events: tuple[Event, ...]
@@ -278,7 +278,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     readings: tuple[Any, ...] = ()
     carried: Carried | None = None
     judged: Any = None
-    line: Any = None
+    template: Any = None
 
     @property
     def id(self) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Protocol
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import GuardGate, Switch
+from stanchion.kernel.contract.values import Switch
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Lookup
@@ -52,8 +52,8 @@ class Reading(Protocol):
     def event(self) -> Any:
         """The event."""
 
-    def lacks(self, gate: GuardGate) -> bool:
-        """Whether nothing of a guard's gate is in it."""
+    def heard(self, gates: Any, /) -> tuple[int, ...]:
+        """The guards among some with a gate that may have something to say, by their places."""
 
 
 class PureGuard(Protocol):

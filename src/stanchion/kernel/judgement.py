@@ -16,6 +16,7 @@ from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Placed, Reading, TooDense, failure_of
+from stanchion.kernel.lineup import Pure
 from stanchion.kernel.lookups import (
     UNHEARD,
     Answer,
@@ -45,13 +46,17 @@ def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
     return tuple([read(event) for event in moment.events])
 
 
-def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int]:
-    """Pure guards in order until one stops. One `try` round the loop: only a failure pays for being
-    careful."""
+def judge_pure(
+    plan: Plan, readings: tuple[Reading, ...], pure: list[Pure] | None = None
+) -> tuple[Found, int]:
+    """Pure guards in order until one stops; only those that listen, where these are known. One
+    `try` round the loop: only a failure pays for being careful."""
     found: Found = []
     cut = plan.end
     try:
-        for pos, judge, index in plan.pure:
+        if pure is None:
+            pure = plan.listening(readings)[0] if plan.gates else plan.pure
+        for pos, judge, index in pure:
             finding = judge(readings[index])
             if finding is not None:
                 cut = note(plan, pos, finding, found, cut)

@@ -4,7 +4,8 @@ for every run."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cached_property
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ from stanchion.kernel.contract.powers import ANSWERS, FINGERPRINTS, GATES, SWITC
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.findings import Trace
 from stanchion.kernel.guard import Kind, Placed, Switch, order
+from stanchion.kernel.regex import Finds, finders
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import carried
 
@@ -21,6 +23,9 @@ COUNTING: Final = (Kind.METER, Kind.RECORD)
 """Kinds of guard that count a moment once, at the first of its events they stand at."""
 MOST: Final = 4_096
 """How many lineups are remembered."""
+
+MOST_SHAPES: Final = 1_024
+"""For how many shapes of arguments it is remembered which gates are open."""
 
 Judge = Callable[[Any], Any]
 Pure = tuple[int, Judge, int]
@@ -37,6 +42,7 @@ class Lineup:
         self, chains: Chains, stages: tuple[Stage, ...], can: tuple[Action, ...], mode: str
     ) -> None:
         self.chains = chains
+        self._gates: list[dict[int, GuardGate]] = [{} for _ in chains]
         self.guards: list[Placed] = []
         self.event_of: list[int] = []
         for index, chain in enumerate(chains):
@@ -71,6 +77,9 @@ class Lineup:
                 self.pure.append(broken)
                 self.all_pure.append(broken)
         self._switch(offered)
+        self.gates: list[tuple[int, GateSet]] = []
+        with suppress(Exception):  # a guard may say anything of its gate: then all are asked
+            self.gates = [(at, GateSet(gates)) for at, gates in enumerate(self._gates) if gates]
 
     def _enter(
         self,
@@ -89,14 +98,19 @@ class Lineup:
                 if switched is not None and (switches := switched.switches):
                     offered.append((pos, guard.judge, index, switches))
                 else:
-                    # A piece of a stream is judged with what stands before it.
-                    gated = None if stage is Stage.MODEL_CHUNK else GATES.of(guard)
-                    judge = guard.judge if gated is None else _behind(gated.gate, guard.judge)
-                    self.pure.append((pos, judge, index))
+                    self._gate(pos, guard, stage)
+                    self.pure.append((pos, guard.judge, index))
             case Kind.ASKING:
+                self._gate(pos, guard, stage)
                 self.asks.append((pos, guard, index))
             case Kind.METER | Kind.RECORD:
                 self.counting.append((pos, placed))
+
+    def _gate(self, pos: int, guard: Any, stage: Stage) -> None:
+        """Enter the gate of a guard; a piece of a stream is judged with what stands before it."""
+        gated = None if stage is Stage.MODEL_CHUNK else GATES.of(guard)
+        if gated is not None and gated.gate is not None:
+            self._gates[self.event_of[pos]][pos] = gated.gate
 
     def _switch(self, offered: list[tuple[int, Judge, int, tuple[Switch, ...]]]) -> None:
         """Put each guard under the switch whose values it shares with the fewest others."""
@@ -131,6 +145,47 @@ class Lineup:
         ]
 
 
+class GateSet:
+    """The gates of guards that stand at one event, by their places in the chain."""
+
+    def __init__(self, gates: Mapping[int, GuardGate]) -> None:
+        self.everybody = tuple(sorted(gates))
+        self.lengths = {at: gate.shortest for at, gate in gates.items()}
+        """How long the texts are, at least, about which a guard has something to say."""
+        self.least, self.most = min(self.lengths.values()), max(self.lengths.values())
+        self._gates = gates
+        self.works = [(at, work) for at, gate in gates.items() for work in gate.works]
+        self._opens = [(at, gate.opens) for at, gate in gates.items() if gate.opens is not None]
+        self._shapes: dict[tuple[Any, ...], tuple[int, ...]] = {}
+
+    @cached_property
+    def searches(self) -> list[tuple[bool, Finds, tuple[int, ...]]]:
+        """What looks for expressions, in the texts as they are or in what patterns go by, and whose
+        each is."""
+        gates = self._gates.items()
+        raw = [(one, at) for at, gate in gates for one in gate.expressions]
+        flat = [(one, at) for at, gate in gates for one in gate.flat]
+        return [
+            (is_flat, find, owners)
+            for is_flat, owned in ((False, raw), (True, flat))
+            for find, owners in finders(owned)
+        ]
+
+    def open_to(self, event: Any) -> tuple[int, ...]:
+        """The guards whose gates an event opens whatever its texts say. They are asked once for
+        arguments of the same names and types."""
+        if not self._opens:
+            return ()
+        args = getattr(event, "args", {})
+        shape = (event.tool, event.traits, event.run.task, *args, *map(type, args.values()))
+        found = self._shapes.get(shape)
+        if found is None:
+            if len(self._shapes) >= MOST_SHAPES:
+                self._shapes.clear()
+            found = self._shapes[shape] = tuple([at for at, asks in self._opens if asks(event)])
+        return found
+
+
 class Lineups:
     """The lineups of one policy, each made once, whichever run first needs it."""
 
@@ -151,11 +206,6 @@ class Lineups:
                 self._known.clear()
             known = self._known[asked] = Lineup(chains, stages, can, mode)
         return known
-
-
-def _behind(gate: GuardGate, judge: Judge) -> Judge:
-    """The judgement of a guard that is asked only where something of its gate is."""
-    return lambda reading: None if reading.lacks(gate) else judge(reading)
 
 
 def _may_redact(guard: Any) -> bool:

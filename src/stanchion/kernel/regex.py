@@ -8,7 +8,7 @@ stands in.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, AnyStr, Final, cast
 
@@ -38,18 +38,46 @@ def linear(expression: str, memory: int = MEMORY) -> Any:
         raise ValueError(said.decode("utf-8", "replace") if type(said) is bytes else said) from None
 
 
+Finds = Callable[[bytes], Any]
+"""Gives the numbers of expressions that stand anywhere in some bytes, `None` where none does."""
+
+
 @lru_cache(64)
-def finding(expression: str) -> Callable[[bytes], Any]:
-    """What says whether an expression stands anywhere in some bytes: it gives `None` where it does
-    not. It is compiled when it is first asked for, and the same for the same. It does without what
-    RE2 falls back on where its automaton has no room: none may be larger than `LARGEST`."""
+def finding(*expressions: str) -> Finds:
+    """What says which expressions stand anywhere in some bytes. It is compiled when it is first
+    asked for, and the same for the same. It does without what RE2 falls back on where its automaton
+    has no room: none may be larger than `LARGEST`."""
     import re2
 
-    alone = re2.Set.SearchSet(linear("", 8 * MEMORY).options)
-    alone.Add(expression.encode("latin-1"))
-    alone.Compile()
-    find: Callable[[bytes], Any] = alone.Match
+    together = re2.Set.SearchSet(linear("", 8 * MEMORY).options)
+    for expression in expressions:
+        together.Add(expression.encode("latin-1"))
+    together.Compile()
+    find: Finds = together.Match
     return find
+
+
+def finders(owned: Iterable[tuple[str, int]]) -> list[tuple[Finds, tuple[int, ...]]]:
+    """What looks for expressions together, as many as an automaton has room for, and whose each
+    is."""
+    made: list[tuple[Finds, tuple[int, ...]]] = []
+    some: list[tuple[str, int]] = []
+    room = LARGEST
+    for expression, owner in owned:
+        room -= _steps(expression)
+        if room < 0 and some:
+            made.append((finding(*[one for one, _ in some]), tuple([at for _, at in some])))
+            some, room = [], LARGEST - _steps(expression)
+        some.append((expression, owner))
+    if some:
+        made.append((finding(*[one for one, _ in some]), tuple([at for _, at in some])))
+    return made
+
+
+@lru_cache(256)
+def _steps(expression: str) -> int:
+    steps: int = linear(expression).programsize
+    return steps
 
 
 class _Regex:

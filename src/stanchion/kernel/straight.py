@@ -62,13 +62,14 @@ def prepare(
             break
     if watch[3]:
         return None
-    found, cut = judge_pure(plan, (reading,))
+    pure, asks = plan.listening((reading,)) if plan.gates else (plan.pure, plan.asks)
+    found, cut = judge_pure(plan, (reading,), pure)
     if found:
         return plan, found, cut
     used, expects, puts, wrote = [*watch[2]], [*watch[1]], [], []
     gates, since, until = len(expects), plan.since, plan.until
     try:
-        for _pos, guard, _index in plan.asks:
+        for _pos, guard, _index in asks:
             if guard.ask(reading) is not None:
                 return plan, found, cut
         for _pos, judge, name, _index, when, behind, shadow in plan.records:

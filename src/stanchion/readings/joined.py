@@ -29,6 +29,11 @@ class Joined:
         self.raw = self.text.encode("latin-1", "replace")
         self.flat = _flattened(self.raw)
 
+    @property
+    def is_parted(self) -> bool:
+        """Whether what stands between texts stands in one of them: it hides a word there."""
+        return self.flat.count(b"\n") > max(len(self.texts) - 1, 0)
+
     @cached_property
     def begins(self) -> list[int]:
         """Where each text begins, and behind the last one where another would."""

@@ -8,15 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from stanchion.kernel.content import CONTENT
-from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.guard import TooDense
-from stanchion.kernel.regex import finding
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.fingerprint import fingerprint
 from stanchion.readings.joined import joined
 from stanchion.readings.texts import leaves
 
 if TYPE_CHECKING:
+    from stanchion.kernel.lineup import GateSet
     from stanchion.readings.act import Act
     from stanchion.readings.commands import Held
     from stanchion.readings.fingerprint import Fingerprint
@@ -136,22 +135,28 @@ class Reading(Generic[E]):
         made: T = found
         return made
 
-    def lacks(self, gate: GuardGate) -> bool:
-        """Whether nothing of a gate is in the event. Guards read characters that are not ASCII in
-        ways of their own: where there are any, that is not known."""
-        expressions, works, shortest = gate
+    def heard(self, gates: GateSet) -> tuple[int, ...]:
+        """The guards among some with a gate that may have something to say, by their places. They
+        read characters that are not ASCII in ways of their own: where there are any, all may."""
+        found = gates.open_to(self.event)
         texts = self.joined
         if not texts.text.isascii():
-            return False
-        if len(texts.raw) < shortest:
-            return True
-        for expression in expressions:
-            if finding(expression)(texts.raw) is not None:
-                return False
-        for work in works:  # noqa: SIM110 - a generator would take as long as the work
-            if self.of(work) is not None:
-                return False
-        return True
+            return gates.everybody
+        size = len(texts.raw)
+        if size < gates.least:
+            return found
+        for is_flat, find, owners in gates.searches:
+            numbers = find(texts.flat if is_flat else texts.raw)
+            if is_flat and texts.is_parted:
+                found = (*found, *owners)
+            elif numbers is not None:
+                found = (*found, *[owners[number] for number in numbers])
+        for at, work in gates.works:
+            if at not in found and gates.lengths[at] <= size and self.of(work) is not None:
+                found = (*found, at)
+        if size < gates.most:
+            return tuple([at for at in found if gates.lengths[at] <= size])
+        return found
 
     def __getattr__(self, part: str) -> Any:
         """Work out a part that was not asked for before."""

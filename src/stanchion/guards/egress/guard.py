@@ -12,14 +12,13 @@ import msgspec
 from stanchion.guards.egress.codes import CODES
 from stanchion.guards.egress.hosts import Hosts
 from stanchion.guards.egress.names import METADATA, inside_name, written_in
-from stanchion.guards.egress.places import PLAIN, SIGNS, CalledUrl, named_as, places
+from stanchion.guards.egress.places import SIGNS, CalledUrl, names_a_place, places
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Beside, Point, Standing
+from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
-from stanchion.kernel.regex import linear
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.addresses import Address, address_of, carried, inside, is_metadata
@@ -156,11 +155,12 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         return lru_cache(KEPT)(self._judged)
 
     @cached_property
-    def _signs(self) -> Any:
-        """Finds what a call has in its texts that names a place against which something is said;
-        `None` where something is said against plain names of hosts."""
+    def gate(self) -> GuardGate | None:
+        """What a call has in its texts that names a place against which something is said; `None`
+        where something is said against plain names of hosts. An argument whose own name says that
+        it is a place may be wrong in itself."""
         names = self._allowed is None and not self.denied_hosts and "*" in self.internal_hosts
-        return linear(SIGNS) if names else None
+        return GuardGate(flat=(SIGNS,), opens=names_a_place) if names else None
 
     def judge(self, reading: Reading[Egress | ToolCall], /) -> Finding | None:
         """What is said against where a request goes, or against the first of a call's URLs that
@@ -169,12 +169,6 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         Logins in URLs are kept out of records, also where they are allowed.
         """
         event = reading.event
-        args = event.args if self._signs is not None and isinstance(event, ToolCall) else None
-        # An argument whose own name says that it is a place may be wrong in itself.
-        if args is not None and not any(map(named_as, args)):
-            plain = PLAIN.issuperset(map(type, args.values()))
-            if plain and self._signs.search(reading.joined.flat) is None:
-                return None
         finding = self._against(event)
         if finding is None and self.arguments and isinstance(event, ToolCall):
             finding = self._commanded(reading)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
+from stanchion.guards.egress.names import CARRYING
 from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UNSEEN
 from stanchion.readings.word_lists import listed
@@ -39,7 +40,12 @@ NOWHERE: Final = listed("about data mailto tel sms blob urn cid arn")
 
 PLAIN: Final = frozenset({str, int, float, bool, type(None)})
 """Values that have no names in them."""
-SIGNS: Final = r"(?i)[^a-z_ /.,\n-]|metadata|instance-data|socket"
+SIGNS: Final = "|".join(
+    [
+        r"(?i)[^a-z0-9_ /.,\n-]|(?:^|[^a-z0-9_])[0-9]|[0-9][.-][0-9]|metadata|instance-data|socket",
+        *sorted([zone.replace(".", r"\.") for zone in CARRYING]),
+    ]
+)
 """What is in every text that names a URL, an address, a login, a service of metadata or a socket,
 as it stands or in a command."""
 SHORTEST: Final = len("http://")
@@ -62,6 +68,15 @@ _COUNT: Final = regex(r"[1-9][0-9]{0,6}")
 """A number that is no address of anything."""
 _BLANK: Final = regex(r"\s")
 _LOGIN: Final = regex(r"[\w.-]+@([^\s:/@]+):(?!//)[^\s]*")
+
+
+def names_a_place(event: Any) -> bool:
+    """Whether the name of an argument says that it is a place, or there is more than plain values
+    in them; a request is one to a place."""
+    args = getattr(event, "args", None)
+    return (
+        args is None or not PLAIN.issuperset(map(type, args.values())) or any(map(named_as, args))
+    )
 
 
 class CalledUrl(NamedTuple):

@@ -31,12 +31,13 @@ from stanchion.guards.files.search_path import adds_to_path
 from stanchion.guards.files.surroundings import around, elsewhere
 from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
-from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
@@ -209,9 +210,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return lru_cache(KEPT)(self._judged)
 
     @cached_property
-    def _signs(self) -> Any:
-        """Finds what a path has that may be protected; `None` where lists decide, or folders from
-        which a path is protected in another way."""
+    def _signs(self) -> str | None:
+        """What a path has that may be protected; `None` where lists decide, or folders from which a
+        path is protected in another way."""
         lists = self.deny or self.protected or self.read is not None or self.write is not None
         more = [self._places.sign.pattern, *[re.escape(one.parts[-1]) for one in self._own]]
         if lists or any(one.root for one in self.folders.places) or not "".join(more).isascii():
@@ -219,32 +220,25 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         return signs_of([pattern(text) for rule in RULES for text in rule.globs], more)
 
     @cached_property
-    def _signs_by(self) -> Callable[[str, tuple[str, ...], str], Any]:
-        """Gives what a call of a tool in a task has to have in its texts for a path of it to be
-        protected; `None` where that is not all that counts."""
+    def gate(self) -> GuardGate | None:
+        """What a call has in its texts of which a path is protected; `None` where that is not all
+        that counts."""
+        told = self.tools or self.arguments or not self.paths_only
+        return (
+            None
+            if told or self._signs is None
+            else GuardGate(flat=(self._signs,), opens=self._deletes)
+        )
 
-        def find(tool: str, traits: tuple[str, ...], task: str) -> Any:
-            act = act_of(tool, traits)
-            told = self.tools or self.arguments or not self.paths_only
-            deletes = told or act.use == "delete" or act.moves
-            return None if deletes or self._scope(task) != FREE else self._signs
-
-        return lru_cache(KEPT)(find)
+    def _deletes(self, event: ToolCall) -> bool:
+        """Whether a call may delete, by its tool or an option, or its task has files of its own."""
+        act = act_of(event.tool, event.traits)
+        options = bool in map(type, event.args.values())
+        return act.use == "delete" or act.moves or options or self._scope(event.run.task) != FREE
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """The severest of what is found about the call's paths; the first of them where they are
         alike."""
-        event = reading.event
-        signs = self._signs_by(event.tool, event.traits, event.run.task)
-        # A tool that does not delete by its name may do so by an option, and what separates texts
-        # hides a name where it stands in one.
-        if signs is not None and True not in event.args.values():
-            texts = reading.joined
-            if texts.flat.count(b"\n") < len(texts.texts) and signs.search(texts.flat) is None:
-                return None
-        return self._judge_paths(reading)
-
-    def _judge_paths(self, reading: Reading[ToolCall]) -> Finding | None:
         event = reading.event
         worst: Finding | None = None
         named = self.targets(reading)
@@ -336,7 +330,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             return False
         text = f"{target.text}{BETWEEN}{target.base}"
         plain = len(target.text) <= LONGEST_NAME and text.count(BETWEEN) == 1
-        return plain and signs.search(flat(text)) is None
+        return plain and finding(signs)(flat(text)) is None
 
     def _led(
         self, target: Target, places: list[Place], unclear: str, task: str, remote: bool

@@ -14,7 +14,7 @@ from stanchion.guards._own import OwnPlaces
 from stanchion.guards.shell.codes import CODES
 from stanchion.guards.shell.strictures import Strictures
 from stanchion.kernel.actions import Action, Category, severer
-from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -22,7 +22,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-from stanchion.readings.commands import Held, Naming, held
+from stanchion.readings.commands import JSON, Held, Naming, held, may_hold
 from stanchion.readings.shell import analyse
 
 if TYPE_CHECKING:
@@ -63,6 +63,12 @@ class Shell(Strictures, frozen=True, dict=True):
             return attrgetter("commands")
         naming = Naming(None if self.tools is None else names(self.tools), self.arguments)
         return lambda reading: held(reading.event.tool, reading.event.args, naming)
+
+    @cached_property
+    def gate(self) -> GuardGate | None:
+        """What is in every call that holds a command, where the policy does not say which do."""
+        named = self.tools is not None or self.arguments is not None
+        return None if named else GuardGate((JSON,), opens=may_hold)
 
     def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
         """What is unclear may be answered more mildly at a higher risk."""

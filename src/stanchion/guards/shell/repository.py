@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from stanchion.guards.shell.questions import Question, Unsure
     from stanchion.guards.shell.rule import Rule
     from stanchion.guards.shell.verdict import Text, Verdict
+    from stanchion.kernel.contract.values import GuardGate
 
 KEPT: Final = 1_024
 """How many texts are remembered with what is asked about them."""
@@ -44,6 +45,9 @@ class Judges(Protocol):
 
     @property
     def deadline_ms(self) -> int: ...
+
+    @property
+    def gate(self) -> GuardGate | None: ...
 
     @property
     def verdict(self) -> Verdict: ...
@@ -76,6 +80,11 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
     priority: ClassVar[int] = 10
 
     shell: Judges
+
+    @property
+    def gate(self) -> GuardGate | None:
+        """What is in every call that holds a command."""
+        return self.shell.gate
 
     def told(self, own: Any, /) -> Repository:
         """The same guard that knows where the shield keeps what is its own."""

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import msgspec
 
 from stanchion.guards.sql.choices import BY_RISK, Choices
-from stanchion.guards.sql.hint import hint
+from stanchion.guards.sql.hint import HINT
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -112,11 +113,15 @@ class Sql(Choices, frozen=True, dict=True):
             self.__dict__["_quiet"]("sqlglot", PARSING.get)
         return Judge(self)
 
+    @cached_property
+    def gate(self) -> GuardGate | None:
+        """What is in every text about which something is said."""
+        return GuardGate(flat=(HINT,)) if self._has_hint else None
+
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Say the worst of what the statements of a call do; look for fragments where there are no
         statements."""
-        quiet = self._has_hint and hint().search(reading.joined.flat) is None
-        return None if quiet else self._judge.judge(reading)
+        return self._judge.judge(reading)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

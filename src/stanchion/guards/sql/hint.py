@@ -3,10 +3,8 @@ call has none."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
-from stanchion.kernel.regex import linear
 from stanchion.readings.word_lists import listed
 
 WORDS: Final = listed(
@@ -22,7 +20,5 @@ WORDS: Final = listed(
 """First words of statements, but for those that only look, bracket others or keep house."""
 
 
-@cache
-def hint() -> Any:
-    """Finds such a word, a procedure of a server, or a comment, which may stand inside of one."""
-    return linear(rf"(?i)\b(?:{'|'.join(sorted(WORDS))})\b|\b[sx]p_|/\*")
+HINT: Final = rf"(?i)\b(?:{'|'.join(sorted(WORDS))})\b|\b[sx]p_|/\*"
+"""Such a word, a procedure of a server, or a comment, which may stand inside of one."""

@@ -15,13 +15,18 @@ Switch = tuple[Callable[[Any], Any], frozenset[Any]]
 
 class GuardGate(NamedTuple):
     """What has to be in an event, any of it, for a guard to have something to say: expressions of
-    RE2 that stand in the texts of `reading.leaves` (with `\\x1f` between them), or work for
-    `reading.of` that gives something else than `None`. No shorter texts
-    than `shortest` have any."""
+    RE2 that stand in the texts of `reading.leaves` (with `\\x1f` between them), or `flat` ones that
+    stand in `reading.joined.flat`, or work for `reading.of` that gives something else than `None`.
+    No shorter texts than `shortest` have any.
+
+    An event that `opens` is looked at whatever its texts say: by its run, its tool, and the names
+    and types of its arguments."""
 
     expressions: tuple[str, ...] = ()
     works: tuple[Callable[[Any], Any], ...] = ()
     shortest: int = 0
+    flat: tuple[str, ...] = ()
+    opens: Callable[[Any], bool] | None = None
 
 
 class Beside(NamedTuple):

@@ -8,12 +8,15 @@ from typing import Any, Final
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
 from stanchion.readings.commands.held import Held, Naming
 from stanchion.readings.commands.roles import BESIDE, COMMAND, RUN, role_of
-from stanchion.readings.commands.runner import Runner, runner_of
+from stanchion.readings.commands.runner import NONE, Runner, runner_of
 from stanchion.readings.commands.shapes import LONE, spelled
 
-__all__ = ["USUAL", "Held", "Naming", "commands", "held"]
+__all__ = ["JSON", "USUAL", "Held", "Naming", "commands", "held", "may_hold"]
 
 SCALARS: Final = frozenset([int, float, bool, type(None)])
+PLAIN: Final = SCALARS | {str}
+JSON: Final = r"(?:^|\x1f)[{\[ \n\t\r]"
+"""How a text begins that may be JSON, among those of a call."""
 USUAL: Final = Naming()
 ALWAYS: Final = Runner(True)
 NOTHING: Final[tuple[Held, ...]] = ()
@@ -23,6 +26,17 @@ def commands(reading: Any) -> tuple[Held, ...]:
     """What the call of a reading runs."""
     event = reading.event
     return held(event.tool, getattr(event, "args", None), USUAL)
+
+
+def may_hold(event: Any) -> bool:
+    """Whether a call may hold a command whatever its texts are, by its tool and the names and types
+    of its arguments; otherwise only a text does that may be JSON (`JSON`)."""
+    runner = runner_of(event.tool)
+    return (
+        runner != NONE
+        or not PLAIN.issuperset(map(type, event.args.values()))
+        or any(role_of(name) & (COMMAND | BESIDE) for name in event.args)
+    )
 
 
 def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:

@@ -12,8 +12,8 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.audit.apart import Template, template_of
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.line import Line, line_of
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision
@@ -54,7 +54,7 @@ class QuietLane(msgspec.Struct, eq=False):
     amounts: Amounts
     lent: frozenset[Unit]
     """What each call reserves, and what of that goes back where nobody says that it was used."""
-    line: Line
+    template: Template
     """The bytes of its records that are known before."""
     kept_ns: int
     """How long after its judgement a call may begin."""
@@ -99,8 +99,8 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
     lane = None
     if straight:
         plan, kept_ns = plans.of((probe,), NORMAL), begins_within_ns(desk.shield.policy)
-        line = line_of(probe, plan.policy, plan.passes, plans.limited, spent[0])
-        lane = QuietLane(plans, plan, risk, traits, *spent, line, kept_ns)
+        template = template_of(probe, plan.policy, plan.passes, plans.limited, spent[0])
+        lane = QuietLane(plans, plan, risk, traits, *spent, template, kept_ns)
     if len(desk.lanes) >= MOST:
         desk.lanes.clear()
     desk.lanes[kind, tool] = lane
@@ -148,7 +148,8 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         if decision is None:
             return None
         self.decision = decision
-        moment = Moment((event,), self.amounts, self.settles, readings=(reading,), line=lane.line)
+        about = (event,), self.amounts, self.settles
+        moment = Moment(*about, readings=(reading,), template=lane.template)
         took_ns = perf_counter_ns() - self.begun_ns
         mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), event.call)
         if not isinstance(mark, int):

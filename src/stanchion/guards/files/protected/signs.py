@@ -4,13 +4,12 @@ none."""
 from __future__ import annotations
 
 import re
-from typing import Any, Final
+from typing import Final
 
 from stanchion.guards.files.protected.credentials import PROFILES, TICKETS
 from stanchion.guards.files.protected.keys import RINGS
 from stanchion.guards.files.protected.names import CREDENTIAL, KEY_FILES
 from stanchion.kernel.names import is_glob
-from stanchion.kernel.regex import linear
 from stanchion.readings.paths.globs import Pattern
 
 ROOTED: Final = r"(?:^|[^\w.:/-])/|(?:^|[^a-z0-9])[a-z]:|:/[^/]|:///|file:"
@@ -31,12 +30,12 @@ KNOWN: Final = "|".join(
 """Parts of names by which a file is protected wherever it is."""
 
 
-def signs_of(globs: list[Pattern], more: list[str]) -> Any:
-    """Finds what no path is without that a class or one of these globs protects from being read or
+def signs_of(globs: list[Pattern], more: list[str]) -> str:
+    """What no path is without that a class or one of these globs protects from being read or
     written, seen from a folder of which nothing is known. Deleting is another matter: it reaches
     what is inside."""
     known = [
         max([x for x in one.parts if not is_glob(x)], key=len) for one in globs if one.anywhere
     ]
     names = [re.escape(name) for name in known if name[0] != "."]
-    return linear("(?i)" + "|".join([ROOTED, ODD, KNOWN, *names, *more]))
+    return "(?i)" + "|".join([ROOTED, ODD, KNOWN, *names, *more])
