@@ -14,10 +14,9 @@ from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING
 from stanchion.runtime.calling import reports
-from stanchion.runtime.deciding import quiet
 from stanchion.runtime.deciding.assess import lapsed
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.quiet import Carry
+from stanchion.runtime.deciding.quiet import Carry, QuietPassage, lane_of
 from stanchion.runtime.deciding.reported import failure_in
 from stanchion.runtime.deciding.spend import overruns, unforeseen
 from stanchion.runtime.driving.flow import Flow
@@ -32,7 +31,8 @@ def call(desk: Desk, carry: Carry, tool: str, args: dict[str, Any]) -> Straight 
     `None` where the engine has to be asked from the beginning."""
     shield = desk.shield
     at = shield.clock()
-    lane, took = _lane(desk, ToolCall, tool, args, at)
+    lane = lane_of(desk, ToolCall, tool, at)
+    took = None if lane is None or type(args) is not dict else _plain(_arguments, args)
     if lane is None or took is None:
         return None
     event = ToolCall(
@@ -40,7 +40,7 @@ def call(desk: Desk, carry: Carry, tool: str, args: dict[str, Any]) -> Straight 
         traits=lane.traits, args=took.content,
     )  # fmt: skip
     begun_ns, awake_ns = perf_counter_ns(), shield.awake_ns()
-    going = quiet.QuietPassage(desk, lane, event, lane.amounts, (), begun_ns)
+    going = QuietPassage(desk, lane, event, lane.amounts, (), begun_ns, took.chars)
     try:
         decision = going.decide(carry)
         if going.lost is not None:
@@ -61,7 +61,8 @@ def outcome(
     """Decide the result of an open call that may be quiet; gives the flow by which it goes on where
     it is not, and `None` where the engine has to be asked from the beginning."""
     at = desk.shield.clock()
-    lane, took = _lane(desk, ToolResult, tool, args, at)
+    lane = lane_of(desk, ToolResult, tool, at)
+    took = None if lane is None or type(args) is not dict else _plain(_arguments, args)
     given = None if took is None else _plain(read, result)
     if lane is None or took is None or given is None or failure_in(given.content) is not None:
         return None
@@ -75,7 +76,8 @@ def outcome(
         id=desk.new_id(), at=at, run=lane.plans.run, tool=tool, risk=lane.risk,
         traits=lane.traits, call=name, args=took.content, result=given.content,
     )  # fmt: skip
-    going = quiet.QuietPassage(desk, lane, event, JUST_ONE, settles, perf_counter_ns())
+    chars = took.chars + given.chars if min(took.chars, given.chars) >= 0 else -1
+    going = QuietPassage(desk, lane, event, JUST_ONE, settles, perf_counter_ns(), chars)
     try:
         decision = going.decide(carry)
         if decision is not None:
@@ -87,21 +89,13 @@ def outcome(
         return going.left(error)
 
 
-def _opened(going: quiet.QuietPassage, lent: frozenset[int]) -> Flow[Decision]:
+def _opened(going: QuietPassage, lent: frozenset[int]) -> Flow[Decision]:
     """A call whose record could not be written, which goes ahead where a policy only watches."""
     decision = yield from going.unwritten()
     if decision.action <= PROCEEDS:
         event = going.event
         going.desk.opened(decision, event.tool, event.args, going.amounts, lent)
     return decision
-
-
-def _lane(
-    desk: Desk, kind: type[Any], tool: str, args: dict[str, Any], at: int
-) -> tuple[quiet.QuietLane | None, Read | None]:
-    """By which lane what a host tells goes, and its arguments; nothing where it goes by none."""
-    lane = quiet.lane_of(desk, kind, tool, at)
-    return lane, None if lane is None or type(args) is not dict else _plain(_arguments, args)
 
 
 _arguments = partial(arguments, copies=False)

@@ -44,6 +44,10 @@ MOST: Final = 1_024
 """How many lanes a run has; an agent can invent names of tools."""
 
 
+UNKNOWN: Final[Any] = object()
+"""What stands for a lane of which it is not known yet whether there is one."""
+
+
 class QuietLane(msgspec.Struct, eq=False):
     """By which plan events are judged straight, and what the policy says of their tool."""
 
@@ -63,13 +67,15 @@ class QuietLane(msgspec.Struct, eq=False):
 def lane_of(desk: Desk, kind: type[Any], tool: str, at: int) -> QuietLane | None:
     """The lane of a kind of events about a tool at a time; `None` where these are not decided
     straight, or something stands by which none is now."""
-    shield, plans = desk.shield, desk.plans
+    shield = desk.shield
     if desk.is_late or shield.journal.trouble or shield.unsettled.waiting or type(tool) is not str:
         return None
     lanes = desk.lanes
     key = (kind, tool)
-    lane = lanes[key] if key in lanes else _opened(desk, plans, kind, tool)
-    if lane is None or lane.plans is not plans:
+    lane: QuietLane | None = lanes.get(key, UNKNOWN)
+    if lane is UNKNOWN or (lane is not None and lane.plans.policy is not shield.policy):
+        lane = _opened(desk, desk.plans, kind, tool)
+    if lane is None:
         return None
     memory = shield.memory
     if (memory is not None and memory.is_due(at)) or not lane.plan.since <= at < lane.plan.until:
@@ -117,6 +123,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
     amounts: Amounts
     settles: tuple[Settle, ...]
     begun_ns: int
+    chars: int = -1
     reading: Any = None
     judged: Judged | None = None
     reply: Any = None
@@ -128,7 +135,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         it is not quiet, or long, or somebody is at the store."""
         lane, event, desk = self.lane, self.event, self.desk
         plans, plan, shield = lane.plans, lane.plan, desk.shield
-        if exceeds(event, LONG):
+        if not 0 <= self.chars <= LONG and exceeds(event, LONG):
             return None
         self.reading = reading = plans.policy.read(event)
         found = prepare(plans, plan, event, reading, shield.records, self.amounts, self.settles)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Coroutine
 from functools import wraps
 from types import FunctionType, GeneratorType
-from typing import Any, Concatenate, Generic, NamedTuple, ParamSpec, Protocol, TypeVar, cast
+from typing import Any, Concatenate, Final, Generic, NamedTuple, ParamSpec, Protocol, TypeVar
 
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow, T
@@ -33,28 +33,29 @@ class Short(NamedTuple, Generic[T]):
     places: int
     names: frozenset[str] = frozenset()
 
-    def of(self, desk: Desk, carry: Any, args: Any, kwargs: Any) -> T | Flow[T] | None:
-        """What comes of what is given."""
-        if carry is None or len(args) != self.places or not kwargs.keys() <= self.names:
-            return None
-        return self.decide(desk, carry, *args, **kwargs)
+
+NOWHERE: Final = Short[Any](lambda *_given: None, -1)
+"""Nothing is decided straight."""
 
 
 def twins(
-    flow: Callable[Concatenate[S, P], Flow[T]], short: Short[T] | None = None
+    flow: Callable[Concatenate[S, P], Flow[T]], short: Short[T] = NOWHERE
 ) -> tuple[Callable[Concatenate[S, P], T], Callable[Concatenate[S, P], Coroutine[Any, Any, T]]]:
     """Two methods that take what a flow's function takes: one runs the flow in the calling thread,
     and its twin for async code, whose name has an `a` in front, on the running event loop. What
     fits its `short` form goes straight."""
 
     name = flow.__name__.removeprefix("_")
+    decide, places, names = short
 
     @wraps(flow)
     def method(self: S, /, *args: P.args, **kwargs: P.kwargs) -> T:
         desk = self._desk
-        going = None if short is None else short.of(desk, desk.store.carry, args, kwargs)
-        if going is not None:
-            return drive(going, desk) if type(going) is GeneratorType else cast(T, going)
+        if len(args) == places and (not kwargs or kwargs.keys() <= names):
+            going: Any = decide(desk, desk.store.carry, *args, **kwargs)
+            if going is not None:
+                done: T = drive(going, desk) if type(going) is GeneratorType else going
+                return done
         try:
             asked = flow(self, *args, **kwargs)
         except TypeError as error:
@@ -66,9 +67,12 @@ def twins(
         from stanchion.runtime.driving.on_loop import adrive
 
         desk = self._desk
-        going = None if short is None else short.of(desk, desk.at_once, args, kwargs)
-        if going is not None:
-            return await adrive(going, desk) if type(going) is GeneratorType else cast(T, going)
+        carry = desk.at_once
+        if carry is not None and len(args) == places and (not kwargs or kwargs.keys() <= names):
+            going: Any = decide(desk, carry, *args, **kwargs)
+            if going is not None:
+                done: T = await adrive(going, desk) if type(going) is GeneratorType else going
+                return done
         try:
             asked = flow(self, *args, **kwargs)
         except TypeError as error:

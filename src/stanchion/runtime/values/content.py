@@ -35,7 +35,8 @@ class Read(msgspec.Struct, frozen=True):
     """What a value says: its content as JSON-like data, and what goes on in its place.
 
     `unread` says what could not be read, and where; `seen` how much of that is in the content at
-    least. `plain` says that the value was such data already.
+    least. `plain` says that the value was such data already, and `chars` how long it is, where that
+    is known: as `room_left` measures it.
     """
 
     content: Any
@@ -43,10 +44,15 @@ class Read(msgspec.Struct, frozen=True):
     unread: tuple[str, ...] = ()
     seen: Seen = Seen.WHOLE
     plain: bool = True
+    chars: int = -1
 
 
 def read(value: Any) -> Read:
     """Read a value that is handed on as it is, where it can be trusted to be what it says."""
+    if type(value) is str and value.isascii():
+        size = len(value)
+        if size < 64 or (size <= MAX_CHARS and not in_letters(value)):
+            return Read(value, value, chars=size)
     return _Reader(copies=False).whole(value)
 
 
@@ -72,12 +78,14 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
         ):
             break
     else:
+        size = chars + len(values)
         for name in values:
             if type(name) is not str or name in RESERVED or not (name.isascii() or encodable(name)):
                 break
+            size += len(name)
         else:
             if chars <= MAX_CHARS:
-                return Read(dict(values), values)
+                return Read(dict(values), values, chars=size)
     return _Reader(copies, frozenset(own)).whole(values)
 
 
