@@ -16,6 +16,7 @@ from stanchion.guards.files.protected.seat import AREAS, HOMES, TEMPORARY
 from stanchion.guards.files.protected.system import SITES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.lineup import GateSet
 from stanchion.readings import read
 
 OWN = OwnPlaces(
@@ -48,7 +49,11 @@ PATHS = st.tuples(
 
 
 def judged(guard: Files, tool: str, args: dict[str, Any]) -> Finding | None:
-    return guard.judge(read(ToolCall(id="e", at=0, run=RunInfo("r"), tool=tool, args=args)))
+    """What a guard says of a call, as far as it is asked about it."""
+    reading = read(ToolCall(id="e", at=0, run=RunInfo("r"), tool=tool, args=args))
+    if guard.gate is not None and not reading.heard(GateSet({0: guard.gate})):
+        return None
+    return guard.judge(reading)
 
 
 def guards(*, paths_only: bool, root: tuple[str, ...]) -> tuple[Files, Files]:
@@ -88,12 +93,9 @@ def test_what_makes_a_tool_delete_is_seen() -> None:
 
 def test_an_ordinary_path_is_let_pass_without_being_read() -> None:
     quick, slow = guards(paths_only=True, root=())
-    plain, odd = (
-        read(ToolCall(id="e", at=0, run=RunInfo("r"), tool="read_file", args={"path": path}))
-        for path in ("src/oslo/amber_falcon.py", "src/.env")
-    )
-    assert quick.judge(plain) is None
+    plain, odd = {"path": "src/oslo/amber_falcon.py"}, {"path": "src/.env"}
+    assert judged(quick, "read_file", plain) is None
     assert "_kept" not in quick.__dict__
-    assert quick.judge(odd) is not None
-    assert slow.judge(plain) is None
-    assert "_kept" in slow.__dict__
+    assert judged(quick, "read_file", odd) is not None
+    assert slow.gate is None
+    assert judged(slow, "read_file", plain) is None
