@@ -22,6 +22,7 @@ from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.replay import replay
+from stanchion.kernel.state import as_text
 from stanchion.testing.clock import FakeClock
 
 SEEDS = range(200) if os.environ.get("STANCHION_SOAK") else range(3)
@@ -77,7 +78,7 @@ def comparable(decision: Decision) -> bytes:
     there = tuple(known for known in decision.inputs.records if known[1])
     inputs = msgspec.structs.replace(decision.inputs, records=there)
     return msgspec.json.encode(
-        msgspec.structs.replace(decision, inputs=inputs), order="deterministic"
+        msgspec.structs.replace(decision, inputs=inputs), enc_hook=as_text, order="deterministic"
     )
 
 

@@ -14,6 +14,7 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.layout import segment_file
 from stanchion.audit.lines import taken_apart
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.state import LiveRecord
 from stanchion.stores.protocol import Store
 from stanchion.telemetry.figures import Series
 from tools.decisions.telling import list_figures
@@ -75,7 +76,7 @@ def spell(value: Any) -> bytes:
 
 
 def _name_type(value: object) -> str:
-    return f"$type {type(value).__name__}"
+    return value.text() if isinstance(value, LiveRecord) else f"$type {type(value).__name__}"
 
 
 class Answer(NamedTuple):

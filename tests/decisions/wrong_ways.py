@@ -13,8 +13,7 @@ import pytest
 
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel import resolution
-from stanchion.readings import joined, reading
-from stanchion.readings.fingerprint import digest
+from stanchion.readings import joined, past_call
 from stanchion.readings.history import LoopHistory
 from stanchion.runtime.deciding import attempts
 from stanchion.runtime.deciding.desk import Desk
@@ -51,16 +50,17 @@ def _instead(owner: object, name: str, make: Make) -> Swap:
     return swapped
 
 
-def _by_bytes(fingerprint: Any) -> Any:
-    def compared(tool: str, args: dict[str, Any]) -> Any:
-        raw = digest(tool, json.dumps(args))
-        return msgspec.structs.replace(fingerprint(tool, args), exact=raw)
-
-    return compared
+def _by_bytes(_normal_form: Any) -> Any:
+    return lambda tool, args: f"{tool}\0{{\0{json.dumps(args)}"
 
 
 def _told_none(of: Any) -> Any:
-    return lambda value: msgspec.structs.replace(of(value), told={})
+    def forgotten(value: Any) -> Any:
+        history = of(value)
+        history.told = {}
+        return history
+
+    return forgotten
 
 
 def _skipping(write: Any) -> Any:
@@ -150,7 +150,7 @@ LOST: Final = "verdicts state"
 ALONE: Final = {"journal": "trail"}
 
 WRONG: Final = (
-    _wrong("history by raw bytes", "blanks at the end", LOST, reading, "fingerprint", _by_bytes),
+    _wrong("history by raw bytes", "blanks at the end", LOST, past_call, "normal_form", _by_bytes),
     _wrong("told loops forgotten", "told once", "verdicts notices", LoopHistory, "of", _told_none),
     _wrong("a record skipped", "order of names", "records", MemoryJournal, "write", _skipping),
     _wrong("a run not announced", "order of names", "records", Desk, "announce", _silent, **ALONE),

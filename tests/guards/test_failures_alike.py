@@ -11,7 +11,8 @@ from typing import Any, Final
 import pytest
 
 from stanchion.guards.loops import history_key
-from stanchion.readings.history import LoopHistory, Mark
+from stanchion.readings.history import LoopHistory
+from stanchion.readings.past_call import Mark
 from stanchion.runtime.shield import Shield
 from stanchion.testing import shield_for
 from stanchion_lab.measuring.rows import VARIABLE, rows

@@ -28,8 +28,16 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Ruling
 from stanchion.readings import read
 from stanchion.readings.canonical import plain
-from stanchion.readings.fingerprint import ALIKE, SKETCHED, alike, fingerprint, name_digest
-from stanchion.readings.history import REMEMBERED, WRITTEN, LoopHistory, Mark, PastCall
+from stanchion.readings.fingerprint import (
+    ALIKE,
+    SKETCHED,
+    alike,
+    fingerprint,
+    normal_form,
+    print_of,
+)
+from stanchion.readings.history import LoopHistory
+from stanchion.readings.past_call import LONG, Mark, PastCall, begun
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.guards.loop_traces import HONEST, LOOPS, Step, traces
@@ -42,7 +50,7 @@ RUN: Final = RunInfo("r")
 
 class Played:
     """A run as the guard alone sees it: no shield, no store, a value handed from event to event.
-    Each event is another process's, unless one `goes_on`."""
+    Each event is another process's, which has the text, unless one `goes_on`."""
 
     def __init__(
         self,
@@ -95,9 +103,7 @@ class Played:
         if ruling is None:
             return None
         if ruling.put is not None:
-            self.value = json.loads(json.dumps(ruling.put))
-            if not self.goes_on:
-                WRITTEN.clear()
+            self.value = ruling.put if self.goes_on else json.loads(json.dumps(ruling.put.text()))
         return ruling.finding
 
 
@@ -237,7 +243,7 @@ def test_a_record_is_one_short_text() -> None:
     history = LoopHistory.of(played.value)
     assert history.asked
     assert len(history.found) >= 5
-    assert len(json.dumps(played.value)) <= 800
+    assert len(json.dumps(played.value)) <= 820
     assert masked(played.value) is played.value
 
 
@@ -266,6 +272,7 @@ OLD: Final[dict[str, Any]] = {
     "found": {"repeat": 1},
 }
 A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
+NAMED: Final = "~0123456789abcdef|"
 
 
 @pytest.mark.parametrize(
@@ -278,17 +285,21 @@ A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
         "2",
         "1 3    ",
         "2 3     ",
-        "5|x||||||",
-        "5|3|z9|||||",
-        "5|3|r?|||||",
-        "5|3||1,x||||",
-        "5|3|||z||||",
-        "3|3|||||abcdefgh2",
-        "5|3|||||abcdefghx|",
-        "5|3||||||abcdefghx",
-        "5|3|||||||short",
-        "5|3|||||||" + A_CALL + "odd",
-        "5|3|||||||" + A_CALL.replace("AE", "?!"),
+        NAMED + "6|x||||||",
+        NAMED + "6|3|z9|||||",
+        NAMED + "6|3|r?|||||",
+        NAMED + "6|3||1,x||||",
+        NAMED + "6|3|||z||||",
+        NAMED + "5|3|||||abcdefgh2|",
+        NAMED + "6|3|||||abcdefghx|",
+        NAMED + "6|3||||||abcdefghx",
+        NAMED + "6|3|||||||short",
+        NAMED + "6|3|||||||" + A_CALL + "odd",
+        NAMED + "6|3|||||||" + A_CALL.replace("AE", "?!"),
+        NAMED[1:] + "6|3||||||",
+        NAMED[:-2] + "|6|3||||||",
+        NAMED,
+        NAMED[:-1],
     ],
 )
 def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
@@ -303,17 +314,20 @@ def test_a_record_that_cannot_be_read_is_an_empty_history(value: Any) -> None:
 
 
 def test_a_record_that_can_be_read_is_read() -> None:
-    assert metrics("5|3||||||") == Metrics(total_checks=3)
-    assert LoopHistory.of("5|3|||||abcdefgh2,ijklmnop10|").refusals == {
+    assert metrics(NAMED + "6|3||||||") == Metrics(total_checks=3)
+    assert LoopHistory.of(NAMED + "6|3|||||abcdefgh2,ijklmnop10|").refusals == {
         "abcdefgh": 2,
         "ijklmnop": 10,
     }
-    assert LoopHistory.of("5|3||||||abcdefgh2,ijklmnop10").reasons == {
+    assert LoopHistory.of(NAMED + "6|3||||||abcdefgh2,ijklmnop10").reasons == {
         "abcdefgh": 2,
         "ijklmnop": 10,
     }
-    (call,) = LoopHistory.of(f"5|3|r1||c|asked|||{A_CALL}").calls
-    assert call == PastCall(A_CALL, "GHIJ", "exactexa", Mark.FIRST, "outcomes")
+    history = LoopHistory.of(text := f"{NAMED}6|3|r1||c|asked|||{A_CALL}")
+    (call,) = history.calls
+    assert (call.tool, call.exact, call.marks) == ("GHIJ", "exactexa", Mark.FIRST)
+    assert (call.outcome, call.text) == ("outcomes", A_CALL)
+    assert (history.digest, history.text()) == (NAMED[1:-1], text)
 
 
 @given(st.text(max_size=40) | st.text("4 ,rcxensf019AE-.", max_size=60))
@@ -366,13 +380,11 @@ def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
     )
     played = Played(guard, traits)
     for tool, arg, result in calls:
-        print_ = fingerprint(tool, {"q": f"one two three four five {arg}"})
+        new = begun("", tool, {"q": f"one two three four five {arg}"})
         history = LoopHistory.of(played.value)
-        name = name_digest(tool)
-        if history.quiet(print_.exact, name, 10, least, least, least + 1):
-            assert not history.met(print_.exact, 10)
-            assert history.failures(name, 10) < least
-            new = PastCall.begun("", name, print_, 0)
+        if history.quiet(new, 10, least, least, least + 1):
+            assert not history.met(new, 10)
+            assert history.failures(new.tool, 10) < least
             assert len(history.near(new, 10, least)) < least
             assert history.barren(10) < least + 1
         call, finding = played.begin(tool, {"q": f"one two three four five {arg}"})
@@ -403,23 +415,55 @@ def test_a_new_call_is_judged_without_taking_the_history_apart() -> None:
     assert len(called) <= 12, called
 
 
-def test_a_history_that_two_ask_for_is_one_for_each() -> None:
-    text = LoopHistory(checks=1).text()
-    one, other = LoopHistory.of(text), LoopHistory.of(text)
+@pytest.mark.parametrize("read", [True, False])
+def test_a_history_that_two_ask_for_is_one_for_each(read: bool) -> None:
+    history = LoopHistory(checks=1)
+    value = history.text() if read else history
+    one, other = LoopHistory.of(value), LoopHistory.of(value)
     one.checks = 7
-    assert other.checks == LoopHistory.of(text).checks == 1
+    assert other.checks == LoopHistory.of(value).checks == 1
 
 
-def test_no_more_histories_are_remembered_than_a_process_has_room_for() -> None:
-    for number in range(2 * REMEMBERED):
-        LoopHistory(checks=number).text()
-        assert len(WRITTEN) <= REMEMBERED
+def test_no_more_is_kept_of_a_call_than_there_is_room_for() -> None:
+    for size in (LONG // 2, 2 * LONG, 100 * LONG):
+        call = begun("c", "write", {"content": "word " * (size // 5)})
+        assert len(call.form) <= LONG
+        assert call.exact == fingerprint("write", {"content": "word " * (size // 5)}).exact
+
+
+@given(st.text(max_size=9), st.dictionaries(texts | st.just("\0"), values, max_size=3))
+@sample(60)
+def test_a_fingerprint_is_made_of_the_normal_form(tool: str, args: dict[str, Any]) -> None:
+    call = begun("c", tool, args)
+    assert call.print_ == fingerprint(tool, args)
+    assert call.form in (normal_form(tool, args), "\0=" + call.exact)
+
+
+def test_a_new_call_that_is_no_loop_has_nothing_made_of_it() -> None:
+    """Not before somebody asks for the text."""
+    played = Played(goes_on=True)
+    for number in range(20):
+        played.call("read", {"path": f"src/{number}.py"}, f"file {number}")
+    *_, last = played.value.calls
+    assert (last.known, last.written) == (None, "")
+    assert played.value.text().endswith(last.text)
+    assert last.known == fingerprint("read", {"path": "src/19.py"})
+    assert "src" not in repr(played.value) + repr(last)
 
 
 STEPS: Final = st.tuples(
     st.sampled_from(["call", "open", "fail", "part", "again", "refuse", "hear"]),
     st.sampled_from("ab"),
-    st.sampled_from([{"q": 1}, {"q": " one  two"}, {"q": "one two three", "n": 2}, {}]),
+    st.sampled_from(
+        [
+            {"q": 1},
+            {"q": " one  two"},
+            {"q": "one two three", "n": 2},
+            {},
+            {"q": ["\0", {"\0{": "1:a"}], "retry": 3},
+            {"q": "one two " * LONG, "retry": 3},
+        ]
+    ),
     st.sampled_from(["x" * 80, "y", "z", None]),
 )
 
@@ -452,11 +496,9 @@ def test_who_takes_a_run_over_finds_what_was_left(steps: list[Any], action: Any)
     for each in steps:
         assert step(one, *each) == step(other, *each)
         if one.value is not None:
-            assert one.value == other.value
-            known = LoopHistory.of(one.value)
-            WRITTEN.clear()
-            assert LoopHistory.of(one.value) == known
-            assert known.text() == one.value
+            assert one.value.text() == other.value
+            assert LoopHistory.of(other.value) == one.value
+            assert LoopHistory.of(other.value).text() == other.value
 
 
 @pytest.mark.parametrize("goes_on", [True, False])
@@ -540,25 +582,25 @@ def test_fingerprints_begin_sha_256() -> None:
     assert fingerprint("find", {"b": "y", "a": "x"}).exact == begins
 
 
-def test_hashes_of_calls_are_kept_and_not_made_again() -> None:
-    """A call is hashed once, however many calls are before it and whoever asks for its hash."""
-    played = Played()
+@pytest.mark.parametrize(("goes_on", "hashed"), [(True, 0), (False, 1)])
+def test_hashes_of_calls_are_kept_and_not_made_again(goes_on: bool, hashed: int) -> None:
+    """A call is hashed once, however many calls are before it, and only if these were read."""
+    played = Played(goes_on=goes_on)
     for number in range(9):
         played.call("t", {"q": number % 3}, f"result {number}")
     reading = read(ToolCall(id="again", at=0, run=RUN, tool="t", args={"q": 1}))
     made: list[str] = []
 
     def note(frame: FrameType, what: str, _arg: object) -> None:
-        if what == "call" and frame.f_code is fingerprint.__code__:
+        if what == "call" and frame.f_code is print_of.__code__:
             made.append(what)
 
     sys.setprofile(note)
     try:
         played.guard.judge(reading, played.value, 0)
-        played.guard.judge(reading, played.value, 0)
     finally:
         sys.setprofile(None)
-    assert made == ["call"]
+    assert len(made) == hashed
 
 
 @pytest.mark.parametrize(
@@ -785,7 +827,7 @@ def test_what_only_warns_is_said_once_until_something_new_came() -> None:
     ],
 )
 def test_what_is_a_gain(marks: int, outcome: str, fresh: bool) -> None:
-    assert PastCall("", "t", "e", marks, outcome).fresh is fresh
+    assert PastCall("c", "t", "", marks, outcome).fresh is fresh
 
 
 @pytest.mark.parametrize("period", range(1, 11))

@@ -17,7 +17,7 @@ from stanchion.kernel.lookups import Answer, Answered
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import Stake
+from stanchion.kernel.state import LiveRecord, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 
 VERSION: Final = 3
@@ -165,6 +165,8 @@ def plain(value: Any) -> Any:
         return int.__int__(value)
     if isinstance(value, float):
         return float.__float__(value)
+    if isinstance(value, LiveRecord):
+        return value.text()
     return f"$type {type(value).__name__}"
 
 

@@ -16,6 +16,7 @@ from stanchion.audit.record import Entry, Quiet, canonical
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment, ToolCall
+from stanchion.kernel.state import name_or_value
 from stanchion.kernel.tuples import NamedTuple
 
 AT_MOST: Final = 64
@@ -132,4 +133,5 @@ def _is_changed(run: _Run, entry: Entry | Quiet, moment: Moment, decision: Decis
 def digest_of_left(records: list[Known]) -> str:
     """What names records that are as they were left. It says whether they were found again, and
     protects nothing."""
-    return sha256(canonical(records)).hexdigest()[:16]
+    named = [(name, version, name_or_value(value)) for name, version, value in records]
+    return sha256(canonical(named)).hexdigest()[:16]

@@ -21,10 +21,11 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.fingerprint import Fingerprint, digest, id_digest, name_digest
-from stanchion.readings.history import ENOUGH, LETTERS, LoopHistory, Mark, PastCall
+from stanchion.readings.act import reads
+from stanchion.readings.fingerprint import digest
+from stanchion.readings.history import ENOUGH, LETTERS, LoopHistory
+from stanchion.readings.past_call import Mark, PastCall, begun
 from stanchion.readings.repeating import is_the_same_again
-from stanchion.readings.volatile import reads
 
 CODES: Final = declare(
     {
@@ -227,13 +228,14 @@ class Loops(msgspec.Struct, frozen=True):
             if wider > action:
                 action, count, what = wider, whatever, told.reason
         if action == Action.ALLOW:
-            return Ruling(None, history.text())
+            return Ruling(None, history.entered(event.id))
         if finding.code not in CODES:  # what this guard refuses is counted as the loop that it is
             history.found = {**history.found, "refused": history.found.get("refused", 0) + 1}
         args = (count, finding.code, finding.guard)
         effects = (ASK,) if action == Action.ESCALATE else ()
         return Ruling(
-            Finding(action, "loops.refused", args, effects=effects, about=what), history.text()
+            Finding(action, "loops.refused", args, effects=effects, about=what),
+            history.entered(event.id),
         )
 
     def _step(self, count: int) -> Action:
@@ -250,30 +252,24 @@ class Loops(msgspec.Struct, frozen=True):
 
     def _judge_call(self, reading: Reading[Event], event: ToolCall, history: LoopHistory) -> Ruling:
         if event.call and history.again(event.call, event.id):
-            return Ruling(None, history.text())
-        print_: Fingerprint = reading.fingerprint
-        exact, tool, window = print_.exact, name_digest(event.tool), self.max_history
-        quiet = history.quiet(
-            exact, tool, window, self.max_errors, self.near_repeats, self.stall_after
-        )
-        new = quiet or not history.met(exact, window)
-        marks = Mark.FIRST if new else 0
+            return Ruling(None, history.entered(f"{event.id} {event.call}"))
+        window, marks = self.max_history, 0
         for trait in event.traits:
             marks |= MARKS.get(trait, 0)
         if self.by_reading and is_the_same_again(reading):
             marks |= Mark.IDEMPOTENT
-        runs = () if new else history.proposed(exact, window)
-        call = PastCall.begun(id_digest(event.id), tool, print_, marks)
-        found = None if quiet else self._find(event.tool, call, runs, history)
-        finding = None
+        call = begun(event.id, event.tool, event.args, marks | Mark.FIRST)
+        if history.quiet(call, window, self.max_errors, self.near_repeats, self.stall_after):
+            return Ruling(None, history.push(call, window))
+        runs: tuple[int, ...] = ()
+        if history.met(call, window):
+            call, runs = call.marked(marks), history.proposed(call, window)
+        found, finding = self._find(event.tool, call, runs, history), None
         if found is not None:
             history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
             finding = _say(found, call, history)
-            call = call.marked(marks | Mark.REFUSED) if found.action > PROCEEDS else call
-        history.checks += 1
-        # One more than the window, so that a period as long as the window can be compared.
-        history.calls, history.runs = (*history.calls[-window:], call), runs
-        return Ruling(finding, history.text())
+            call = call.marked(call.marks | Mark.REFUSED) if found.action > PROCEEDS else call
+        return Ruling(finding, history.push(call, window, runs))
 
     def _find(
         self, tool: str, call: PastCall, runs: tuple[int, ...], history: LoopHistory
@@ -315,14 +311,15 @@ class Loops(msgspec.Struct, frozen=True):
                 args = (run + 1, tool, _came(period))
                 told = _Found("repeat", call.exact, min(ACTIONS[self.action], Action.WARN), args)
             limit = max(2, limit)
-            if lag > 1 and run > (limit - 1) * lag and len({one.exact for one in period}) > 1:
+            several = not all(one.is_same(period[0]) for one in period)
+            if lag > 1 and run > (limit - 1) * lag and several:
                 begun = (lag, tool, run // lag + 2, _came(period))
                 return _Found("cycle", "", ACTIONS[self.action], begun)
         return told
 
     def _excessive(self, tool: str, call: PastCall, history: LoopHistory) -> _Found | None:
         """The same call too often among the last, though nothing was gained in between."""
-        same = history.same(call.exact, self.max_history, self.others_renew)
+        same = history.same(call, self.max_history, self.others_renew)
         if len(same) < min(self.max_repeats, self.idempotent_repeats, self.poll_repeats):
             return None
         among = (call, *[one for one in history.since(same[-1]) if one.marks & Mark.POLLS])
@@ -420,13 +417,13 @@ def _keep_result(reading: Reading[Any], event: ToolResult, history: LoopHistory)
     outcome, size = result_digest(event.result, event.args.values() if looks else ())
     tells = looks or size >= ENOUGH or READ in event.traits
     known = history.came(reading, outcome, Mark.TELLS if tells else 0, event.part > 1)
-    return Ruling(None, history.text()) if known else None
+    return Ruling(None, history) if known else None
 
 
 def _keep_failure(reading: Reading[Any], event: Failure, history: LoopHistory) -> Ruling | None:
     marks = Mark.FAILED | (Mark.TRANSIENT if may_pass(event) else 0)
     known = history.came(reading, error_digest(reading), marks)
-    return Ruling(None, history.text()) if known else None
+    return Ruling(None, history) if known else None
 
 
 def _asked(event: Prompt, history: LoopHistory) -> Ruling | None:
@@ -436,7 +433,7 @@ def _asked(event: Prompt, history: LoopHistory) -> Ruling | None:
         return None
     history.cleared()
     history.asked = asked
-    return Ruling(None, history.text())
+    return Ruling(None, history.entered(event.id))
 
 
 def _say(found: _Found, call: PastCall, history: LoopHistory) -> Finding | None:

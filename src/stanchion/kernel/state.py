@@ -102,6 +102,61 @@ ABSENT: Final[tuple[int, Any]] = (0, None)
 """What a cache has where it has nothing."""
 
 
+SIGN: Final = "~"
+DIGITS: Final = 16
+"""How many digits a name has, behind its sign."""
+
+
+class LiveRecord:
+    """A value of a record that is kept as it is by whoever judges by it, and made a text only where
+    it leaves the process. Whoever holds one does not change it.
+
+    `digest` is its name: of how it came about, and known without the text.
+    """
+
+    __slots__ = ("digest",)
+
+    digest: str
+
+    def __eq__(self, other: object) -> bool:
+        """Whether it is the same, and came about so."""
+        if not isinstance(other, LiveRecord) or self.digest != other.digest:
+            return False
+        return self is other or self.text() == other.text()
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
+    def body(self) -> str:
+        """What is behind its name in the text."""
+        raise NotImplementedError
+
+    def text(self) -> str:
+        """The text, by which others have it."""
+        return f"{SIGN}{self.digest}|{self.body()}"
+
+
+def as_text(value: Any) -> str:
+    """What an encoder writes of such a value; raises `TypeError` for any other."""
+    if isinstance(value, LiveRecord):
+        return value.text()
+    raise TypeError(f"`{type(value).__name__}` cannot be written: give plain data")
+
+
+def text_or_value(value: Any) -> Any:
+    """A record's value as others have it."""
+    return value.text() if isinstance(value, LiveRecord) else value
+
+
+def name_or_value(value: Any) -> Any:
+    """What names a record's value where that is written, and the value itself where it is not."""
+    if isinstance(value, LiveRecord):
+        return SIGN + value.digest
+    if type(value) is str and value[:1] == SIGN and value[DIGITS + 1 : DIGITS + 2] == "|":
+        return value[: DIGITS + 1]
+    return value
+
+
 class Stake(NamedTuple):
     """A record that an action rests on: it must be at that version, before `until` by the store's
     clock, and becomes `value` when the action starts, in any case (`JUDGED`), or never (`LOOK`).

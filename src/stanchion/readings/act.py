@@ -113,3 +113,14 @@ def _use(verb: Verb, effect: str) -> Use:
 
 UNSAID: Final = "write"
 """What a tool may do to files of which nothing says what it does."""
+
+
+def reads(tool: str) -> bool:
+    """Whether a tool is called like one that only looks: by a word for it, and none for changing or
+    telling."""
+    act = act_of(tool)
+    return (
+        (act.verb == "read" or act.asks or (act.seeks and not act.verb))
+        and not act.says
+        and not act.changes
+    )

@@ -20,7 +20,7 @@ _FAR_BLANKS: Final = _BLANKS + "".join(
 
 def canonical(value: Any) -> str:
     """A value as one text that is equal for equal data."""
-    return TEXT + plain(value) if type(value) is str else "\n".join(pieces(value, [], []))
+    return TEXT + plain(value) if type(value) is str else "\n".join(pieces(value))
 
 
 def plain(text: str) -> str:
@@ -55,12 +55,9 @@ def _spaced(line: str) -> str:
     return line[: len(line) - len(bare)] + " ".join(bare.split()) if bare else ""
 
 
-def pieces(value: Any, said: list[str], told: list[str]) -> list[str]:
+def pieces(value: Any) -> list[str]:
     """A value piece by piece, keys in order; the first character says what a piece is. Nothing is
-    too deep for it.
-
-    What it says is added to `said`, texts and numbers to `told` as well.
-    """
+    too deep for it."""
     made: list[str] = []
     inside: list[tuple[Iterator[Any], dict[Any, Any] | None]] = [(iter((value,)), None)]
     while inside:
@@ -69,14 +66,10 @@ def pieces(value: Any, said: list[str], told: list[str]) -> list[str]:
             one = item
             if named is not None:
                 word = type(item) is str and item.isascii() and item.isidentifier()
-                text = item if word else plain(str(item))
-                made.append(NAME + text)
-                said.append(text)
+                made.append(NAME + (item if word else plain(str(item))))
                 one = named[item]
             if isinstance(one, str):
-                text = plain(one)
-                made.append(TEXT + text)
-                told.append(text)
+                made.append(TEXT + plain(one))
             elif isinstance(one, dict):
                 made.append("{")
                 inside.append((iter(sorted(one, key=str)), one))
@@ -86,13 +79,9 @@ def pieces(value: Any, said: list[str], told: list[str]) -> list[str]:
                 inside.append((iter(one), None))
                 break
             elif one is None or one is True or one is False:
-                text = str(one)
-                made.append(SAME + text)
+                made.append(f"{SAME}{one}")
             else:
-                text = _number(one)
-                made.append(NUMBER + text)
-                told.append(text)
-            said.append(text)
+                made.append(NUMBER + _number(one))
         else:
             made.append("]" if named is None else "}")
             inside.pop()

@@ -4,6 +4,7 @@ trifles."""
 from __future__ import annotations
 
 from binascii import b2a_base64
+from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import sha256
 from typing import Any, Final
@@ -13,8 +14,10 @@ from zlib import crc32
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.canonical import NAME, NUMBER, TEXT, pieces, plain
-from stanchion.readings.volatile import settled, volatile_names
+from stanchion.readings.act import reads
+from stanchion.readings.canonical import NAME, NUMBER, SAME, TEXT, pieces, plain
+from stanchion.readings.names import KEPT, letters
+from stanchion.readings.word_lists import listed
 
 SKETCHED: Final = 16
 """How many words of a text stand for all of it: those with the smallest hashes."""
@@ -57,11 +60,28 @@ _PAIR: Final = (0xFFF).__and__
 _ASCII: Final = bytes(range(128))
 _FLAT: Final = frozenset((str, int))
 """What has no parts, and is written in one step."""
+_TOLD: Final = TEXT + NUMBER
+_SAID: Final = NAME + SAME + _TOLD
+"""What those pieces begin with whose words are compared; others are brackets."""
 WIDEST: Final = 4
 """How many characters those of a text stand for, at the most and on the whole."""
 _FAR: Final = regex(r"[^\x00-\x7f\w]")
 """Characters beyond ASCII that are in no word."""
 _FAR_DIGIT: Final = regex(r"[^\D0-9]")
+
+
+TRIES: Final = listed("attempt attempts retry retries try tries nonce timestamp iteration")
+"""Words in the name of an argument that tells one try from another."""
+MAKERS: Final = listed("request trace span correlation idempotency dedup deduplication")
+"""Words that make an id or a key one of the call itself."""
+PLACES: Final = listed("page offset skip cursor")
+"""Words in the name of an argument that says where to go on. Who only reads gets more of the same
+by it; who acts may mean another thing by each."""
+SHORT: Final = 64
+"""How long a value may be that is no text."""
+
+MASK: Final = "~"
+"""What stands for a value that is volatile."""
 
 
 class Fingerprint(msgspec.Struct, frozen=True, gc=False):
@@ -74,37 +94,42 @@ class Fingerprint(msgspec.Struct, frozen=True, gc=False):
     sketch: str
 
 
-def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
-    """The fingerprint of a call; the order of arguments, spaces and ways to write a number do not
-    change it."""
-    parts: list[str] = []
-    values: list[str] = []
+def normal_form(tool: str, args: dict[str, Any]) -> str:
+    """A call as one text that is equal for equal calls: the order of arguments, spaces and ways to
+    write a number do not change it."""
     whole = [tool, "{"]
     for name in sorted(args, key=str) if len(args) > 1 else args:
         value = args[name]
         kind = type(value)
         if not (kind in _FLAT and type(name) is str and name.isascii() and name.isidentifier()):
-            parts, values = [], []
-            whole = [tool, *pieces(args, parts, values)]
+            whole = [tool, *pieces(args)]
             break
         if kind is str:
             # A line of words is in one form but for its ends.
             lone = value.isprintable() and "  " not in value and value.isascii()
-            value = value.strip() if lone else plain(value)
-            whole += (NAME + name, TEXT + value)
-            values.append(value)
+            whole += (NAME + name, TEXT + (value.strip() if lone else plain(value)))
         else:
-            value = f"{value:x}"
-            whole += (NAME + name, NUMBER + value)
-            values.append(value)
-        parts += (name, value)
+            whole += (NAME + name, f"{NUMBER}{value:x}")
     else:
         whole.append("}")
+    return _joined(whole)
+
+
+def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
+    """The fingerprint of a call."""
+    form = normal_form(tool, args)
     volatile = volatile_names(tool, *args)
-    if volatile:
-        parts = []
-        pieces(settled(args, volatile), parts, [])
-    said, told = SEPARATOR.join(parts), " ".join(values)
+    return print_of(form, normal_form(tool, settled(args, volatile)) if volatile else form)
+
+
+def print_of(form: str, settled_form: str = "") -> Fingerprint:
+    """The fingerprint of a call by its normal form; `settled_form` is that without what is
+    volatile, where anything is."""
+    whole = _parted(form)
+    told = " ".join([one[1:] for one in whole[1:] if one[0] in _TOLD])
+    if settled_form and settled_form != form:
+        whole = _parted(settled_form)
+    said = SEPARATOR.join([one[1:] for one in whole[1:] if one[0] in _SAID])
     if said.isascii():
         bare = said[:LONG].encode().translate(_LOWER, _NO_WORD)
         rest = said[LONG:].lower()
@@ -123,10 +148,56 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
     hashes = sorted({*map(_LOW, map(crc32, words))})[:SKETCHED]
     loose = crc32(bare)
     return Fingerprint(
-        digest(*whole),
+        _digest(form),
         PAIRS[loose & 0xFFF] + PAIRS[loose >> 12 & 0xFFF],
         "".join(map(PAIRS.__getitem__, map(_PAIR, hashes))),
     )
+
+
+def _joined(texts: Sequence[str]) -> str:
+    """Texts as one, in which they cannot run into each other."""
+    whole = SEPARATOR.join(texts)
+    if whole.count(SEPARATOR) >= len(texts):
+        whole = SEPARATOR.join(["", *[f"{len(text)}:{text}" for text in texts]])
+    return whole
+
+
+def _parted(whole: str) -> list[str]:
+    """The texts that were joined; the first is a name, and the second no number."""
+    if not (whole.startswith(SEPARATOR) and whole[1:2].isdigit()):
+        return whole.split(SEPARATOR)
+    texts, at = [], 1
+    while at < len(whole):
+        size, _, _ = whole[at : at + 20].partition(":")
+        begin = at + len(size) + 1
+        at = begin + int(size) + 1
+        texts.append(whole[begin : at - 1])
+    return texts
+
+
+def settled(args: dict[str, Any], volatile: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments of a call without what is volatile in them."""
+    return {**args, **dict.fromkeys([name for name in volatile if _is_mark(args[name])], MASK)}
+
+
+@lru_cache(KEPT)
+def volatile_names(tool: str, *names: Any) -> tuple[str, ...]:
+    """Those of a call's arguments that may be volatile, by their names."""
+    return tuple([name for name in names if type(name) is str and _volatile(tool, name)])
+
+
+def _volatile(tool: str, name: str) -> bool:
+    said = letters(name)
+    if said & TRIES or (said & MAKERS and said & {"id", "key", "token"}):
+        return True
+    return bool(said & PLACES) and reads(tool)
+
+
+def _is_mark(value: Any) -> bool:
+    """Whether a value is a number or one short word: no text, and nothing that has parts."""
+    if type(value) is str:
+        return len(value) <= SHORT and len(value.split()) <= 2
+    return type(value) in (int, float)
 
 
 def _words(text: str) -> list[bytes]:
@@ -183,9 +254,10 @@ def id_digest(call: str) -> str:
 
 def digest(*texts: str) -> str:
     """A hash of texts that cannot run into each other, in eight characters."""
-    whole = SEPARATOR.join(texts)
-    if whole.count(SEPARATOR) >= len(texts):
-        whole = SEPARATOR.join(["", *[f"{len(text)}:{text}" for text in texts]])
+    return _digest(_joined(texts))
+
+
+def _digest(whole: str) -> str:
     return b2a_base64(
         sha256(whole.encode("utf-8", "surrogatepass")).digest()[:6], newline=False
     ).decode()

@@ -4,13 +4,14 @@ written of it is one short text."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.kernel.events import Failure, ToolResult
-from stanchion.readings.fingerprint import PAIRS, Fingerprint, alike, digest, id_digest, name_digest
+from stanchion.kernel.state import DIGITS, SIGN, LiveRecord
+from stanchion.readings.fingerprint import digest, id_digest, name_digest
+from stanchion.readings.past_call import LASTS, READ, Mark, PastCall, begun
 from stanchion.readings.reading import Reading
 
 ENOUGH: Final = 64
@@ -20,8 +21,8 @@ little."""
 LASTING: Final = frozenset({"errors", "near"})
 """Kinds of loops of one tool: that another brings something new does not end them."""
 
-VERSION: Final = "5"
-"""What a history begins with; one that begins otherwise is not read."""
+VERSION: Final = "6"
+"""What a history begins with, behind its name; one that begins otherwise is not read."""
 
 LETTERS: Final = {
     "repeat": "r",
@@ -39,160 +40,61 @@ COUNTED: Final = 32
 that came least often, and goes on with its count: nothing is ever counted too low, and refusals
 that all differ end as well."""
 
-REMEMBERED: Final = 1_000
-"""How many histories are not read again, at the most; where there are more, all are."""
-
-UNKNOWN: Final = "-" * 8
-"""What is written where it is not known what came of a call."""
-
-SHORTEST: Final = 32
-"""Where the sketch begins. It may be empty; behind it, after a point, stands the id that a call had
-first."""
-
 BETWEEN: Final = "|"
 """What stands between the parts of a history. It is no space: what has none is no prose, in which
 something could be told that no record may have."""
 
-NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
-"""The numbers that pairs of characters stand for."""
-
-WRITTEN: Final[dict[str, LoopHistory]] = {}
-"""Histories that this process has written, by what it wrote. The first to ask for one takes it away
-and may change it; who asks for it once more reads what was written, as other processes do."""
-
 _text: Final = attrgetter("text")
 _outcome: Final = attrgetter("outcome")
+NOTHING: Final[dict[str, Any]] = {}
 _KINDS: Final = {sign: kind for kind, sign in LETTERS.items()}
 
 
-class Mark:
-    """What is known of a call besides its fingerprint, as bits; plain numbers, because an enum's
-    are slow."""
-
-    READS: Final = 1
-    """Its tool only reads: without a new result nothing was gained."""
-    POLLS: Final = 2
-    """It is meant to be repeated."""
-    FIRST: Final = 4
-    """It was not among the calls before it."""
-    FAILED: Final = 8
-    TRANSIENT: Final = 16
-    """It failed for a reason that passes."""
-    NEWS: Final = 32
-    """Its outcome was not among those before it."""
-    TELLS: Final = 64
-    """Its result says enough to be the same by more than chance."""
-    REFUSED: Final = 128
-    """It did not go ahead, because it was found to be one of a loop."""
-    IDEMPOTENT: Final = 256
-    """To repeat it changes nothing."""
-
-
-LASTS: Final = Mark.READS | Mark.POLLS | Mark.FIRST | Mark.IDEMPOTENT
-"""What is known of a call before anything came of it, and stays."""
-
-
-class PastCall(msgspec.Struct, frozen=True, gc=False):
-    """One call: its text, and those parts of it that are asked of every call: tool and fingerprint,
-    what is known of it, and what came of it, once that is known. Ids and names are digests."""
-
-    text: str
-    tool: str
-    exact: str
-    marks: int
-    outcome: str
-
-    @classmethod
-    def read(cls, text: str) -> PastCall:
-        """The call that a text says; raises `ValueError` or `KeyError` where it says none."""
-        size = len(text)
-        if size < SHORTEST or (size % 2 and text[-7] != "."):
-            raise ValueError("no call is written so")
-        outcome = text[24:32]
-        return cls(
-            text,
-            text[6:10],
-            text[10:18],
-            NUMBERS[text[22:24]],
-            "" if outcome == UNKNOWN else outcome,
-        )
-
-    @classmethod
-    def begun(cls, call: str, tool: str, print_: Fingerprint, marks: int) -> PastCall:
-        """A call of which nothing came yet."""
-        exact = print_.exact
-        text = f"{call}{tool}{exact}{print_.loose}{PAIRS[marks]}{UNKNOWN}{print_.sketch}"
-        return cls(text, tool, exact, marks, "")
-
-    def marked(self, marks: int, outcome: str = "") -> PastCall:
-        """The call with other marks, and with what came of it, if anything did."""
-        came = outcome if outcome else UNKNOWN
-        text = f"{self.text[:22]}{PAIRS[marks]}{came}{self.text[SHORTEST:]}"
-        return PastCall(text, self.tool, self.exact, marks, outcome)
-
-    def renewed(self, new: str, old: str) -> PastCall:
-        """The call, asked for again under another id; nothing came of it yet."""
-        marks = self.marks & LASTS
-        text = f"{new}{self.text[6:22]}{PAIRS[marks]}{UNKNOWN}{self.sketch}.{old}"
-        return PastCall(text, self.tool, self.exact, marks, "")
-
-    @property
-    def sketch(self) -> str:
-        """Some of its words."""
-        return self.text[SHORTEST:].partition(".")[0]
-
-    @property
-    def fresh(self) -> bool:
-        """Whether something was gained: a new outcome, or a new call that went well and may have
-        changed something."""
-        if self.marks & Mark.NEWS:
-            return True
-        spoilt = Mark.FAILED | Mark.REFUSED | (Mark.READS if self.outcome else 0)
-        return bool(self.marks & Mark.FIRST) and not self.marks & spoilt
-
-    @property
-    def open(self) -> bool:
-        """Whether it is not known what came of it, and may yet be."""
-        return not self.outcome and not self.marks & Mark.REFUSED
-
-    def is_near(self, new: PastCall) -> bool:
-        """Whether its arguments were almost those of a new call."""
-        return self.text[18:22] == new.text[18:22] or (
-            bool(self.marks & Mark.TELLS) and alike(self.sketch, new.sketch)
-        )
-
-
-class LoopHistory(msgspec.Struct):
+class LoopHistory(LiveRecord):
     """The last calls of a run, oldest first. `runs[p - 1]` is how many calls in a row were as the
     one `p` before them, with the same outcome; empty where none was. `told` is what the agent was
     told already; `asked` what the user asked for last. `refusals` is how often each refusal came
     since anything new did, the last one at the end, and `reasons` the same for each guard and code,
     whatever they were about.
 
-    It belongs to whoever asked for it, until it is written."""
+    It belongs to whoever asked for it by `of`, until it is `entered`: then nobody changes it."""
 
-    calls: tuple[PastCall, ...] = ()
-    runs: tuple[int, ...] = ()
-    told: dict[str, str] = {}
-    asked: str = ""
-    checks: int = 0
-    found: dict[str, int] = {}
-    refusals: dict[str, int] = {}
-    reasons: dict[str, int] = {}
+    __slots__ = ("asked", "calls", "checks", "found", "reasons", "refusals", "runs", "told")
+
+    def __init__(
+        self,
+        calls: tuple[PastCall, ...] = (),
+        runs: tuple[int, ...] = (),
+        told: dict[str, str] = NOTHING,
+        asked: str = "",
+        checks: int = 0,
+        found: dict[str, int] = NOTHING,
+        refusals: dict[str, int] = NOTHING,
+        reasons: dict[str, int] = NOTHING,
+        digest: str = "0" * DIGITS,
+    ) -> None:
+        self.calls, self.runs = calls, runs
+        self.told, self.asked = told, asked
+        self.checks, self.found = checks, found
+        self.refusals, self.reasons = refusals, reasons
+        self.digest = digest
 
     @classmethod
     def of(cls, value: Any) -> LoopHistory:
-        """The history a record holds; an empty one, where it holds none that can be read."""
+        """The history a record holds, for its caller alone; an empty one, where it holds none that
+        can be read."""
+        if isinstance(value, LoopHistory):
+            return cls(
+                value.calls, value.runs, value.told, value.asked, value.checks, value.found,
+                value.refusals, value.reasons, value.digest,
+            )  # fmt: skip
         if type(value) is not str:
             return cls()
-        known = WRITTEN.pop(value, None)
-        if known is not None:
-            return known
         try:
-            version, checks, found, runs, told, asked, refusals, reasons, *texts = value.split(
-                BETWEEN
+            name, version, checks, found, runs, told, asked, refusals, reasons, *texts = (
+                value.split(BETWEEN)
             )
-            if version != VERSION:
+            if version != VERSION or len(name) != 1 + DIGITS or name[0] != SIGN:
                 return cls()
             return cls(
                 tuple([PastCall.read(text) for text in texts]),
@@ -203,35 +105,55 @@ class LoopHistory(msgspec.Struct):
                 {_KINDS[one[0]]: int(one[1:]) for one in found.split(",")} if found else {},
                 _counts(refusals) if refusals else {},
                 _counts(reasons) if reasons else {},
+                name[1:],
             )
         except (ValueError, KeyError):
             return cls()
 
-    def text(self) -> str:
-        """The history as a record, by which this process finds it again: it is not changed any
-        more."""
-        found = _joined(self.found, LETTERS) if self.found else ""
-        runs = ",".join(map(str, self.runs)) if self.runs else ""
-        told = _joined(self.told, LETTERS) if self.told else ""
-        refusals = _joined(self.refusals) if self.refusals else ""
-        reasons = _joined(self.reasons) if self.reasons else ""
-        head = (VERSION, str(self.checks), found, runs, told, self.asked, refusals, reasons)
-        text = BETWEEN.join([*head, *map(_text, self.calls)])
-        if len(WRITTEN) >= REMEMBERED:
-            WRITTEN.clear()
-        WRITTEN[text] = self
-        return text
+    def body(self) -> str:
+        """All of it as it is written."""
+        return BETWEEN.join([*self._head(), *map(_text, self.calls)])
 
-    def quiet(self, exact: str, tool: str, window: int, errors: int, near: int, stall: int) -> bool:
-        """Whether a call with these arguments is certainly no loop: it is a new one, and in the
-        window are not as many calls as a loop needs, of its tool that failed or brought what others
-        did, or in a row that brought nothing new.
+    def _head(self) -> tuple[str, ...]:
+        """What stands before the calls."""
+        return (
+            VERSION,
+            str(self.checks),
+            _joined(self.found, LETTERS),
+            ",".join(map(str, self.runs)),
+            _joined(self.told, LETTERS),
+            self.asked,
+            _joined(self.refusals),
+            _joined(self.reasons),
+        )
+
+    def entered(self, what: str) -> LoopHistory:
+        """The history with what came last, which its name is made from, and from the name that it
+        had. Where that came after the same, the name is the same."""
+        said = f"{self.digest}{BETWEEN}{self.asked}{BETWEEN}{what}"
+        if self.runs or self.told or self.found or self.refusals or self.reasons:
+            said += BETWEEN.join(self._head())
+        self.digest = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+        return self
+
+    def push(self, call: PastCall, window: int, runs: tuple[int, ...] = ()) -> LoopHistory:
+        """Enter a call that is about to be made."""
+        self.checks += 1
+        # One more than the window, so that a period as long as the window can be compared.
+        self.calls, self.runs = (*self.calls[-window:], call), runs
+        return self.entered(f"{call.id} {call.marks} {call.form}")
+
+    def quiet(self, new: PastCall, window: int, errors: int, near: int, stall: int) -> bool:
+        """Whether a call is certainly no loop: none in the window has its tool and arguments, and
+        not as many as a loop needs are of its tool and failed or brought what others did, or in a
+        row and brought nothing new.
         """
         if self.told:
             return False
         failed = same = barren = 0
+        form, tool = new.form, new.tool
         for call in self.calls[-window:]:
-            if call.exact == exact:
+            if call.form == form if call.form else call.exact == new.exact:
                 return False
             marks = call.marks
             if marks & Mark.FAILED:
@@ -245,17 +167,17 @@ class LoopHistory(msgspec.Struct):
                 barren += 1
         return failed < errors and same < near - 1 and barren < stall
 
-    def met(self, exact: str, window: int) -> bool:
-        """Whether a call with these arguments is among those of the window."""
-        return exact in [call.exact for call in self.calls[-window:]]
+    def met(self, new: PastCall, window: int) -> bool:
+        """Whether a call with its tool and arguments is among those of the window."""
+        return any(call.is_same(new) for call in self.calls[-window:])
 
-    def proposed(self, exact: str, window: int) -> tuple[int, ...]:
+    def proposed(self, new: PastCall, window: int) -> tuple[int, ...]:
         """What `runs` become with such a call; what came of the last call is known by now, if
         ever."""
         self.settle()
         runs = [0] * window
         for at, call in enumerate(self.calls[: -window - 1 : -1]):
-            if call.exact == exact:
+            if call.is_same(new):
                 runs[at] = 1 + (self.runs[at] if at < len(self.runs) else 0)
         return tuple(runs)
 
@@ -269,7 +191,7 @@ class LoopHistory(msgspec.Struct):
         at = self._find(call)
         if at is None:
             return False
-        self._replace(at, self.calls[at].renewed(id_digest(new_id), id_digest(call)))
+        self._replace(at, self.calls[at].renewed(new_id, call))
         return True
 
     def knows(self, call: str) -> bool:
@@ -310,9 +232,11 @@ class LoopHistory(msgspec.Struct):
                 self.refusals, self.reasons = {}, {}
             if self.told:
                 self.told = {kind: about for kind, about in self.told.items() if kind in LASTING}
-        self._replace(at, call.marked(marks | call.marks & LASTS, outcome))
+        marks |= call.marks & LASTS
+        self._replace(at, call.marked(marks, outcome))
         if self.runs and at < len(self.calls) - 1:
             self._cut(at)
+        self.entered(f"{len(self.calls) - at} {marks} {outcome}")
 
     def cleared(self) -> None:
         """Forget the calls and what was refused, not what was counted of loops."""
@@ -323,14 +247,14 @@ class LoopHistory(msgspec.Struct):
         """Forget that the agent was told of a loop."""
         self.told = {other: about for other, about in self.told.items() if other != kind}
 
-    def same(self, exact: str, window: int, others: bool = True) -> list[PastCall]:
-        """Earlier calls of the window with these arguments and one outcome, newest first; with
-        `others`, back to where something else brought something new. Those of which nothing is
+    def same(self, new: PastCall, window: int, others: bool = True) -> list[PastCall]:
+        """Earlier calls of the window with its tool and arguments and one outcome, newest first;
+        with `others`, back to where something else brought something new. Those of which nothing is
         known are among them."""
         same: list[PastCall] = []
         outcome = ""
         for call in self.back(window):
-            if call.exact == exact:
+            if call.is_same(new):
                 if call.outcome and outcome and call.outcome != outcome:
                     break
                 outcome = call.outcome if call.outcome else outcome
@@ -362,7 +286,7 @@ class LoopHistory(msgspec.Struct):
         if len(outcomes) - len(set(outcomes)) < least - 1:
             return near
         for call in self.back(window):
-            if call.tool != new.tool or call.exact == new.exact or not call.is_near(new):
+            if call.tool != new.tool or call.is_same(new) or not call.is_near(new):
                 if call.marks & Mark.NEWS:
                     break
                 continue
@@ -389,11 +313,9 @@ class LoopHistory(msgspec.Struct):
         return self.calls[: -window - 1 : -1]
 
     def _find(self, call: str) -> int | None:
-        if call:
-            known = id_digest(call)
+        for known in (call, READ + id_digest(call)) if call else ():
             for at in range(len(self.calls) - 1, -1, -1):
-                text = self.calls[at].text
-                if text.startswith(known) or text.endswith("." + known):
+                if known in (self.calls[at].id, self.calls[at].first):
                     return at
         return None
 
@@ -404,8 +326,8 @@ class LoopHistory(msgspec.Struct):
         waiting = [at for at, call in enumerate(self.calls) if call.open and call.tool == name]
         if not waiting:
             return None
-        exact = reading.fingerprint.exact
-        return next((at for at in waiting if self.calls[at].exact == exact), waiting[-1])
+        own = begun("", reading.event.tool, reading.event.args)
+        return next((at for at in waiting if self.calls[at].is_same(own)), waiting[-1])
 
     def _replace(self, at: int, call: PastCall) -> None:
         self.calls = (*self.calls[:at], call, *self.calls[at + 1 :])

@@ -6,10 +6,10 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any, Final
 
+from stanchion.readings.act import reads
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
-from stanchion.readings.volatile import reads
 from stanchion.readings.word_lists import listed
 
 SHOWS: Final = PRINTS | LOOKS_FOR | listed(

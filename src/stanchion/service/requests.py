@@ -253,7 +253,7 @@ def advised(run: Run, request: m.Advise) -> str:
 
 def plain(decision: Decision) -> Decision:
     """A decision without what it was made from: that is state, and none of a client's."""
-    return msgspec.structs.replace(decision, inputs=Inputs())
+    return msgspec.structs.replace(decision, inputs=Inputs(), wrote=())
 
 
 def _kind(error: Exception) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 from stanchion.kernel.carry import carry_out, take_back
 from stanchion.kernel.cells import KEEP, State, read
-from stanchion.kernel.state import CLOCK, Batch, Reply
+from stanchion.kernel.state import CLOCK, Batch, Reply, text_or_value
 from stanchion.kernel.undo import Undo
 from stanchion.locks import Lock
 from stanchion.stores.seen import Hold, Seen, open_hold, seen
@@ -53,7 +53,8 @@ class MemoryStore:
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
         with self._lock:
-            return read(self._state, key)
+            number, value = read(self._state, key)
+        return number, text_or_value(value)
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
         """Every cell whose key begins so, in the order of their keys; one that nobody wrote to is

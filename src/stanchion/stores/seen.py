@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.kernel.cells import BODY, NUMBER, TOUCHED, WIDTH, Cell, value_of
 from stanchion.kernel.holds import LAPSED
-from stanchion.kernel.state import BUCKETS
+from stanchion.kernel.state import BUCKETS, text_or_value
 
 
 class Seen(msgspec.Struct, frozen=True, gc=False):
@@ -50,7 +50,7 @@ def seen(key: str, cell: Cell, now: int) -> Seen:
     if cell[WIDTH]:
         oldest = now // cell[WIDTH] - BUCKETS
         live = sum([n for bucket, n in cell[BODY].items() if bucket > oldest])
-    return Seen(key, cell[NUMBER], value_of(cell), live, cell[TOUCHED])
+    return Seen(key, cell[NUMBER], text_or_value(value_of(cell)), live, cell[TOUCHED])
 
 
 def open_hold(hold_id: str, held: list[Any], now: int) -> Hold:

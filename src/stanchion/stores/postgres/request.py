@@ -8,11 +8,11 @@ from typing import Final, NamedTuple
 import msgspec
 
 from stanchion.kernel.cells import idle_ms
-from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Batch, Line, When
+from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Batch, Line, When, as_text
 from stanchion.stores.postgres import wire
 from stanchion.stores.track import NO_FOOTPRINT, Footprint
 
-pack: Final = msgspec.msgpack.Encoder().encode
+pack: Final = msgspec.msgpack.Encoder(enc_hook=as_text).encode
 
 MOST_KEYS: Final = 20_000
 MOST_LINES: Final = 4_096

@@ -20,6 +20,7 @@ from stanchion.kernel.state import (
     Fresh,
     Line,
     Reply,
+    as_text,
     key,
 )
 from stanchion.stores.redis.keys import Keys
@@ -46,7 +47,7 @@ ever."""
 MOST_KNOWN: Final = 4_096
 """How much is kept packed of each kind."""
 
-pack_value: Final = msgspec.msgpack.Encoder().encode
+pack_value: Final = msgspec.msgpack.Encoder(enc_hook=as_text).encode
 unpack_value: Final = msgspec.msgpack.Decoder().decode
 unpack_reply: Final = typed.unpacker(Reply).decode
 

@@ -10,9 +10,9 @@ import msgspec
 from stanchion import typed
 from stanchion.kernel.cells import Cell
 from stanchion.kernel.holds import Taken
-from stanchion.kernel.state import Fresh, Reply
+from stanchion.kernel.state import Fresh, Reply, as_text
 
-pack: Final = msgspec.msgpack.Encoder().encode
+pack: Final = msgspec.msgpack.Encoder(enc_hook=as_text).encode
 pack_into: Final = msgspec.msgpack.Encoder().encode_into
 unpack: Final = msgspec.msgpack.Decoder().decode
 unpack_reply: Final = typed.unpacker(Reply).decode

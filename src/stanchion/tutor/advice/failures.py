@@ -12,10 +12,10 @@ from stanchion.readings.fingerprint import (
     Fingerprint,
     digest,
     fingerprint,
-    id_digest,
     name_digest,
 )
-from stanchion.readings.history import LoopHistory, PastCall
+from stanchion.readings.history import LoopHistory
+from stanchion.readings.past_call import PastCall
 
 ERRORS: Final = 3
 """How many errors in a row are a failure."""
@@ -131,8 +131,8 @@ def history(trace: Trace) -> LoopHistory:
     made = LoopHistory()
     for number, step in enumerate(trace.steps[-WINDOW:]):
         print_ = _print(step, trace.proven)
-        made.runs = made.proposed(print_.exact, WINDOW)
-        call = PastCall.begun(id_digest(str(number)), TOOL, print_, 0)
+        call = PastCall(str(number), TOOL, "", 0, known=print_)
+        made.runs = made.proposed(call, WINDOW)
         made.calls = (*made.calls[-WINDOW:], call)
         if trace.proven:
             made.end(len(made.calls) - 1, digest(step.output, str(step.is_error)), 0)
