@@ -22,7 +22,8 @@ from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.replay import replay
-from stanchion.kernel.state import as_text
+from stanchion.kernel.state import LiveRecord, as_text
+from stanchion.readings.past_call import PastCall
 from stanchion.testing.clock import FakeClock
 
 SEEDS = range(200) if os.environ.get("STANCHION_SOAK") else range(3)
@@ -153,3 +154,31 @@ def test_what_others_said_that_is_gone_is_not_made_up(tmp_path: Path) -> None:
     assert erased is not None
     with pytest.raises(Forgotten, match="the content of its record was erased"):
         Rebuilding(reader, shield.policy, begun.run).entry(erased)
+
+
+def test_a_state_that_is_not_found_again_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a history comes to another state than the records name, it is said so."""
+    shield, _ = work(tmp_path, 3, Options())
+    reader = Reader(tmp_path)
+    behind = [one for one in reader.forwards() if one.is_decision and one.entry().left][-1]
+    begun = reader.begun(behind)
+    assert begun is not None
+    assert Rebuilding(reader, shield.policy, begun.run).entry(behind).records
+    monkeypatch.setattr(PastCall, "marked", lambda call, *_rest: call)
+    with pytest.raises(Forgotten, match="the earlier records of the run do not lead to the state"):
+        Rebuilding(reader, shield.policy, begun.run).entry(behind)
+
+
+def test_a_journal_in_memory_names_the_history_of_a_run() -> None:
+    """It has no text of it; the name is that of the history that was judged on."""
+    shield = Shield.load("default", journal="memory:", store="memory:")
+    with shield.run("ann", "t1") as run:
+        made = [run.check("read", {"path": f"{number}.txt"}) for number in range(3)]
+        entries = [kept.read() for kept in shield.journal.kept()]
+        named = [one for one in made[2].inputs.records if isinstance(one[2], LiveRecord)]
+        assert [one[2].name for one in named] == [entries[2].left]
+        assert named[0][0] not in [name for name, _, _ in entries[2].records]
+        assert entries[0].left == ""
+        assert entries[1].left != entries[2].left

@@ -327,7 +327,7 @@ def test_a_record_that_can_be_read_is_read() -> None:
     (call,) = history.calls
     assert (call.tool, call.exact, call.marks) == ("GHIJ", "exactexa", Mark.FIRST)
     assert (call.outcome, call.text) == ("outcomes", A_CALL)
-    assert (history.digest, history.text()) == (NAMED[1:-1], text)
+    assert (history.name, history.text()) == (NAMED[:-1], text)
 
 
 @given(st.text(max_size=40) | st.text("4 ,rcxensf019AE-.", max_size=60))

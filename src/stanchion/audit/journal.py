@@ -12,6 +12,7 @@ from stanchion.audit import notes
 from stanchion.audit.apart import NO_SALT, Parts, encode, encode_quiet, entry_from
 from stanchion.audit.record import GENESIS, Entry, Redact, entry_of, quiet_of
 from stanchion.audit.redaction import masked
+from stanchion.audit.repeated import without_named
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.findings import Patch
@@ -204,7 +205,8 @@ class MemoryJournal:
     """Keeps the newest decisions in memory, and the newest facts; older ones leave at the other end
     and are counted.
 
-    Nothing is left of it after the process, so beginnings and ends of runs are not worth a place.
+    Nothing is left of it after the process, so beginnings and ends of runs are not worth a place,
+    nor is the text of a run's history: its name says which it was.
     """
 
     def __init__(self, capacity: int = 10_000, redact: Redact = masked) -> None:
@@ -241,14 +243,17 @@ class MemoryJournal:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
             written, head = self._end
+            place = written, head, MEMORY
             if moment.template is None or notes:
-                parts = encode(
-                    entry_of(moment, decision, written, head, MEMORY, notes, self._redact, hide)
-                )
+                entry = entry_of(moment, decision, *place, notes, self._redact, hide)
+                brief = without_named(decision.policy, entry.records)
+                parts = encode(entry, NO_SALT, brief)
             else:
                 quiet = quiet_of(moment, decision, self._redact)
-                place = written, head, MEMORY
-                parts = encode_quiet(moment.template, quiet, moment, decision, *place)
+                brief = without_named(decision.policy, quiet.records)
+                parts = encode_quiet(
+                    moment.template, quiet, moment, decision, *place, NO_SALT, brief
+                )
             head = self._sha256(parts.body).hexdigest()
             self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
             self._end = (written + 1, head)

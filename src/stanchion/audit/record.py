@@ -82,8 +82,8 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
     `prev` is the hash of the record before; content is as it went ahead, after redaction. `judged`
     is the time the engine judged by, `now` the store's; both are left out where they say nothing
-    new. `left` is the digest of those records judged on that are as the run's records before it
-    left them; they are not in `records`.
+    new. `left` names those records judged on that are as the run's records before it left them;
+    they are not in `records`.
     """
 
     v: int

@@ -16,7 +16,7 @@ from stanchion.audit.record import Entry, Quiet, canonical
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment, ToolCall
-from stanchion.kernel.state import name_or_value
+from stanchion.kernel.state import LiveRecord, name_or_value
 from stanchion.kernel.tuples import NamedTuple
 
 AT_MOST: Final = 64
@@ -130,8 +130,20 @@ def _is_changed(run: _Run, entry: Entry | Quiet, moment: Moment, decision: Decis
     return not set(map(id, decision.inputs.records)).issuperset(map(id, entry.records))
 
 
+def without_named(policy: str, records: tuple[Known, ...]) -> Brief | None:
+    """What to write where the run's records before are at hand as long as this one: a digest of
+    those records judged on that have a name. `None` where none has."""
+    named = [one for one in records if isinstance(one[2], LiveRecord)]
+    if not named:
+        return None
+    rest = tuple([one for one in records if not isinstance(one[2], LiveRecord)])
+    return Brief(policy, rest, digest_of_left(named))
+
+
 def digest_of_left(records: list[Known]) -> str:
-    """What names records that are as they were left. It says whether they were found again, and
-    protects nothing."""
+    """What names records that are as they were left: the name of a single one, where it has a name,
+    and a digest of them otherwise. It says whether they were found again, and protects nothing."""
     named = [(name, version, name_or_value(value)) for name, version, value in records]
+    if len(named) == 1 and named[0][2] is not records[0][2]:
+        return str(named[0][2])
     return sha256(canonical(named)).hexdigest()[:16]

@@ -259,17 +259,17 @@ class Loops(msgspec.Struct, frozen=True):
         if self.by_reading and is_the_same_again(reading):
             marks |= Mark.IDEMPOTENT
         call = begun(event.id, event.tool, event.args, marks | Mark.FIRST)
-        if history.quiet(call, window, self.max_errors, self.near_repeats, self.stall_after):
-            return Ruling(None, history.push(call, window))
+        quiet = history.quiet(call, window, self.max_errors, self.near_repeats, self.stall_after)
         runs: tuple[int, ...] = ()
-        if history.met(call, window):
+        if not quiet and history.met(call, window):
             call, runs = call.marked(marks), history.proposed(call, window)
-        found, finding = self._find(event.tool, call, runs, history), None
+        found, finding = None if quiet else self._find(event.tool, call, runs, history), None
         if found is not None:
             history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
             finding = _say(found, call, history)
             call = call.marked(call.marks | Mark.REFUSED) if found.action > PROCEEDS else call
-        return Ruling(finding, history.push(call, window, runs))
+        # One more than the window, so that a period as long as the window can be compared.
+        return Ruling(finding, history.push((*history.calls[-window:], call), runs))
 
     def _find(
         self, tool: str, call: PastCall, runs: tuple[int, ...], history: LoopHistory

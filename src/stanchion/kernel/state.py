@@ -103,29 +103,29 @@ ABSENT: Final[tuple[int, Any]] = (0, None)
 
 
 SIGN: Final = "~"
-DIGITS: Final = 16
-"""How many digits a name has, behind its sign."""
+NAMED: Final = 1 + 16
+"""How long the name of a record's value is: a sign and digits."""
 
 
 class LiveRecord:
     """A value of a record that is kept as it is by whoever judges by it, and made a text only where
     it leaves the process. Whoever holds one does not change it.
 
-    `digest` is its name: of how it came about, and known without the text.
+    `name` is a digest of how it came about, and known without the text, which begins with it.
     """
 
-    __slots__ = ("digest",)
+    __slots__ = ("name",)
 
-    digest: str
+    name: str
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same, and came about so."""
-        if not isinstance(other, LiveRecord) or self.digest != other.digest:
+        if not isinstance(other, LiveRecord) or self.name != other.name:
             return False
         return self is other or self.text() == other.text()
 
     def __hash__(self) -> int:
-        return hash(self.digest)
+        return hash(self.name)
 
     def body(self) -> str:
         """What is behind its name in the text."""
@@ -133,7 +133,7 @@ class LiveRecord:
 
     def text(self) -> str:
         """The text, by which others have it."""
-        return f"{SIGN}{self.digest}|{self.body()}"
+        return f"{self.name}|{self.body()}"
 
 
 def as_text(value: Any) -> str:
@@ -151,10 +151,9 @@ def text_or_value(value: Any) -> Any:
 def name_or_value(value: Any) -> Any:
     """What names a record's value where that is written, and the value itself where it is not."""
     if isinstance(value, LiveRecord):
-        return SIGN + value.digest
-    if type(value) is str and value[:1] == SIGN and value[DIGITS + 1 : DIGITS + 2] == "|":
-        return value[: DIGITS + 1]
-    return value
+        return value.name
+    named = type(value) is str and value[:1] == SIGN and value[NAMED : NAMED + 1] == "|"
+    return value[:NAMED] if named else value
 
 
 class Stake(NamedTuple):

@@ -9,7 +9,7 @@ from operator import attrgetter
 from typing import Any, Final
 
 from stanchion.kernel.events import Failure, ToolResult
-from stanchion.kernel.state import DIGITS, SIGN, LiveRecord
+from stanchion.kernel.state import NAMED, SIGN, LiveRecord
 from stanchion.readings.fingerprint import digest, id_digest, name_digest
 from stanchion.readings.past_call import LASTS, READ, Mark, PastCall, begun
 from stanchion.readings.reading import Reading
@@ -71,13 +71,13 @@ class LoopHistory(LiveRecord):
         found: dict[str, int] = NOTHING,
         refusals: dict[str, int] = NOTHING,
         reasons: dict[str, int] = NOTHING,
-        digest: str = "0" * DIGITS,
+        name: str = SIGN.ljust(NAMED, "0"),
     ) -> None:
         self.calls, self.runs = calls, runs
         self.told, self.asked = told, asked
         self.checks, self.found = checks, found
         self.refusals, self.reasons = refusals, reasons
-        self.digest = digest
+        self.name = name
 
     @classmethod
     def of(cls, value: Any) -> LoopHistory:
@@ -86,7 +86,7 @@ class LoopHistory(LiveRecord):
         if isinstance(value, LoopHistory):
             return cls(
                 value.calls, value.runs, value.told, value.asked, value.checks, value.found,
-                value.refusals, value.reasons, value.digest,
+                value.refusals, value.reasons, value.name,
             )  # fmt: skip
         if type(value) is not str:
             return cls()
@@ -94,7 +94,7 @@ class LoopHistory(LiveRecord):
             name, version, checks, found, runs, told, asked, refusals, reasons, *texts = (
                 value.split(BETWEEN)
             )
-            if version != VERSION or len(name) != 1 + DIGITS or name[0] != SIGN:
+            if version != VERSION or len(name) != NAMED or name[0] != SIGN:
                 return cls()
             return cls(
                 tuple([PastCall.read(text) for text in texts]),
@@ -105,7 +105,7 @@ class LoopHistory(LiveRecord):
                 {_KINDS[one[0]]: int(one[1:]) for one in found.split(",")} if found else {},
                 _counts(refusals) if refusals else {},
                 _counts(reasons) if reasons else {},
-                name[1:],
+                name,
             )
         except (ValueError, KeyError):
             return cls()
@@ -130,17 +130,18 @@ class LoopHistory(LiveRecord):
     def entered(self, what: str) -> LoopHistory:
         """The history with what came last, which its name is made from, and from the name that it
         had. Where that came after the same, the name is the same."""
-        said = f"{self.digest}{BETWEEN}{self.asked}{BETWEEN}{what}"
+        said = f"{self.name}{BETWEEN}{self.asked}{BETWEEN}{what}"
         if self.runs or self.told or self.found or self.refusals or self.reasons:
             said += BETWEEN.join(self._head())
-        self.digest = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+        digits = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        self.name = SIGN + digits[: NAMED - 1]
         return self
 
-    def push(self, call: PastCall, window: int, runs: tuple[int, ...] = ()) -> LoopHistory:
-        """Enter a call that is about to be made."""
+    def push(self, calls: tuple[PastCall, ...], runs: tuple[int, ...]) -> LoopHistory:
+        """Enter a call that is about to be made, behind those that are kept."""
         self.checks += 1
-        # One more than the window, so that a period as long as the window can be compared.
-        self.calls, self.runs = (*self.calls[-window:], call), runs
+        self.calls, self.runs = calls, runs
+        call = calls[-1]
         return self.entered(f"{call.id} {call.marks} {call.form}")
 
     def quiet(self, new: PastCall, window: int, errors: int, near: int, stall: int) -> bool:
