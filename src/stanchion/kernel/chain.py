@@ -97,8 +97,9 @@ Permit = tuple[str, Callable[[Any, frozenset[str]], Any], str]
 it, the guard's id."""
 
 
-Listening = tuple[list[Pure], list[tuple[int, Any, int]]]
-"""Guards that are judged, and guards that may want to ask something."""
+Asks = list[tuple[int, Any, int]]
+"""Guards that may want to ask something: their places, and their events."""
+Listening = tuple[list[Pure], Asks]
 
 MOST_HEARD: Final = 256
 """How many selections of a plan's guards are remembered."""
@@ -109,9 +110,10 @@ class Plan:
 
     __slots__ = (
         "_lifted", "_listening", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks",
-        "end", "event_of", "gates", "guards", "holds", "lifts", "lines", "lineup", "meters",
-        "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run", "shadow",
-        "since", "slices", "switches", "taken", "tallied", "until", "warnings", "watchers",
+        "early", "end", "event_of", "gates", "guards", "holds", "lifts", "lines", "lineup",
+        "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run",
+        "shadow", "since", "slices", "switches", "taken", "tallied", "until", "warnings",
+        "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -141,6 +143,9 @@ class Plan:
         self.gates = lineup.gates
         self._listening: dict[tuple[int, ...], Listening] = {}
         self.pure = self._asked(events)
+        first = min([at for _, own in self.gates for at in own.everybody], default=lineup.end)
+        self.early = [one for one in self.pure if one[0] < first]
+        """Those before the first that has a gate."""
         self.all_pure, self.switches, self.asks = lineup.all_pure, lineup.switches, lineup.asks
         self.lifts = frozenset(lifts)
         self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
@@ -183,18 +188,18 @@ class Plan:
         return found
 
     def listening(self, readings: tuple[Reading, ...]) -> Listening:
-        """The pure guards and the asking ones that may have something to say: those with a gate
-        only where something of it is in their event."""
+        """The pure guards behind the first that has a gate, and the asking ones, that may have
+        something to say: those with a gate only where something of it is in their event."""
         heard: tuple[int, ...] = ()
         try:
             for index, own in self.gates:
                 heard += readings[index].heard(own)
         except Exception:  # noqa: BLE001 - a guard's own work may raise: it is asked, and fails there
-            return self.pure, self.asks
+            return [one for one in self.pure if one not in self.early], self.asks
         known = self._listening.get(heard)
         if known is None:
             gated = {at for _, own in self.gates for at in own.everybody}
-            silent = gated.difference(heard)
+            silent = gated.difference(heard).union([one[0] for one in self.early])
             if len(self._listening) >= MOST_HEARD:
                 self._listening.clear()
             known = self._listening[heard] = (
@@ -215,6 +220,7 @@ class Plan:
                 broken.append((pos, always_raises(error), self.event_of[pos]))
         if broken:
             self.pure = sorted([*self.pure, *broken], key=itemgetter(0))
+            self.early = sorted([*self.early, *broken], key=itemgetter(0))
             self.all_pure = sorted([*self.all_pure, *broken], key=itemgetter(0))
 
     def _enter(self, pos: int, placed: Placed, event: Event, at: int) -> int:

@@ -199,7 +199,7 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     if plan is not case.judged_by:
         clock = case.plans.clock
         if clock is None:
-            before, before_cut = judge_pure(plan, case.readings)
+            before, before_cut, _ = judge_pure(plan, case.readings)
         else:
             from stanchion.kernel.timing import judge_timed
 

@@ -10,13 +10,12 @@ import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
 from stanchion.kernel.autonomy import refusing
-from stanchion.kernel.chain import Plan
+from stanchion.kernel.chain import Asks, Plan
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.contract.powers import RECALLS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind, Placed, Reading, TooDense, failure_of
-from stanchion.kernel.lineup import Pure
 from stanchion.kernel.lookups import (
     UNHEARD,
     Answer,
@@ -46,27 +45,28 @@ def read_of(moment: Moment, read: Read) -> tuple[Reading, ...]:
     return tuple([read(event) for event in moment.events])
 
 
-def judge_pure(
-    plan: Plan, readings: tuple[Reading, ...], pure: list[Pure] | None = None
-) -> tuple[Found, int]:
-    """Pure guards in order until one stops; only those that listen, where these are known. One
-    `try` round the loop: only a failure pays for being careful."""
+def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int, Asks]:
+    """Pure guards in order until one stops, and the asking ones that may have a question. Nobody
+    looks for gates in what a guard before them stops. One `try` round the loop: only a failure pays
+    for being careful."""
     found: Found = []
-    cut = plan.end
+    cut, pure, asks = plan.end, plan.early, plan.asks
     try:
-        if pure is None:
-            pure = plan.listening(readings)[0] if plan.gates else plan.pure
-        for pos, judge, index in pure:
-            finding = judge(readings[index])
-            if finding is not None:
-                cut = note(plan, pos, finding, found, cut)
-                if cut == pos:
-                    break
+        for listens in (bool(plan.gates), False):
+            for pos, judge, index in pure:
+                finding = judge(readings[index])
+                if finding is not None:
+                    cut = note(plan, pos, finding, found, cut)
+                    if cut == pos:
+                        break
+            if not listens or cut < plan.end:
+                break
+            pure, asks = plan.listening(readings)
         if plan.switches:
             cut = _judge_switched(plan, readings, found, cut)
-        return found, cut
+        return found, cut, asks
     except Exception:  # noqa: BLE001 - a guard may raise anything, and fails closed
-        return judge_carefully(plan, readings)
+        return *judge_carefully(plan, readings), plan.asks
 
 
 def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut: int) -> int:
@@ -289,7 +289,7 @@ def settle_known(
         # Where a refusal only warns, what does not fit falls away.
         found = [(pos, msgspec.structs.replace(finding, patches=())) for pos, finding in found]
         return found, cut, proceeds(found, ceiling)
-    again, _ = judge_pure(plan, (read(patched), *readings[1:]))
+    again, _, _ = judge_pure(plan, (read(patched), *readings[1:]))
     said: dict[tuple[str, str], Action] = {}
     for _, finding in found:
         worst = said.get((finding.guard, finding.code), finding.action)

@@ -62,8 +62,7 @@ def prepare(
             break
     if watch[3]:
         return None
-    pure, asks = plan.listening((reading,)) if plan.gates else (plan.pure, plan.asks)
-    found, cut = judge_pure(plan, (reading,), pure)
+    found, cut, asks = judge_pure(plan, (reading,))
     if found:
         return plan, found, cut
     used, expects, puts, wrote = [*watch[2]], [*watch[1]], [], []
