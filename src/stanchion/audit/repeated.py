@@ -133,6 +133,8 @@ def _is_changed(run: _Run, entry: Entry | Quiet, moment: Moment, decision: Decis
 def without_named(policy: str, records: tuple[Known, ...]) -> Brief | None:
     """What to write where the run's records before are at hand as long as this one: a digest of
     those records judged on that have a name. `None` where none has."""
+    if len(records) == 1 and isinstance(live := records[0][2], LiveRecord):
+        return Brief(policy, (), live.name)
     named = [one for one in records if isinstance(one[2], LiveRecord)]
     if not named:
         return None

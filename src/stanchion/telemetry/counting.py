@@ -30,15 +30,19 @@ class Counting:
         """Count one decision; `took_ns` is 0 where nobody knows. It is on the way of every one, so
         what is known is one look-up."""
         findings = decision.findings
-        key = (event.stage, event.tool, decision.action, _guard(decision) if findings else "")
-        cell = self._cells.get(key)
-        if cell is None:
-            cell = self._cell(key)
+        cell = self.cell_of(event, decision)
         next(cell[0])
         if took_ns:
             cell[1](took_ns)
         if findings or decision.shadow:
             self._findings(decision)
+
+    def cell_of(self, event: Event, decision: Decision) -> tuple[Any, Callable[[int], None]]:
+        """What counts decisions as this one, and what notes how long they took."""
+        guard = _guard(decision) if decision.findings else ""
+        key = (event.stage, event.tool, decision.action, guard)
+        cell = self._cells.get(key)
+        return self._cell(key) if cell is None else cell
 
     def _cell(self, key: tuple[Any, str, int, str]) -> tuple[Any, Callable[[int], None]]:
         stage, tool, action, guard = key

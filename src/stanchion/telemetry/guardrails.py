@@ -61,8 +61,21 @@ class Guardrails:
     def judged(self, event: Event, decision: Decision) -> None:
         """Count one decision. It is on the way of every one, so what is known is one look-up, by
         the chain itself and not by what is in it."""
-        trace, findings = decision.trace, decision.findings
-        key: Any = id(trace.chain)
+        alike = self.alike(decision)
+        if alike is None:
+            self._apart(event, decision)
+            return
+        next(alike.count)
+        if decision.findings:
+            alike.last_ms = event.at
+        took_ns = decision.trace.took_ns
+        if took_ns is not None:
+            self.times.took(took_ns, alike.wholes)
+
+    def alike(self, decision: Decision) -> Alike | None:
+        """The decisions that this one is like; `None` where too many kinds are known."""
+        findings = decision.findings
+        key: Any = id(decision.trace.chain)
         if findings:
             key = (
                 key,
@@ -70,15 +83,7 @@ class Guardrails:
                 len(decision.skipped),
             )
         known = self._at_hand.get(key)
-        alike = self._alike(key, decision) if known is None else known[0]
-        if alike is None:
-            self._apart(event, decision)
-            return
-        next(alike.count)
-        if findings:
-            alike.last_ms = event.at
-        if trace.took_ns is not None:
-            self.times.took(trace.took_ns, alike.wholes)
+        return self._alike(key, decision) if known is None else known[0]
 
     def _alike(self, key: Any, decision: Decision) -> Alike | None:
         """Those which this decision is like; `None` where too many kinds are known. The chain is

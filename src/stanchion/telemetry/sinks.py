@@ -45,6 +45,10 @@ REQUESTED: Final = "requested"
 """How a request to get past a guardrail is counted when it is made."""
 
 
+Tally = tuple[Iterator[int], Callable[[int], None], Iterator[int]]
+"""What counts decisions, notes how long they took, and counts what their guardrails said."""
+
+
 class Sink(Protocol):
     """Hears of what a shield does, in the thread that does it: it has to be quick."""
 
@@ -89,8 +93,7 @@ class Telemetry:
         self.state: list[Callable[[], Iterable[Series]]] = []
         """What is asked for how the store stands, whenever somebody collects the figures."""
         self._words = words
-        self._count = None if registry is None else Counting(registry, words.name).decided
-        self._judged: Callable[[Event, Decision], None] | None = None
+        self._counting = None if registry is None else Counting(registry, words.name)
         self.alerts: Alerts | None = None
         """Who watches for what has to be looked at; nobody where nothing is counted."""
         self._publication: Publication | None = None
@@ -100,7 +103,6 @@ class Telemetry:
             from stanchion.telemetry.guardrails import Guardrails
 
             self._guardrails = Guardrails(words.category)
-            self._judged = self._guardrails.judged
             registry.beside.append(self._guardrails)
 
     def alert(self, tell: Callable[[Occurrence], None], clock: Callable[[], int]) -> None:
@@ -130,12 +132,27 @@ class Telemetry:
                 self.alerts.folder = folder
                 self._publication.also = self.settle
 
-    def decided(self, event: Event, decision: Decision, took_ns: int) -> None:
-        """A decision was made. This is on the way of every one."""
+    def tally(self, event: Event, decision: Decision) -> Tally | None:
+        """What counts decisions in which nothing was found about events as this one; `None` where
+        they are counted one by one, or not at all. It counts in this process alone."""
+        if self._counting is None or (alike := self._guardrails.alike(decision)) is None:
+            return None
+        return (*self._counting.cell_of(event, decision), alike.count)
+
+    def decided(
+        self, event: Event, decision: Decision, took_ns: int, tally: Tally | None = None
+    ) -> None:
+        """A decision was made, which its `tally` counts where it has one. This is on the way of
+        every one."""
         try:
-            if self._count is not None and self._judged is not None:
-                self._count(event, decision, took_ns)
-                self._judged(event, decision)
+            if self._counting is not None:
+                if tally is None:
+                    self._counting.decided(event, decision, took_ns)
+                    self._guardrails.judged(event, decision)
+                else:
+                    next(tally[0])
+                    tally[1](took_ns)
+                    next(tally[2])
                 if self.alerts is not None:
                     self.alerts.decided(event, decision)
             log = self._log

@@ -36,6 +36,7 @@ from stanchion.runtime.deciding.spend import lending
 from stanchion.runtime.deciding.start import begins_within_ns
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.driving.flow import Flow, T, as_lost, resumed
+from stanchion.telemetry.sinks import Tally
 
 Carry = Callable[[Batch], Reply | None]
 """Carries a batch out; `None` where it would have to be waited for."""
@@ -62,6 +63,8 @@ class QuietLane(msgspec.Struct, eq=False):
     """The bytes of its records that are known before."""
     kept_ns: int
     """How long after its judgement a call may begin."""
+    tally: Tally | None = None
+    """What counts its decisions, from the first one on."""
 
 
 def lane_of(desk: Desk, kind: type[Any], tool: str, at: int) -> QuietLane | None:
@@ -163,7 +166,9 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
             self.lost = mark
             return None
         next(desk.decided[Action.ALLOW])
-        shield.telemetry.decided(event, decision, took_ns)
+        if lane.tally is None:
+            lane.tally = shield.telemetry.tally(event, decision)
+        shield.telemetry.decided(event, decision, took_ns, lane.tally)
         if len(shield.records) > MAX_CACHED:
             shield.records.clear()
         return decision
