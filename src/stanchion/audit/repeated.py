@@ -133,19 +133,17 @@ def _is_changed(run: _Run, entry: Entry | Quiet, moment: Moment, decision: Decis
 def without_named(policy: str, records: tuple[Known, ...]) -> Brief | None:
     """What to write where the run's records before are at hand as long as this one: a digest of
     those records judged on that have a name. `None` where none has."""
-    if len(records) == 1 and isinstance(live := records[0][2], LiveRecord):
-        return Brief(policy, (), live.name)
-    named = [one for one in records if isinstance(one[2], LiveRecord)]
-    if not named:
-        return None
-    rest = tuple([one for one in records if not isinstance(one[2], LiveRecord)])
-    return Brief(policy, rest, digest_of_left(named))
+    named: list[Known] = []
+    rest: list[Known] = []
+    for one in records:
+        (named if isinstance(one[2], LiveRecord) else rest).append(one)
+    return Brief(policy, tuple(rest), digest_of_left(named)) if named else None
 
 
 def digest_of_left(records: list[Known]) -> str:
     """What names records that are as they were left: the name of a single one, where it has a name,
     and a digest of them otherwise. It says whether they were found again, and protects nothing."""
+    if len(records) == 1 and (left := name_or_value(records[0][2])) is not records[0][2]:
+        return str(left)
     named = [(name, version, name_or_value(value)) for name, version, value in records]
-    if len(named) == 1 and named[0][2] is not records[0][2]:
-        return str(named[0][2])
     return sha256(canonical(named)).hexdigest()[:16]

@@ -47,6 +47,7 @@ something could be told that no record may have."""
 _text: Final = attrgetter("text")
 _outcome: Final = attrgetter("outcome")
 NOTHING: Final[dict[str, Any]] = {}
+ENDED: Final = Mark.NEWS | Mark.FAILED
 _KINDS: Final = {sign: kind for kind, sign in LETTERS.items()}
 
 
@@ -151,20 +152,20 @@ class LoopHistory(LiveRecord):
         """
         if self.told:
             return False
+        calls = self.calls[-window:]
+        forms = [call.form for call in calls]
+        if new.form in forms or ("" in forms and self.met(new, window)):
+            return False
         failed = same = barren = 0
-        form, tool = new.form, new.tool
-        for call in self.calls[-window:]:
-            if call.form == form if call.form else call.exact == new.exact:
-                return False
+        for call in calls:
             marks = call.marks
-            if marks & Mark.FAILED:
-                failed += call.tool == tool
-                barren += 1
-            elif marks & Mark.NEWS:
+            if marks & ENDED == Mark.NEWS:
                 barren = barren if marks & Mark.POLLS else 0
             elif call.outcome:
                 # Of calls with one outcome all but one brought nothing new.
-                same += call.tool == tool
+                alike = call.tool == new.tool
+                failed += alike and marks & Mark.FAILED > 0
+                same += alike and not marks & Mark.FAILED
                 barren += 1
         return failed < errors and same < near - 1 and barren < stall
 
@@ -314,10 +315,17 @@ class LoopHistory(LiveRecord):
         return self.calls[: -window - 1 : -1]
 
     def _find(self, call: str) -> int | None:
-        for known in (call, READ + id_digest(call)) if call else ():
-            for at in range(len(self.calls) - 1, -1, -1):
-                if known in (self.calls[at].id, self.calls[at].first):
-                    return at
+        if not call:
+            return None
+        calls = self.calls
+        last = len(calls) - 1
+        for at in range(last, -1, -1):
+            if calls[at].id == call:
+                return at
+        known = call, READ + id_digest(call)
+        for at in range(last, -1, -1):
+            if calls[at].id in known or calls[at].first in known:
+                return at
         return None
 
     def _open(self, reading: Reading[ToolResult | Failure]) -> int | None:
