@@ -38,6 +38,7 @@ from stanchion.readings.fingerprint import (
 )
 from stanchion.readings.history import LoopHistory
 from stanchion.readings.past_call import LONG, Mark, PastCall, begun
+from stanchion.readings.repeating import is_a_look
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.guards.loop_traces import HONEST, LOOPS, Step, traces
@@ -62,13 +63,20 @@ class Played:
         self.traits = traits
         self.goes_on = goes_on
         self.value: Any = None
+        self.now = 0
         self._count = 0
 
     def begin(self, tool: str, args: dict[str, Any], call: str = "") -> tuple[str, Finding | None]:
         """A call is judged; gives its id and what was found."""
         self._count += 1
         event = ToolCall(
-            id=f"e{self._count}", at=0, run=RUN, tool=tool, args=args, traits=self.traits, call=call
+            id=f"e{self._count}",
+            at=self.now,
+            run=RUN,
+            tool=tool,
+            args=args,
+            traits=self.traits,
+            call=call,
         )
         return event.id, self._judged(event)
 
@@ -219,7 +227,7 @@ def test_cost_and_size_are_bounded_by_the_window() -> None:
     later_steps, later_size = after(1_504)
     assert later_steps <= steps * 1.02
     assert later_size <= size + 60
-    assert size <= 800
+    assert size <= 888
 
 
 def test_a_record_is_one_short_text() -> None:
@@ -243,7 +251,7 @@ def test_a_record_is_one_short_text() -> None:
     history = LoopHistory.of(played.value)
     assert history.asked
     assert len(history.found) >= 5
-    assert len(json.dumps(played.value)) <= 820
+    assert len(json.dumps(played.value)) <= 908
     assert masked(played.value) is played.value
 
 
@@ -251,7 +259,7 @@ def test_short_arguments_take_less() -> None:
     played = Played()
     for number in range(20):
         played.call("read", {"path": f"src/part{number}.py", "limit": 100}, f"text {number}")
-    assert len(played.value) / len(LoopHistory.of(played.value).calls) <= 50
+    assert len(played.value) / len(LoopHistory.of(played.value).calls) <= 58
 
 
 def test_nothing_that_was_said_is_in_a_record() -> None:
@@ -271,7 +279,7 @@ OLD: Final[dict[str, Any]] = {
     "checks": 3,
     "found": {"repeat": 1},
 }
-A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomes"
+A_CALL: Final = "abcdefGHIJexactexaloosAEoutcomesAAAAB2AU"
 NAMED: Final = "~0123456789abcdef|"
 
 
@@ -326,7 +334,7 @@ def test_a_record_that_can_be_read_is_read() -> None:
     history = LoopHistory.of(text := f"{NAMED}6|3|r1||c|asked|||{A_CALL}")
     (call,) = history.calls
     assert (call.tool, call.exact, call.marks) == ("GHIJ", "exactexa", Mark.FIRST)
-    assert (call.outcome, call.text) == ("outcomes", A_CALL)
+    assert (call.outcome, call.text, call.at, call.since) == ("outcomes", A_CALL, 118, 98)
     assert (history.name, history.text()) == (NAMED[:-1], text)
 
 
@@ -383,7 +391,7 @@ def test_a_call_that_is_passed_at_a_glance_is_found_to_be_no_loop(
         new = begun("", tool, {"q": f"one two three four five {arg}"})
         history = LoopHistory.of(played.value)
         if history.quiet(new, 10, least, least, least + 1):
-            assert not history.met(new, 10)
+            assert history.last(new, 10) is None
             assert history.failures(new.tool, 10) < least
             assert len(history.near(new, 10, least)) < least
             assert history.barren(10) < least + 1
@@ -453,7 +461,7 @@ def test_a_new_call_that_is_no_loop_has_nothing_made_of_it() -> None:
 
 STEPS: Final = st.tuples(
     st.sampled_from(["call", "open", "fail", "part", "again", "refuse", "hear"]),
-    st.sampled_from("ab"),
+    st.sampled_from(["a", "get"]),
     st.sampled_from(
         [
             {"q": 1},
@@ -465,11 +473,15 @@ STEPS: Final = st.tuples(
         ]
     ),
     st.sampled_from(["x" * 80, "y", "z", None]),
+    st.sampled_from([0, 25_000, 3_000_000]),
 )
 
 
-def step(played: Played, what: str, tool: str, args: dict[str, Any], came: str | None) -> Any:
-    """Something happens in a run; gives what was said of it."""
+def step(
+    played: Played, what: str, tool: str, args: dict[str, Any], came: str | None, wait_ms: int
+) -> Any:
+    """Something happens in a run after a while; gives what was said of it."""
+    played.now += wait_ms
     if what == "hear":
         return played.hear(f"do {came}")
     if what == "refuse":
@@ -827,7 +839,7 @@ def test_what_only_warns_is_said_once_until_something_new_came() -> None:
     ],
 )
 def test_what_is_a_gain(marks: int, outcome: str, fresh: bool) -> None:
-    assert PastCall("c", "t", "", marks, outcome).fresh is fresh
+    assert PastCall("c", "t", "", marks, outcome=outcome).fresh is fresh
 
 
 @pytest.mark.parametrize("period", range(1, 11))
@@ -1169,3 +1181,89 @@ def test_a_call_is_counted_as_one_loop_however_often_it_is_refused() -> None:
         assert not run.check("search", {}).proceeds
     found = run.loop_metrics()
     assert (found.total_checks, found.loops_detected, found.detection_rate) == (10, 8, 80.0)
+
+
+SAME: Final = {"command": "gh run view 123"}
+
+
+def polled(every_s: int, tool: str, args: dict[str, Any], results: list[Any]) -> list[str]:
+    """The codes of calls that are made so many seconds apart."""
+    played, codes = Played(), []
+    for result in results:
+        codes.append(played.call(tool, args, result))
+        played.now += every_s * 1_000
+    return codes
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("bash", SAME),
+        ("bash", {"command": "sleep 30; kubectl get pods"}),
+        ("bash", {"command": "curl -s localhost:8080/health"}),
+        ("get_status", {}),
+        ("wait", {"seconds": 30}),
+    ],
+)
+def test_who_looks_again_after_a_while_waits(tool: str, args: dict[str, Any]) -> None:
+    """For half an hour, and no sooner than after 20 seconds."""
+    codes = polled(45, tool, args, ["no"] * 45)
+    assert codes[:41] == [""] * 41
+    assert codes[41:] == ["loops.repeat"] * 4
+    assert polled(19, tool, args, ["no"] * 3)[2] == "loops.repeat"
+
+
+def test_who_acts_again_after_a_while_does_not_wait() -> None:
+    for command in ("gh run rerun 123", "make deploy", "curl -X POST localhost/jobs"):
+        assert polled(45, "bash", {"command": command}, ["no"] * 3)[2] == "loops.repeat", command
+
+
+def test_what_has_changed_is_waited_for_anew() -> None:
+    """Half an hour is counted from the last change."""
+    assert set(polled(45, "bash", SAME, ["no"] * 40 + ["soon"] * 40)) == {""}
+
+
+def test_two_that_wait_in_turn_are_no_circle() -> None:
+    played = Played()
+    for _ in range(20):
+        for command in ("sleep 30", "kubectl get pods"):
+            assert played.call("bash", {"command": command}, "no") == ""
+            played.now += 30_000
+
+
+def test_a_look_that_fails_is_waited_for_as_well() -> None:
+    played = Played()
+    for _ in range(20):
+        call, found = played.begin("bash", {"command": "curl -sf localhost:8080/health"})
+        assert found is None
+        played.fail(call, "bash", {}, "exit status 7")
+        played.now += 30_000
+
+
+@pytest.mark.parametrize(
+    ("command", "looks"),
+    [
+        ("kubectl rollout status deploy/web", True),
+        ("kubectl rollout restart deploy/web", False),
+        ("docker compose ps && docker logs web 2>&1 | tail -3", True),
+        ("docker run status", False),
+        ("docker rm logs", False),
+        ("aws ec2 describe-instances", True),
+        ("aws logs delete-log-group x", False),
+        ("gh pr checks 3", True),
+        ("gh pr merge 3", False),
+        ("until curl -sf localhost:80; do sleep 2; done", True),
+        ("curl -d x localhost", False),
+        ("curl -o page localhost", False),
+        ("curl -I -X HEAD localhost", True),
+        ("systemctl is-active web", True),
+        ("systemctl restart web", False),
+        ("ps aux | grep web", True),
+        ("npm test", False),
+        ("python -c 'print(1)'", False),
+        ("kubectl", False),
+    ],
+)
+def test_a_command_that_looks(command: str, looks: bool) -> None:
+    call = ToolCall(id="c", at=0, run=RUN, tool="bash", args={"command": command})
+    assert is_a_look(read(call)) is looks

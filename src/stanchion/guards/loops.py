@@ -25,7 +25,7 @@ from stanchion.readings.act import reads
 from stanchion.readings.fingerprint import digest
 from stanchion.readings.history import ENOUGH, LETTERS, LoopHistory
 from stanchion.readings.past_call import Mark, PastCall, begun
-from stanchion.readings.repeating import is_the_same_again
+from stanchion.readings.repeating import is_a_look, is_the_same_again
 
 CODES: Final = declare(
     {
@@ -124,6 +124,11 @@ OPTIONS: Final = {
 
 MARKS: Final = {READ: Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
 """What is declared of a tool says of its calls."""
+
+WAIT_S: Final = 20
+"""Who looks again after so many seconds waits for something."""
+POLLED_S: Final = 1_800
+"""For how many seconds one may wait for it."""
 
 Count = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
 OrNever = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
@@ -258,11 +263,13 @@ class Loops(msgspec.Struct, frozen=True):
             marks |= MARKS.get(trait, 0)
         if self.by_reading and is_the_same_again(reading):
             marks |= Mark.IDEMPOTENT
-        call = begun(event.id, event.tool, event.args, marks | Mark.FIRST)
+        call = begun(event.id, event.tool, event.args, marks | Mark.FIRST, event.at)
         quiet = history.quiet(call, window, self.max_errors, self.near_repeats, self.stall_after)
         runs: tuple[int, ...] = ()
-        if not quiet and history.met(call, window):
-            call, runs = call.marked(marks), history.proposed(call, window)
+        last = None if quiet else history.last(call, window)
+        if last is not None:
+            marks |= Mark.WAITED if _is_poll(reading, call, last) else 0
+            call, runs = call.marked(marks, since=last.since), history.proposed(call, window)
         found, finding = None if quiet else self._find(event.tool, call, runs, history), None
         if found is not None:
             history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
@@ -276,6 +283,8 @@ class Loops(msgspec.Struct, frozen=True):
     ) -> _Found | None:
         """The first kind of loop that fits, the most certain first."""
         found = None
+        if call.marks & Mark.WAITED:
+            return None
         if runs:
             found = self._periodic(tool, call, runs, history) or self._excessive(
                 tool, call, history
@@ -444,6 +453,13 @@ def _say(found: _Found, call: PastCall, history: LoopHistory) -> Finding | None:
         return None
     about = found.about if found.about else call.exact
     return Finding(found.action, f"loops.{found.kind}", found.args, about=about)
+
+
+def _is_poll(reading: Reading[Any], call: PastCall, last: PastCall) -> bool:
+    """Whether a call looks again at what had not changed, after a while, and not for too long."""
+    if call.at - last.at < WAIT_S or call.at - last.since > POLLED_S:
+        return False
+    return bool(call.marks & Mark.READS) or is_a_look(reading)
 
 
 def _harmless(call: PastCall) -> bool:

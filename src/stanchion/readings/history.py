@@ -143,7 +143,7 @@ class LoopHistory(LiveRecord):
         self.checks += 1
         self.calls, self.runs = calls, runs
         call = calls[-1]
-        return self.entered(f"{call.id} {call.marks} {call.form}")
+        return self.entered(f"{call.id} {call.marks} {call.at} {call.form}")
 
     def quiet(self, new: PastCall, window: int, errors: int, near: int, stall: int) -> bool:
         """Whether a call is certainly no loop: none in the window has its tool and arguments, and
@@ -154,7 +154,7 @@ class LoopHistory(LiveRecord):
             return False
         calls = self.calls[-window:]
         forms = [call.form for call in calls]
-        if new.form in forms or ("" in forms and self.met(new, window)):
+        if new.form in forms or ("" in forms and self.last(new, window)):
             return False
         failed = same = barren = 0
         for call in calls:
@@ -169,9 +169,9 @@ class LoopHistory(LiveRecord):
                 barren += 1
         return failed < errors and same < near - 1 and barren < stall
 
-    def met(self, new: PastCall, window: int) -> bool:
-        """Whether a call with its tool and arguments is among those of the window."""
-        return any(call.is_same(new) for call in self.calls[-window:])
+    def last(self, new: PastCall, window: int) -> PastCall | None:
+        """The last call of the window with the tool and arguments of a new one."""
+        return next((call for call in self.back(window) if call.is_same(new)), None)
 
     def proposed(self, new: PastCall, window: int) -> tuple[int, ...]:
         """What `runs` become with such a call; what came of the last call is known by now, if
@@ -235,7 +235,11 @@ class LoopHistory(LiveRecord):
             if self.told:
                 self.told = {kind: about for kind, about in self.told.items() if kind in LASTING}
         marks |= call.marks & LASTS
-        self._replace(at, call.marked(marks, outcome))
+        since = call.since
+        if since < call.at:
+            before = next((one for one in self.calls[:at][::-1] if one.is_same(call)), call)
+            since = since if before.outcome == outcome else call.at
+        self._replace(at, call.marked(marks, outcome, since))
         if self.runs and at < len(self.calls) - 1:
             self._cut(at)
         self.entered(f"{len(self.calls) - at} {marks} {outcome}")
@@ -303,7 +307,7 @@ class LoopHistory(LiveRecord):
         nothing."""
         count = 0
         for call in self.back(window):
-            if call.marks & Mark.POLLS or not call.outcome:
+            if call.marks & (Mark.POLLS | Mark.WAITED) or not call.outcome:
                 continue
             if call.fresh and not call.marks & Mark.FAILED:
                 break

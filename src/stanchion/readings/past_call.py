@@ -27,10 +27,16 @@ DIGESTED: Final = "\0="
 READ: Final = "\0"
 """What the id of a call begins with that was read: only its digest is known."""
 
+LATEST_S: Final = (1 << 36) - 1
+"""The latest time that is written: some two thousand years from now."""
+
+LONGEST_S: Final = (1 << 12) - 1
+"""The longest time for which it is written that the same was made: more than an hour."""
+
 UNKNOWN: Final = "-" * 8
 """What is written where it is not known what came of a call."""
 
-SHORTEST: Final = 32
+SHORTEST: Final = 40
 """Where the sketch begins. It may be empty; behind it, after a point, stands the id that a call had
 first."""
 
@@ -59,15 +65,18 @@ class Mark:
     """It did not go ahead, because it was found to be one of a loop."""
     IDEMPOTENT: Final = 256
     """To repeat it changes nothing."""
+    WAITED: Final = 512
+    """It looks again at what had not changed, after a while."""
 
 
-LASTS: Final = Mark.READS | Mark.POLLS | Mark.FIRST | Mark.IDEMPOTENT
+LASTS: Final = Mark.READS | Mark.POLLS | Mark.FIRST | Mark.IDEMPOTENT | Mark.WAITED
 """What is known of a call before anything came of it, and stays."""
 
 
 class PastCall(msgspec.Struct, frozen=True, gc=False):
     """One call: its id and the one that it had first, its tool and normal form, what is known of
-    it, and what came of it, once that is known. Tools and outcomes are digests.
+    it, when it was made, since when the same was made with the same outcome, in seconds, and what
+    came of it, once that is known. Tools and outcomes are digests.
 
     Its fingerprint and its text are made when somebody asks for them. A call that was read has its
     fingerprint and no form, a long one the digest of it.
@@ -77,6 +86,8 @@ class PastCall(msgspec.Struct, frozen=True, gc=False):
     tool: str
     form: str
     marks: int
+    at: int = 0
+    since: int = 0
     outcome: str = ""
     first: str = ""
     known: Fingerprint | None = None
@@ -90,11 +101,14 @@ class PastCall(msgspec.Struct, frozen=True, gc=False):
             raise ValueError("no call is written so")
         outcome = text[24:32]
         sketch, _, first = text[SHORTEST:].partition(".")
+        at = NUMBERS[text[32:34]] << 24 | NUMBERS[text[34:36]] << 12 | NUMBERS[text[36:38]]
         return cls(
             READ + text[:6],
             text[6:10],
             "",
             NUMBERS[text[22:24]],
+            at,
+            at - NUMBERS[text[38:40]],
             "" if outcome == UNKNOWN else outcome,
             READ + first if first else "",
             Fingerprint(text[10:18], text[18:22], sketch),
@@ -120,22 +134,28 @@ class PastCall(msgspec.Struct, frozen=True, gc=False):
         """All that is written of it."""
         text = self.written
         if not text:
-            print_ = self.print_
+            print_, at = self.print_, self.at
             first = f".{_id(self.first)}" if self.first else ""
             text = (
                 f"{_id(self.id)}{self.tool}{print_.exact}{print_.loose}{PAIRS[self.marks]}"
-                f"{self.outcome or UNKNOWN}{print_.sketch}{first}"
+                f"{self.outcome or UNKNOWN}{PAIRS[at >> 24]}{PAIRS[at >> 12 & 0xFFF]}"
+                f"{PAIRS[at & 0xFFF]}{PAIRS[at - self.since]}{print_.sketch}{first}"
             )
             msgspec.structs.force_setattr(self, "written", text)
         return text
 
-    def marked(self, marks: int, outcome: str = "") -> PastCall:
-        """The call with other marks, and with what came of it, if anything did."""
-        return PastCall(self.id, self.tool, self.form, marks, outcome, self.first, self.known)
+    def marked(self, marks: int, outcome: str = "", since: int | None = None) -> PastCall:
+        """The call with other marks, and with what came of it, if anything did. `since` is since
+        when that is so, where it is known now."""
+        begun = self.since if since is None else max(since, self.at - LONGEST_S)
+        return PastCall(
+            self.id, self.tool, self.form, marks, self.at, begun, outcome, self.first, self.known
+        )
 
     def renewed(self, new: str, old: str) -> PastCall:
         """The call, asked for again under another id; nothing came of it yet."""
-        return PastCall(new, self.tool, self.form, self.marks & LASTS, "", old, self.known)
+        marks = self.marks & LASTS
+        return PastCall(new, self.tool, self.form, marks, self.at, self.since, "", old, self.known)
 
     def __repr__(self) -> str:
         """Its id alone: nothing that was said is shown."""
@@ -169,14 +189,15 @@ class PastCall(msgspec.Struct, frozen=True, gc=False):
         )
 
 
-def begun(call: str, tool: str, args: dict[str, Any], marks: int = 0) -> PastCall:
+def begun(call: str, tool: str, args: dict[str, Any], marks: int = 0, at_ms: int = 0) -> PastCall:
     """A call of which nothing came yet."""
     form = normal_form(tool, args)
     known = None
     if len(form) > LONG or volatile_names(tool, *args):
         known = fingerprint(tool, args)
         form = DIGESTED + known.exact if len(form) > LONG else form
-    return PastCall(call, name_digest(tool), form, marks, known=known)
+    at = min(max(at_ms // 1000, 0), LATEST_S)
+    return PastCall(call, name_digest(tool), form, marks, at, at, known=known)
 
 
 def _id(call: str) -> str:
