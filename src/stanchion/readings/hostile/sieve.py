@@ -152,7 +152,8 @@ def _sieve(entries: list[Entry]) -> Sieve:
 
 def sifted(text: str) -> list[Entry]:
     """Which signs and disguises may be in a text in its normal form."""
-    return [one.entries[at] for one in sieves() for at in sorted(one.together.Match(text) or ())]
+    raw = text.encode()
+    return [one.entries[at] for one in sieves() for at in sorted(one.together.Match(raw) or ())]
 
 
 def whole(text: str) -> str:

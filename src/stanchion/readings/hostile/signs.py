@@ -73,6 +73,8 @@ def suspicious(texts: Sequence[str]) -> bool:
     text = "\n".join([one.replace("\n", "\r") for one in texts])
     seen = folded(whole(text))
     found = sifted(seen)
+    if not found and text.isascii():
+        return False
     if _any(seen, found) or (not text.isascii() and _unseen(text)):
         return True
     disguises = _disguises(found)
