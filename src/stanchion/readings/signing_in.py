@@ -141,7 +141,7 @@ class _Words:
         if command.name in SILENT or found[-1] == len(words) + len(settings):
             return False
         hosts = self._hosts(number)
-        if hosts and all(_is_here(host) for host in hosts):
+        if hosts and all(is_here(host) for host in hosts):
             return True
         names = {settings[at - len(words)][0] for at in found if at >= len(words)}
         return all(
@@ -160,7 +160,7 @@ def _fed(command: Command) -> str:
     return "" if command.given is None else command.given
 
 
-def _is_here(host: str) -> bool:
+def is_here(host: str) -> bool:
     address = host_of(host)
     if isinstance(address, str):
         return address == "localhost" or address.endswith((".localhost", ".test"))
