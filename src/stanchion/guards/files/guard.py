@@ -383,7 +383,11 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if ours is not None:  # whatever the policy says of other protected files
             # Whoever deletes a home is told of the home before what is ours in it.
             whole = (self._protected(folded, seen, use, how) or all_of(folded)) if deep else None
-            action, why = max(action, Action.BLOCK), (ours if whole is None else whole).what
+            wide = deep and (
+                self._places.leads_to(place.text, "write") is None or "*" in place.text
+            )
+            own = f"{ours.what} is in it" if wide else ours.what
+            action, why = max(action, Action.BLOCK), own if whole is None else whole.what
         elif denied is not None:
             action, code = ACTIONS[self.action], "files.denied"
             why = f"it matches `{denied.text}`, which is denied"
