@@ -10,7 +10,7 @@ from stanchion.kernel.declared import effect_of
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.commands.code import Text
-from stanchion.readings.paths.elsewhere import is_elsewhere
+from stanchion.readings.names import plain
 from stanchion.readings.paths.targets import targets_in
 from stanchion.readings.programs import program_effects
 from stanchion.readings.shell.analysis import analysed
@@ -18,8 +18,7 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.destinations import destinations
 from stanchion.readings.shell.effects import HOSTS
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
-from stanchion.readings.signing_in import is_here
-from stanchion.readings.urls import Target, url_of
+from stanchion.readings.urls import Target, is_here, url_of
 from stanchion.readings.word_lists import listed
 
 HANDS_ON: Final = listed(
@@ -36,6 +35,13 @@ EDITING: Final = listed(
     """
 )
 """Words of the name of a tool that edits or searches files and is named by nothing else."""
+SAID_WHERE: Final = listed(
+    """
+    archive bucket bucketname containerid containername deviceid host hostname machine owner pod
+    podname remotehost server sshhost vm vmid zipfile
+    """
+)
+"""Names of arguments that say which machine, bucket or archive something is in."""
 TALKS: Final = HOSTS | listed(
     """
     aws az gcloud gsutil bq doctl heroku fly flyctl vercel netlify wrangler firebase supabase gh
@@ -76,7 +82,7 @@ def _is_written_here(reading: Any) -> bool:
     act, event = reading.act, reading.event
     if act.web or act.api or act.says or not HANDS_ON.isdisjoint(act.words):
         return False
-    if is_elsewhere(event.tool, event.args):
+    if act.elsewhere or not SAID_WHERE.isdisjoint([plain(str(name)) for name in event.args]):
         return False
     return act.of_files or (
         act.words <= EDITING and any(one.sure for one in reading.of(targets_in))
