@@ -165,6 +165,7 @@ class Sitting:
         redacts = finding.action == self.carried(pos, Action.REDACT) == Action.REDACT
         if redacts and not finding.patches and placed.kind != Kind.METER:
             finding = Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
+        finding = self.staying(pos, finding)
         action = self.carried(pos, finding.action)
         if finding.patches and Action.REDACT not in self.can and placed.kind != Kind.METER:
             action = max(action, self.carried(pos, Action.REDACT))
@@ -174,6 +175,24 @@ class Sitting:
         effects = tuple(dict.fromkeys([*finding.effects, *given]))
         return msgspec.structs.replace(
             worded, action=action, guard=placed.id, shadow=placed.shadow, said=said, effects=effects
+        )
+
+    def staying(self, pos: int, finding: Finding) -> Finding:
+        """A redaction whose guard says that what it found may stay, where nothing may be taken out
+        of what a call is given."""
+        stays = getattr(self.chain[pos][0].guard, "stays", {})
+        instead = read(self.event_at(pos)).redaction
+        if finding.action != Action.REDACT or finding.code not in stays or not finding.patches:
+            return finding
+        if instead == Action.REDACT:
+            return finding
+        return msgspec.structs.replace(
+            finding,
+            action=instead,
+            code=stays[finding.code],
+            patches=(),
+            hides=finding.hides + finding.patches,
+            effects=(*finding.effects, "tell"),
         )
 
     def worded(self, pos: int, finding: Finding, action: Action) -> Finding:

@@ -23,7 +23,7 @@ PAY = {"schema": {"type": "object", "properties": {"to": {"type": "string"}}, "r
 LADDER = [Action.ALLOW, *[Action.WARN] * 3, *[Action.ESCALATE] * 5, Action.HALT]
 """What is said of each of ten refusals: nothing of the first."""
 
-ENFORCING = sorted(set(packs()) - {"shadow-start", "agent-33", "guardian"})
+ENFORCING = sorted(set(packs()) - {"shadow-start", "agent-33", "guardian", "folder"})
 """Packs that refuse and watch for loops; `agent-33` and `guardian` have only what their
 specifications name, and in `guardian` loops are looked for before arguments are."""
 

@@ -13,6 +13,10 @@ Ten actions, mildest first: {actions}. Up to `DEGRADE` the event goes ahead; fro
 is skipped. Each cell says what happens. Where a stage has no row for an action, it makes no sense there: a policy
 that asks for it is refused when it loads, and a user's own guard that answers it at run time gets the next stricter
 action that does make sense, as the last column says.
+
+`REDACT` is for what leaves or arrives, never for what runs or is written on this machine: there a credential or personal
+data stays, and the action becomes `WARN`, or `ESCALATE` if what runs also reaches another machine. So it is for guards
+that only hide (`secrets`, `pii`, `presidio`); what other guards patch in a call, such as a limit, is patched everywhere.
 """
 
 

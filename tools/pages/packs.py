@@ -16,6 +16,7 @@ ORDER: Final = (
     "strict",
     "coding-agent",
     "container",
+    "folder",
     "database",
     "analyst",
     "finance",
@@ -31,7 +32,8 @@ INTRODUCTION: Final = """\
 # Packs
 
 A pack is a policy that is shipped. Load it by its name, `Shield.load("strict")`, or begin with it and change what you
-need: `extends: strict`. `stanchion policy show NAME` prints one whole.
+need: `extends: strict`. Packs can be laid over one another: `extends: [database, folder]`. `stanchion policy show NAME`
+prints one whole.
 
 | pack | what it is for |
 |---|---|
@@ -55,6 +57,7 @@ REASONS: Final = {
     "strict": "what only the model can read may tell it anything, and no guard would know",
     "coding-agent": "screenshots and diagrams are daily work",
     "container": "as `coding-agent`",
+    "folder": "as Stanchion itself; laid over a pack it leaves that one's word",
     "analyst": "as `database`",
     "support": "as `finance`",
     "research": "pages have pictures; they come in, marked",

@@ -26,6 +26,11 @@ CODES: Final = declare(
             "personal data ({}) in {} was replaced by placeholders",
             "go on with the placeholders; do not ask for what they stand for",
         ),
+        "presidio.stays": Words(
+            "there is personal data ({}) in {}: what runs or is written here is not changed",
+            "keep it where it is needed; no record has it",
+            asked="leave it out, or say why it has to leave this machine",
+        ),
         "presidio.found": Words(
             "there is personal data ({}) in {}",
             "leave it out, or ask whoever maintains the policy to allow it",
@@ -69,6 +74,7 @@ class Presidio(msgspec.Struct, frozen=True):
     """
 
     name: ClassVar[str] = "presidio"
+    stays: ClassVar = {"presidio.redacted": "presidio.stays"}
     kind: ClassVar[Kind] = Kind.ASKING
     deep: ClassVar[bool] = True
     call: ClassVar[str] = "stanchion.runtime.answers.presidio:found"

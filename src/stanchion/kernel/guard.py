@@ -52,6 +52,11 @@ class Reading(Protocol):
     def event(self) -> Any:
         """The event."""
 
+    @property
+    def redaction(self) -> Action:
+        """What taking a part out of the event amounts to: `REDACT`, or the milder or severer action
+        of a call that would do something else without it."""
+
     def heard(self, gates: Any, /) -> tuple[int, ...]:
         """The guards among some with a gate that may have something to say, by their places."""
 

@@ -12,9 +12,9 @@ from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
 from stanchion.kernel.autonomy import refusing
 from stanchion.kernel.chain import Asks, Plan
 from stanchion.kernel.content import content_of, with_content
-from stanchion.kernel.contract.powers import RECALLS
+from stanchion.kernel.contract.powers import RECALLS, STAYS
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.findings import TELL, Finding, Patch
 from stanchion.kernel.guard import Kind, Placed, Reading, TooDense, failure_of
 from stanchion.kernel.lookups import (
     UNHEARD,
@@ -56,7 +56,7 @@ def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int, A
             for pos, judge, index in pure:
                 finding = judge(readings[index])
                 if finding is not None:
-                    cut = note(plan, pos, finding, found, cut)
+                    cut = note(plan, pos, finding, found, cut, readings[index])
                     if cut == pos:
                         break
             if not listens or cut < plan.end:
@@ -78,7 +78,7 @@ def _judge_switched(plan: Plan, readings: tuple[Reading, ...], found: Found, cut
                 break
             finding = judge(readings[index])
             if finding is not None:
-                cut = note(plan, pos, finding, found, cut)
+                cut = note(plan, pos, finding, found, cut, readings[index])
     return cut
 
 
@@ -90,7 +90,7 @@ def judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, i
         try:
             finding = judge(readings[index])
             if finding is not None:
-                cut = note(plan, pos, finding, found, cut)
+                cut = note(plan, pos, finding, found, cut, readings[index])
         except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
             cut = note(plan, pos, failed(plan, pos, readings[0].event, error), found, cut)
         if cut == pos:
@@ -98,9 +98,16 @@ def judge_carefully(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, i
     return found, cut
 
 
-def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
+def note(
+    plan: Plan,
+    pos: int,
+    finding: Finding,
+    found: Found,
+    cut: int,
+    reading: Reading | None = None,
+) -> int:
     """Enter a guard's finding at its place, with the action that is really carried out; returns the
-    new cut."""
+    new cut. Of a guard that was asked about an event, `reading` is that event's."""
     sound(finding)
     placed = plan.guards[pos]
     cells = plan.cells_for(placed.id, plan.event_of[pos])
@@ -108,8 +115,8 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
         # The kernel speaks in place of a guard that broke: nobody has said that this may be gone
         # past.
         cells = plan.cells[plan.event_of[pos]]
-    if finding.action == Action.REDACT and not finding.patches:
-        finding = _patchless(finding, placed, cells)
+    if finding.action == Action.REDACT:
+        finding = _redaction(finding, placed, cells, reading)
     action = cells[finding.action]
     if finding.patches and not plan.redacts and placed.kind is not Kind.METER:
         # Whatever else it says, it goes ahead only as patched, and the host cannot patch it. Meters
@@ -131,12 +138,24 @@ def note(plan: Plan, pos: int, finding: Finding, found: Found, cut: int) -> int:
     return pos if action >= STOPS and not placed.shadow and pos < cut else cut
 
 
-def _patchless(finding: Finding, placed: Placed, cells: tuple[Action, ...]) -> Finding:
-    """A redaction that names nothing to take out is refused, where it would be carried out: what it
-    is about must not go on as it is. What a meter words has been carried out already."""
-    if cells[Action.REDACT] != Action.REDACT or placed.kind is Kind.METER:
+def _redaction(
+    finding: Finding, placed: Placed, cells: tuple[Action, ...], reading: Reading | None
+) -> Finding:
+    """A redaction as it can be carried out: what runs or is written here stays whole. One that
+    names nothing to take out is refused: what it is about must not go on as it is. What a meter
+    words has been carried out already."""
+    if not finding.patches:
+        if cells[Action.REDACT] != Action.REDACT or placed.kind is Kind.METER:
+            return finding
+        return Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
+    staying = None if reading is None else STAYS.of(placed.guard)
+    code = None if staying is None else staying.stays.get(finding.code)
+    if reading is None or code is None or reading.redaction == Action.REDACT:
         return finding
-    return Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
+    return msgspec.structs.replace(
+        finding, action=reading.redaction, code=code, patches=(),
+        hides=(*finding.hides, *finding.patches), effects=(*finding.effects, TELL),
+    )  # fmt: skip
 
 
 def failed(plan: Plan, pos: int, event: Event, error: Exception) -> Finding:
@@ -234,7 +253,7 @@ def judge_answers(
                 try:
                     finding = guard.judge(readings[index], value)
                     if finding is not None:
-                        cut = note(plan, pos, finding, found, cut)
+                        cut = note(plan, pos, finding, found, cut, readings[index])
                 except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
                     cut = note(plan, pos, failed(plan, pos, event, error), found, cut)
                 continue

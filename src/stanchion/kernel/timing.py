@@ -30,7 +30,7 @@ def judge_timed(
             took[pos] = ended - begun
             begun = ended
             if finding is not None:
-                cut = note(plan, pos, finding, found, cut)
+                cut = note(plan, pos, finding, found, cut, readings[index])
                 if cut == pos:
                     break
         return found, _switched(plan, readings, clock, took, found, cut) if plan.switches else cut
@@ -51,5 +51,5 @@ def _switched(
             took[pos] = ended - begun
             begun = ended
             if finding is not None:
-                cut = note(plan, pos, finding, found, cut)
+                cut = note(plan, pos, finding, found, cut, readings[index])
     return cut

@@ -13,8 +13,10 @@ from stanchion.readings.act_words import (
     ALONE,
     APIS,
     ASKS,
+    CARRIES,
     CHANGES,
     DELETES,
+    ELSEWHERE,
     FILES,
     MOVES,
     READS,
@@ -46,6 +48,10 @@ class Act(msgspec.Struct, frozen=True, gc=False):
     """It speaks to the web."""
     api: bool
     """It reaches a service, at which a path is no file."""
+    elsewhere: bool
+    """It speaks of another machine, a bucket or a service that keeps files."""
+    carries: bool
+    """It brings something from one machine to another."""
     runs: bool
     """It runs what it is given."""
     changes: bool
@@ -91,6 +97,8 @@ def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
         of_files=bool(known & FILES) or (len(said) == 1 and said[0] in ALONE),
         web=bool(known & WEB),
         api=bool(known & (WEB | APIS)),
+        elsewhere=not ELSEWHERE.isdisjoint(known | ({"s3"} if "s3" in tool.lower() else set())),
+        carries=bool(known & CARRIES),
         runs=runner_of(tool).runs or bool(known & SHELLS),
         changes=bool(known & CHANGES) and not reads_only,
         seeks=bool(known & SEEKS),

@@ -42,6 +42,17 @@ WEB: Final = frozenset(
 )
 APIS: Final = listed("api rest graphql endpoint")
 """Words in the name of a tool that reaches a service, at which a path is no file."""
+ELSEWHERE: Final = listed(
+    """
+    adls azure bitbucket blob blobs bucket buckets confluence dropbox ftp gcs gdrive gitea github
+    gitlab hdfs minio notion onedrive pod remote s3 scp sftp sharepoint ssh webdav
+    """
+)
+"""Words in the name of a tool whose files lie on another machine or in a bucket."""
+CARRIES: Final = listed(
+    "backup clone copy download export fetch import install pull push save sync transfer upload"
+)
+"""Words of tools that bring files from one machine to another: one of their paths is here."""
 CHANGES: Final = frozenset(
     {
         "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update",

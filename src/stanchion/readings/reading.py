@@ -15,6 +15,7 @@ from stanchion.readings.joined import joined
 from stanchion.readings.texts import leaves
 
 if TYPE_CHECKING:
+    from stanchion.kernel.actions import Action
     from stanchion.kernel.lineup import GateSet
     from stanchion.readings.act import Act
     from stanchion.readings.commands import Held
@@ -55,6 +56,12 @@ def _commands(reading: Any) -> Any:
     return commands(reading)
 
 
+def _redaction(reading: Any) -> Any:
+    from stanchion.readings.staying import redaction
+
+    return redaction(reading)
+
+
 PARTS: Final[dict[str, Callable[[Any], Any]]] = {
     "act": _act,
     "commands": _commands,
@@ -62,6 +69,7 @@ PARTS: Final[dict[str, Callable[[Any], Any]]] = {
     "joined": joined,
     "fingerprint": lambda reading: fingerprint(reading.event.tool, reading.event.args),
     "leaves": lambda reading: leaves(reading.content),
+    "redaction": _redaction,
     "strings": lambda reading: strings(reading.content),
 }
 
@@ -87,6 +95,7 @@ class Reading(Generic[E]):
         "leaves",
         "made",
         "reader",
+        "redaction",
         "strings",
     )
 
@@ -107,6 +116,9 @@ class Reading(Generic[E]):
     are left out."""
     strings: list[str]
     """All texts: values in their order, and after them names."""
+    redaction: Action
+    """What taking a part out of the event amounts to: `REDACT`; of a call whose arguments run or
+    are written here `WARN`, and `ESCALATE` where what runs reaches others, too."""
     fingerprint: Fingerprint
     """What is kept of the call that it is about; only events about a call have it."""
     made: dict[Any, Any]

@@ -18,7 +18,7 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
 from stanchion.readings.texts import Leaf
-from stanchion.readings.urls import Target, host_of, url_of
+from stanchion.readings.urls import Target, is_here, url_of
 from stanchion.readings.word_lists import listed
 
 SILENT: Final = PRINTS | LOOKS_FOR
@@ -141,7 +141,7 @@ class _Words:
         if command.name in SILENT or found[-1] == len(words) + len(settings):
             return False
         hosts = self._hosts(number)
-        if hosts and all(_is_here(host) for host in hosts):
+        if hosts and all(is_here(host) for host in hosts):
             return True
         names = {settings[at - len(words)][0] for at in found if at >= len(words)}
         return all(
@@ -158,13 +158,6 @@ class _Words:
 
 def _fed(command: Command) -> str:
     return "" if command.given is None else command.given
-
-
-def _is_here(host: str) -> bool:
-    address = host_of(host)
-    if isinstance(address, str):
-        return address == "localhost" or address.endswith((".localhost", ".test"))
-    return address is not None and address.is_loopback
 
 
 def _is_login(words: tuple[str, ...], at: int, value: str) -> bool:

@@ -205,3 +205,11 @@ def _spelled(host: str) -> str:
     return ".".join(
         [one[4:].encode().decode("punycode") if one.startswith("xn--") else one for one in labels]
     )
+
+
+def is_here(host: str) -> bool:
+    """Whether a host is this machine, by its name or its address."""
+    address = host_of(host)
+    if isinstance(address, str):
+        return address == "localhost" or address.endswith((".localhost", ".test"))
+    return address is not None and address.is_loopback

@@ -40,8 +40,8 @@ OPTIONS: Final = {
         "absent, the names of arguments decide."
     ),
     "tools": Stricter.SAME(
-        "Whether a tool reads, writes or deletes files, by name or glob; if absent, the names of "
-        "tools decide."
+        "Whether a tool reads, writes or deletes files, by name or glob, or `elsewhere` if its "
+        "files are not on this machine; if absent, the names of tools decide."
     ),
     "paths_only": Stricter.OFF(
         "If `true`, only paths that arguments name are judged: none in shell commands and code, "

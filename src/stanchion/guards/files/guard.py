@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -70,6 +70,9 @@ FREE: Final = ReadyScope(None, ())
 HANDED: Final = ("_scopes", "_own", "_harm")
 """What a guard is handed by its policy."""
 
+ToolUse = Use | Literal["elsewhere"]
+"""What a tool does to files, or that its files are not those of this machine."""
+
 ScopeOf = Callable[[str], FileScope | None]
 """Gives the scope of a task; `None` where the policy says nothing of its files."""
 
@@ -102,7 +105,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     shipped: bool = True
     surroundings: bool = False
     arguments: dict[str, Use] | None = None
-    tools: dict[str, Use] | None = None
+    tools: dict[str, ToolUse] | None = None
     paths_only: bool = False
     case_insensitive: bool = False
     real_paths: bool = False
@@ -182,12 +185,23 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _seeing(self) -> Seeing:
         arguments = {} if self.arguments is None else self.arguments
-        return Seeing(lru_cache(KEPT)(self._use), arguments)
 
-    def _use(self, tool: str) -> Use | None:
+        def use(tool: str) -> Use | None:
+            told = self._told_use(tool)
+            return None if told == "elsewhere" else told
+
+        return Seeing(use, arguments)
+
+    @cached_property
+    def _told_use(self) -> Callable[[str], ToolUse | None]:
+        """What the policy says that a tool does to files: by its own name, or by the first glob."""
         said = {} if self.tools is None else self.tools
-        found = [use for name, use in said.items() if is_glob(name) and glob(name, tool)]
-        return said[tool] if tool in said else found[0] if found else None
+
+        def find(tool: str) -> ToolUse | None:
+            found = [use for name, use in said.items() if is_glob(name) and glob(name, tool)]
+            return said[tool] if tool in said else found[0] if found else None
+
+        return lru_cache(KEPT)(find)
 
     @cached_property
     def folders(self) -> Folders:
@@ -301,7 +315,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """The paths of a call."""
         if not self.tools and not self.arguments and not self.paths_only:
             return reading.of(targets_in)
-        return targets_seen(reading, self._seeing, () if self.paths_only else reading.commands)
+        found = targets_seen(reading, self._seeing, () if self.paths_only else reading.commands)
+        if self._told_use(reading.event.tool) != "elsewhere":
+            return found
+        return [one if one.commanded else one._replace(sure=False) for one in found]
 
     def _judged(self, target: Target, task: str) -> Finding | None:
         if self._is_plain(target, task):
@@ -377,7 +394,11 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if ours is not None:  # whatever the policy says of other protected files
             # Whoever deletes a home is told of the home before what is ours in it.
             whole = (self._protected(folded, seen, use, how) or all_of(folded)) if deep else None
-            action, why = max(action, Action.BLOCK), (ours if whole is None else whole).what
+            wide = deep and (
+                self._places.leads_to(place.text, "write") is None or "*" in place.text
+            )
+            own = f"{ours.what} is in it" if wide else ours.what
+            action, why = max(action, Action.BLOCK), own if whole is None else whole.what
         elif denied is not None:
             action, code = ACTIONS[self.action], "files.denied"
             why = f"it matches `{denied.text}`, which is denied"

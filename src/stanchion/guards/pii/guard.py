@@ -43,6 +43,11 @@ CODES: Final = declare(
             "personal data ({}) in {} was replaced by placeholders",
             "go on with the placeholders; do not ask for what they stand for",
         ),
+        "pii.stays": Words(
+            "there is personal data ({}) in {}: what runs or is written here is not changed",
+            "keep it where it is needed; no record has it",
+            asked="leave it out, or say why it has to leave this machine",
+        ),
         "pii.found": Words(
             "there is personal data ({}) in {}",
             "leave it out, or ask whoever maintains the policy to allow it",
@@ -105,6 +110,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     priority: ClassVar[int] = 8
     options: ClassVar = OPTIONS
     veils: ClassVar[bool] = True
+    stays: ClassVar = {"pii.redacted": "pii.stays"}
     CONTEXT: ClassVar[int] = TABLE + REACH
 
     entities: tuple[Glob, ...] | None = None

@@ -17,6 +17,13 @@ CODES: Final = declare(
             "go on without it: whoever needs it gets it from where secrets are kept, not from you",
             FINGERPRINT,
         ),
+        "secrets.stays": Words(
+            "a secret ({}) in `{}`{}: what runs or is written here is not changed",
+            "do not pass it on; whoever needs it gets it from where secrets are kept",
+            FINGERPRINT,
+            "leave the secret out, or name where it is kept, because this reaches others, too; if "
+            "it is not a secret, say so: a person can allow it",
+        ),
         "secrets.found": Words(
             "a secret ({}) in `{}`{}",
             "leave the secret out, or name where it is kept; if it is not a secret, say so: a "

@@ -123,6 +123,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     priority: ClassVar[int] = 7
     options: ClassVar = OPTIONS
     veils: ClassVar[bool] = True
+    stays: ClassVar = {"secrets.redacted": "secrets.stays"}
     CONTEXT: ClassVar[int] = CONTEXT
 
     action: SecretAction = "redact"

@@ -161,6 +161,13 @@ class Powers(Protocol):
         has to be hidden that is written down or shown: such a guard judges, though its `actions`
         have no `REDACT`."""
 
+    @property
+    def stays(self) -> Mapping[str, str]:
+        """The codes of its redactions, each with the code that says that what it found stays. Asked
+        of a redaction in a call whose arguments run or are written here: nothing is taken out of
+        them, and only records and tickets do without it. Patches of guards that do not say this
+        are made everywhere."""
+
     def in_name(self, name: str, /) -> Iterable[Sequence[Any]]:
         """What to hide in a name of a tool, an agent, a run, each as beginning, end and kind, such
         as `(0, 8, "badge")`; more behind them is ignored. Asked once for each name that is shown or
@@ -400,6 +407,7 @@ FOR_SAFE_MODE: Final = Power("for_safe_mode")
 SETTLES: Final = Power("settled", "CONTEXT")
 CUTS: Final = Power("cuts")
 VEILS: Final = Power("veils")
+STAYS: Final = Power("stays")
 NAMES_SECRETS: Final = Power("in_name")
 FINGERPRINTS: Final = Power("fingerprints")
 GATES: Final = Power("gate")

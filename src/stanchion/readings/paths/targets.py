@@ -158,7 +158,12 @@ def targets_in(reading: Any) -> list[Target]:
 def targets_seen(reading: Any, seeing: Seeing, commands: Sequence[Held]) -> list[Target]:
     """The paths of a call and of these commands, read in a certain way."""
     event, limits = reading.event, reading.reader.limits
-    return list(targets(event.tool, event.traits, event.args, seeing, commands, limits))
+    found = list(targets(event.tool, event.traits, event.args, seeing, commands, limits))
+    # What the caller writes into arguments says nothing of where a tool works; its name does.
+    act = act_of(event.tool, event.traits)
+    if not act.elsewhere or act.carries:
+        return found
+    return [one if one.commanded else one._replace(sure=False) for one in found]
 
 
 PLAINLY: Final = Seeing(lambda _tool: None, {})

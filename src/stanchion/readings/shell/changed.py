@@ -86,6 +86,8 @@ LAST: Final = listed("ffmpeg convert magick objcopy wkhtmltopdf pdftk qpdf cwebp
 RUNNERS: Final = listed("uv poetry pipenv pdm hatch rye pixi conda mamba micromamba bundle")
 STARTS: Final = frozenset({"run", "exec"})
 """Programs that start another one in a place of its own, and how they are told to."""
+HERE: Final = listed("localhost ::1 ip6-localhost 0 0.0.0.0")
+"""How this machine is called by itself."""
 UNREAD: Final = listed(
     "rscript julia swift scala elixir erl ghc octave clojure bb racket sbcl guile r"
 )
@@ -118,9 +120,15 @@ def changed_in(text: str | tuple[str, ...], limits: Limits) -> tuple[Changed, ..
     return tuple([one for command in read.commands for one in changed_by(command, files)])
 
 
+def is_far(command: Command) -> bool:
+    """Whether a command runs on another machine, so that its paths are not those of this one."""
+    hosts = [each[4:].rpartition("@")[2] for each in command.via if each.startswith("ssh ")]
+    return bool(hosts) and not any(host in HERE or host[:4] == "127." for host in hosts)
+
+
 def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterator[Changed]:
     """What one command changes so, `files` being those that the text has written before."""
-    if command.cwd == "container:":
+    if command.cwd == "container:" or is_far(command):
         return
     for path in (*command.writes, *command.deletes):
         if path[:1] == "$" and path[:8] != "$(mktemp" and not is_known(path):

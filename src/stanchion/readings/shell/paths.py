@@ -18,7 +18,7 @@ from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.swaps import Swap, swapped
 from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analysed
-from stanchion.readings.shell.changed import changed_by, changed_in
+from stanchion.readings.shell.changed import changed_by, changed_in, is_far
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import (
     DELETERS,
@@ -167,7 +167,8 @@ def _paths_in(text: str, limits: Limits) -> Iterator[Used]:
     handed = any(_takes_on(command) for command in commands)
     for command in commands:
         if command.cwd != "container:":
-            yield from _used(command, handed)
+            far = is_far(command)
+            yield from [one._replace(sure=False) if far else one for one in _used(command, handed)]
     for path, use, base, _ in changed_in(text, limits):
         if path:
             yield Used(path, use, base)

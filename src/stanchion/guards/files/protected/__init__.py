@@ -63,6 +63,8 @@ class Index:
         several."""
         if use != "read" and place.root in ABSOLUTE and not place.parts:
             return WHOLE
+        if use == "delete" and all_of(_whole(place)) is HOME:
+            return HOME
         ruled = self._ruled(place, use)
         if ruled is not None and not ruled.asks:
             return ruled
@@ -100,6 +102,14 @@ def examples() -> tuple[tuple[Place, Use, Held], ...]:
     shown = [(place_of(path, True).folded, use) for family in FAMILIES for path, use in family.HITS]
     found = [(place, use, shipped().find(place, use)) for place, use in shown]
     return tuple([(place, use, why) for place, use, why in found if why is not None])
+
+
+def _whole(place: Place) -> Place:
+    """The folder of which a place is all that is in it: `~` of `~/*`."""
+    parts = place.parts
+    while parts and parts[-1] in ("*", "**", ".*"):
+        parts = parts[:-1]
+    return Place(place.root, parts, place.up)
 
 
 def all_of(place: Place) -> Held | None:

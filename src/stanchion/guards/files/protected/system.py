@@ -25,7 +25,7 @@ RULES: Final = (
         ("/proc/*/environ", "/proc/*/mem", "/proc/kcore", "/dev/mem", "/dev/kmem", "/dev/port"),
     ),
     Protected(
-        "a file of the system",
+        "part of the system",
         (
             "/etc/**", "/boot/**", "/bin/**", "/sbin/**", "/lib/**", "/lib32/**", "/lib64/**",
             "/usr/bin/**", "/usr/sbin/**", "/usr/lib/**", "/usr/libexec/**", "/sys/**", "/proc/**",
