@@ -23,6 +23,7 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import Held, Naming, held
+from stanchion.readings.commands.deeds import deeds
 from stanchion.readings.shell import analyse
 
 if TYPE_CHECKING:
@@ -32,6 +33,13 @@ __all__ = ["CODES", "Shell", "analyse"]
 
 KEPT: Final = 1_024
 """How many judged texts are kept."""
+
+
+def told(reading: Reading[Any]) -> tuple[Held, ...]:
+    """What a call runs, and what it asks of a service."""
+    asked = deeds(reading)
+    commands: tuple[Held, ...] = reading.commands
+    return (*commands, *asked) if asked else commands
 
 
 class Shell(Strictures, frozen=True, dict=True):
@@ -60,7 +68,7 @@ class Shell(Strictures, frozen=True, dict=True):
     def _commands(self) -> Callable[[Reading[Any]], tuple[Held, ...]]:
         """What finds the commands of a call; what a policy names is found by itself."""
         if self.tools is None and self.arguments is None:
-            return attrgetter("commands")
+            return told if self.allow is None else attrgetter("commands")
         naming = Naming(None if self.tools is None else names(self.tools), self.arguments)
         return lambda reading: held(reading.event.tool, reading.event.args, naming)
 

@@ -18,7 +18,8 @@ EXECUTES: Final = listed(
     execSync execFile execFileSync spawn spawnSync spawnl spawnle spawnlp spawnv spawnve spawnvp
     posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
     check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
-    create_subprocess_exec create_subprocess_shell startfile sh getline backtick run_command Command
+    create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
+    sudo backtick run_command Command
     """
 )
 DELETES: Final = listed(

@@ -15,6 +15,7 @@ CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
 
+NOBODY: Final[frozenset[str]] = frozenset()
 KEPT: Final = 32
 """How many pieces of code are remembered: several ask for the same one."""
 
@@ -70,7 +71,8 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
     ]
     named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
-    return Called(name, of, on, tuple(args), used, tuple(named))
+    behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
+    return Called(name, of, on, tuple(args), used, tuple(named), behind)
 
 
 def _told(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:

@@ -50,7 +50,7 @@ LOOKS: Final = listed(
 )
 """Programs that look at a file or show it; what else they are given may run."""
 
-DATA: Final = PRINTS | LOOKS_FOR | KEEPS
+DATA: Final = PRINTS | LOOKS_FOR | KEEPS | {"tool:"}
 
 VERBS: Final = listed(
     """
