@@ -12,7 +12,9 @@ import msgspec
 
 from stanchion.kernel.declared import LASTING, effect_of
 from stanchion.kernel.regex import regex
-from stanchion.readings.act_words import DELETES, FILES, PATHS
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.act_words import DELETES, FILES, PATHS, WEB
+from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held
 from stanchion.readings.names import KEPT, letters, plain, words
 from stanchion.readings.word_lists import listed
@@ -32,18 +34,15 @@ DOES: Final = listed(
     """
 )
 """Words in the name of a call that changes something."""
-MANAGES: Final = listed("manage call invoke api request operation action admin tool client command")
-"""Words in the name of a tool whose arguments say what it does."""
 ACTING: Final = listed(
     "action operation verb method command subcommand op cmd function tool toolname resource "
     "resourcetype kind type service objecttype entity api event"
 )
 """Arguments that say what is done, or to what."""
-DELETION: Final = ("rm",)
-"""What stands for the words of a tool that deletes files."""
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
-ASKED_BY: Final = ("method", "httpmethod", "verb", "requestmethod", "httpverb")
+ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
+SAYING: Final = ACTING | ASKED_BY
 BODIES: Final = ("body", "json", "data", "payload", "form", "content", "jsonbody", "requestbody")
 MOST: Final = 32
 """How many arguments of a call are told."""
@@ -52,54 +51,76 @@ MANY: Final = 256
 LONGEST: Final = 400
 _BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
 _NUMBERED: Final = regex(r"[A-Za-z]{1,5}[0-9]{1,2}[a-z]?")
+_RUN: Final = regex(r"[\s!()`$]+")
+"""What has no place in a value: nothing of it is run."""
 _NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
 
 
 def deeds(reading: Any) -> tuple[Held, ...]:
-    """What the call of a reading asks of a service by its name or over HTTP; nothing of a tool that
-    is declared as one that neither takes something away for good nor gives rights."""
+    """What the call of a reading asks of a service by its name or over HTTP, and what it deletes;
+    nothing of a tool that is declared as one that does what can be taken back."""
     event = reading.event
     args = getattr(event, "args", None)
     if not args or type(args) is not dict:
         return ()
-    telling, method = _telling(event.tool)
-    if telling is DELETION:
-        paths = [named for name, named in args.items() if plain(name) in PATHS]
-        flat = [each for one in paths for each in (one if type(one) is list else [one])]
-        words_of = ("rm", "-rf", *[each for each in flat if type(each) is str])
-        return (Held(words_of, (next(iter(args)),), False),) if len(words_of) > 2 else ()
-    said: list[str] = []
-    asked = ""
-    for name, value in args.items():
-        key = plain(name)
-        if (key in ACTING or key in ASKED_BY) and type(value) is str:
-            if key in ASKED_BY and value.lower() in METHODS:
-                asked = value
-            elif _NAME.fullmatch(value) is not None:
-                said += _parts(value)
-    if asked or method:
-        found = _request(args, asked if asked else method)
-        if found is not None:
-            return (Held(found, (next(iter(args)),), False),)
-    if not telling or (DOES.isdisjoint(telling) and DOES.isdisjoint(said)):
-        return ()
-    effect = effect_of(event.traits)
-    if effect and effect not in LASTING:
-        return ()
-    return (Held(told([*telling, *said], _pairs(args)), (next(iter(args)),), False),)
+    name = _named(event.tool)
+    found: tuple[str, ...] | None = None
+    if name.of_files:
+        found = _deletion(args) if name.deletes else None
+    else:
+        said, method = _said(args)
+        if method or name.method:
+            found = _request(args, method if method else name.method)
+        if found is None and (name.does or not DOES.isdisjoint(said)):
+            effect = effect_of(event.traits)
+            if not effect or effect in LASTING:
+                found = told([*name.words, *said], _pairs(args))
+    return () if found is None else (Held(found, (next(iter(args)),), False),)
+
+
+class Named(NamedTuple):
+    """What a tool's name says: its words, whether one of them changes something, whether it is
+    about files and deletes them, and the method of HTTP that is among them."""
+
+    words: tuple[str, ...]
+    does: bool
+    of_files: bool
+    deletes: bool
+    method: str
 
 
 @lru_cache(KEPT)
-def _telling(tool: str) -> tuple[tuple[str, ...], str]:
-    """The words of a tool's name where they may say what it does, and the method of HTTP that is
-    among them."""
+def _named(tool: str) -> Named:
     known = letters(tool)
-    method = min(known & METHODS, default="")
-    if not known.isdisjoint(FILES):
-        return (DELETION if not known.isdisjoint(DELETES) else ()), ""
-    web = not known.isdisjoint({"http", "https", "rest", "request", "curl", "fetch"})
-    tells = not known.isdisjoint(DOES) or not known.isdisjoint(MANAGES)
-    return (_parts(tool) if tells or len(known) == 1 else ()), (method if web else "")
+    return Named(
+        _parts(tool),
+        not known.isdisjoint(DOES) and not runner_of(tool).runs,
+        not known.isdisjoint(FILES),
+        not known.isdisjoint(DELETES),
+        "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
+    )
+
+
+def _said(args: dict[str, Any]) -> tuple[list[str], str]:
+    """The words by which arguments say what is done, and the method of HTTP."""
+    said: list[str] = []
+    method = ""
+    for name, value in args.items():
+        key = plain(name)
+        if key in SAYING and type(value) is str:
+            if value.lower() in METHODS and key in ASKED_BY:
+                method = value
+            elif _NAME.fullmatch(value) is not None:
+                said += _parts(value)
+    return said, method
+
+
+def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:
+    """The deletion of files as `rm` would be told to do it."""
+    given = [value for name, value in args.items() if plain(name) in PATHS]
+    paths = [each for one in given for each in (one if type(one) is list else [one])]
+    words = [each for each in paths if type(each) is str and each]
+    return ("rm", "-rf", *words) if words else None
 
 
 def _parts(name: str) -> tuple[str, ...]:
@@ -116,7 +137,9 @@ def _parts(name: str) -> tuple[str, ...]:
 def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
     """A call as a command: the words of its name, each in the singular, and what it is given as
     options."""
-    options = [f"--{key}={value}" if value is not True else f"--{key}" for key, value in pairs]
+    options = [
+        f"--{key}" if value is True else f"--{key}={_RUN.sub('', value)}" for key, value in pairs
+    ]
     return (TOOL, *dict.fromkeys(map(singular, name)), *options[:MOST])
 
 

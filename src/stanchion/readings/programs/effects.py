@@ -233,7 +233,7 @@ class _Found:
         to the database that is named, an archive has what was read."""
         texts = [each for call in code.calls for each in call.args if each is not None]
         named = [each for each in texts if DATABASE.fullmatch(each) is not None]
-        if ":memory:" not in named:
+        if ":memory:" not in named and "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
         folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
         if "/proc" in folders and any(call.name in KILLS for call in code.calls):

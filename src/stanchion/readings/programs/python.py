@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
+from stanchion.readings.programs.unrolled import unrolled
 from stanchion.readings.shell.python_code import Values
 
 SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
@@ -27,8 +28,10 @@ def read_python(code: str) -> Code | None:
         return None
     try:
         tree = ast.parse(code)
+        written_out = unrolled(tree)
+        tree = tree if written_out is None else written_out
         values = Values()
-        values.read(code)
+        values.read(code if written_out is None else ast.unparse(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     made = _made(tree)
