@@ -122,7 +122,7 @@ def only_asks(command: Command) -> bool:
     """Whether a command only asks for help or for what it would do."""
     if not command.flags.isdisjoint(ASKS) or "-whatif" in map(str.lower, command.argv):
         return True
-    if command.argv[1:] == ("--version",):
+    if command.argv[-1:] == ("-help",) or command.argv[1:] == ("--version",):
         return True
     operands = command.operands
     return bool(operands) and "help" in (operands[0], operands[-1])

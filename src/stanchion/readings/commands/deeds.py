@@ -15,7 +15,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, FILES, PATHS, WEB
 from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.commands.shapes import Held
+from stanchion.readings.commands.shapes import Held, given as shaped
 from stanchion.readings.names import KEPT, letters, plain, words
 from stanchion.readings.word_lists import listed
 
@@ -39,10 +39,18 @@ ACTING: Final = listed(
     "resourcetype kind type service objecttype entity api event"
 )
 """Arguments that say what is done, or to what."""
+KEPT_SECRET: Final = listed(
+    "secret secrets password passwords credential credentials keychain keyring keyvault passwd"
+)
+"""Words in the name of a call that may show what nobody else is to know."""
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
 ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
 SAYING: Final = ACTING | ASKED_BY
+CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
+PUTS: Final = listed("apply create update replace patch put")
+MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
+LONGEST_TEXT: Final = 16_384
 BODIES: Final = ("body", "json", "data", "payload", "form", "content", "jsonbody", "requestbody")
 MOST: Final = 32
 """How many arguments of a call are told."""
@@ -53,6 +61,8 @@ _BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
 _NUMBERED: Final = regex(r"[A-Za-z]{1,5}[0-9]{1,2}[a-z]?")
 _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
+_SECRETS: Final = regex(r"/variables|/secrets?\b|/kv/data|vault\.azure|secretmanager")
+"""What is in an address at which secrets are given out."""
 _NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
 
 
@@ -71,6 +81,8 @@ def deeds(reading: Any) -> tuple[Held, ...]:
         said, method = _said(args)
         if method or name.method:
             found = _request(args, method if method else name.method)
+        elif name.clusters:
+            found = _manifest(args)
         if found is None and (name.does or not DOES.isdisjoint(said)):
             effect = effect_of(event.traits)
             if not effect or effect in LASTING:
@@ -86,6 +98,7 @@ class Named(NamedTuple):
     does: bool
     of_files: bool
     deletes: bool
+    clusters: bool
     method: str
 
 
@@ -94,9 +107,10 @@ def _named(tool: str) -> Named:
     known = letters(tool)
     return Named(
         _parts(tool),
-        not known.isdisjoint(DOES) and not runner_of(tool).runs,
+        not known.isdisjoint(DOES | KEPT_SECRET) and not runner_of(tool).runs,
         not known.isdisjoint(FILES),
         not known.isdisjoint(DELETES),
+        not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
     )
 
@@ -108,11 +122,19 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str]:
     for name, value in args.items():
         key = plain(name)
         if key in SAYING and type(value) is str:
-            if value.lower() in METHODS and key in ASKED_BY:
+            if key in ASKED_BY and (value.lower() in METHODS or _SECRETS.search(str(args))):
                 method = value
             elif _NAME.fullmatch(value) is not None:
                 said += _parts(value)
     return said, method
+
+
+def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
+    """What a cluster is told to have, as `kubectl` would be told it."""
+    given = [value for name, value in args.items() if plain(name) in MANIFESTS]
+    text = next((value for value in given if type(value) is str), "")
+    body = text if text else msgspec.json.encode(given[0]).decode() if given else ""
+    return ("sh", "-c", shaped("kubectl apply -f -", body[:LONGEST_TEXT])) if body else None
 
 
 def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:

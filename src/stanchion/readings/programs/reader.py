@@ -27,6 +27,8 @@ _FILLED: Final = regex(
     r"\$ENV\{'?(?P<own>\w+)'?\}|[#$]\{(?P<code>[^{}]{1,64})\}|(?<!\\)[$@](?P<name>\w+)"
 )
 _VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+)")
+_BRACED: Final = regex(r"\{[^{}]*\}")
+"""Alternatives in a pattern of paths."""
 _END: Final = Token("line", "")
 DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
 KEYWORDS: Final = frozenset(
@@ -238,6 +240,8 @@ class _Reader:
         args = self._items(")") if self.here().text == "(" else self._bare_items()
         made_of = self._note(name, of, on, args) | value.made_of | {name}
         texts = _flat(args)
+        if name == "glob" and texts and texts[0] is not None:
+            return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
         if name in LISTING or (name == "from" and of == "Array"):
             return Value(None, tuple(texts), made_of)
         if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:

@@ -26,6 +26,10 @@ HTTP: Final = listed(
 )
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
+SHOWN: Final = listed("get_password getPassword")
+TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
+"""Calls that tell a secret; a keyring's are shown whatever becomes of them."""
+PRINTS: Final = listed("print puts log write echo post send pprint")
 CALLS: Final = listed("command input request cmd client async sync")
 """Words in the names of calls that say nothing of what they do."""
 
@@ -35,9 +39,14 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     if not code.calls:
         return ()
     known = LIBRARIES.search(text) is not None
+    shown: frozenset[str] = frozenset().union(
+        *[call.made_of for call in code.calls if call.name in PRINTS]
+    )
     found: list[tuple[str, ...] | None] = []
     for call in code.calls:
         found.append(_over_http(call))
+        if call.name in TELLS and (call.name in SHOWN or call.name in shown):
+            found.append(told([*words(call.name), "secret"], ()))
         if known:
             found += [_by_git(call), _through_library(call)]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
