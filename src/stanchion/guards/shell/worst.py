@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import Family, Rule, only_asks
+from stanchion.guards.shell.rule import Family, Rule, begins_after, only_asks
 from stanchion.guards.shell.rules import BY_NAME, OF_ANY, Pairs, rules_for
 from stanchion.guards.shell.rules.own import is_near
 from stanchion.kernel.tuples import NamedTuple
@@ -38,10 +38,15 @@ NONE: Final[Mapping[str, Pairs]] = {}
 
 
 def dangers(
-    command: Command, roots: Roots, strict: bool = False, added: Mapping[str, Pairs] = NONE
+    command: Command,
+    roots: Roots,
+    strict: bool = False,
+    added: Mapping[str, Pairs] = NONE,
+    text: Sequence[Command] = (),
 ) -> list[Danger]:
     """The rules that a command breaks; those for what is ours even where it only asks, because its
-    words may be another program's. `added` are rules beside those of the table."""
+    words may be another program's. `added` are rules beside those of the table, `text` the commands
+    of the text that it stands in."""
     found = rules_for(command)
     if added:
         found += added.get(command.name, ())
@@ -58,6 +63,7 @@ def dangers(
         if (cwd or pair[1].hint in line)
         and (strict or not pair[1].strict)
         and pair[1].holds(command, roots)
+        and (not pair[1].after or begins_after(pair[1], command, text))
     ]
     if not held or (command.argv and only_asks(command)):
         return ours

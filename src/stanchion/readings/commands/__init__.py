@@ -6,10 +6,9 @@ from __future__ import annotations
 from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
-from stanchion.readings.commands.held import Held, Naming
 from stanchion.readings.commands.roles import BESIDE, COMMAND, RUN, role_of
 from stanchion.readings.commands.runner import NONE, Runner, runner_of
-from stanchion.readings.commands.shapes import LONE, spelled
+from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
 
 __all__ = ["JSON", "USUAL", "Held", "Naming", "commands", "held", "may_hold"]
 

@@ -1,4 +1,5 @@
-"""Shapes: a command in the ways in which arguments spell it, as a shell would be told."""
+"""Shapes: a command that a call holds, in the ways in which arguments spell it, as a shell would be
+told."""
 
 from __future__ import annotations
 
@@ -6,10 +7,35 @@ from collections.abc import Iterable
 from shlex import join, quote
 from typing import Any, Final
 
+import msgspec
+
+from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.code import Text
 from stanchion.readings.commands.words import SAYS
 from stanchion.readings.names import plain
+
+Where = tuple[str | int, ...]
+
+
+class Held(msgspec.Struct, frozen=True, gc=False):
+    """A shell text or the words of one command, and where in the arguments it stands; `sure` where
+    the tool's name says that it runs such texts, `code` where it is code of another language, as a
+    command would give it to that."""
+
+    text: Text
+    where: Where
+    sure: bool = True
+    code: bool = False
+
+
+class Naming(msgspec.Struct, frozen=True):
+    """The tools that run what they are given and the arguments that hold it, where a policy names
+    them."""
+
+    tools: Names | None = None
+    arguments: tuple[str, ...] | None = None
+
 
 NAME: Final = regex(r"\S{1,256}")
 """The value of an option; what is longer or has blanks is a text that nothing runs."""

@@ -35,6 +35,7 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     ),
     **dict.fromkeys(("ruby", "rb"), ("ruby", "-e")),
     "perl": ("perl", "-e"),
+    **dict.fromkeys(("r", "rscript"), ("Rscript", "-e")),
     "php": ("php", "-r"),
     "lua": ("lua", "-e"),
     "deno": ("deno", "eval"),

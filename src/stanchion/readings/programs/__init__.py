@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from stanchion.readings.programs.calls import Code
     from stanchion.readings.programs.effects import Effects
 
 __all__ = ["program_effects"]
@@ -15,14 +16,22 @@ def program_effects(program: str, code: str) -> Effects:
     """What code does that a program is given to run; in a language that is not known here it is
     read as Perl is."""
     from stanchion.readings.programs.effects import effects_of  # few commands have code in them
+    from stanchion.readings.programs.services import asked_of_services
 
+    read = _read(program, code)
+    effects = effects_of(read)
+    asked = asked_of_services(read, code)
+    return effects._replace(argvs=(*effects.argvs, *asked)) if asked else effects
+
+
+def _read(program: str, code: str) -> Code:
     if program.startswith(("python", "pypy", "ipython")):
         from stanchion.readings.programs.python import read_python
 
         read = read_python(code)
         if read is not None:
-            return effects_of(read)
+            return read
     from stanchion.readings.programs.reader import read_code
     from stanchion.readings.programs.syntax import PERL, SYNTAXES
 
-    return effects_of(read_code(code, SYNTAXES.get(program, PERL)))
+    return read_code(code, SYNTAXES.get(program, PERL))

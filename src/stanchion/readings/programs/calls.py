@@ -25,7 +25,7 @@ class Called(NamedTuple):
     """One call: its name without what it is called on, that as it is written (`os`, `fs.promises`)
     and what is known of its value, the arguments (a list's items one by one; `None` where one is
     not known), and everything that its arguments are made of: names, calls and texts, those of
-    variables included; and arguments that are given by name."""
+    variables included; arguments that are given by name; and what it is called on is made of."""
 
     name: str
     of: str
@@ -33,6 +33,7 @@ class Called(NamedTuple):
     args: tuple[str | None, ...]
     made_of: frozenset[str]
     named: tuple[tuple[str, str | None], ...] = ()
+    behind: frozenset[str] = frozenset()
 
 
 class Code(NamedTuple):

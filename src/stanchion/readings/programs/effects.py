@@ -18,7 +18,8 @@ EXECUTES: Final = listed(
     execSync execFile execFileSync spawn spawnSync spawnl spawnle spawnlp spawnv spawnve spawnvp
     posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
     check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
-    create_subprocess_exec create_subprocess_shell startfile sh getline backtick run_command Command
+    create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
+    sudo backtick run_command Command
     """
 )
 DELETES: Final = listed(
@@ -113,6 +114,8 @@ EVALUATES: Final = listed(
 )
 READS_DATA: Final = listed("json ujson orjson simplejson toml tomllib re regex JSON")
 """Libraries whose `load` and `compile` run nothing."""
+UNPACKS: Final = listed("pickle dill cloudpickle marshal joblib shelve")
+LIBRARIES_OF_WEB: Final = listed("requests httpx urllib urlopen aiohttp urlretrieve")
 LOADS: Final = listed("CDLL PyDLL WinDLL LoadLibrary load_library dlopen exec_module")
 """Calls that run what a file of machine code, or a module, has."""
 FETCHES: Final = listed("urlopen urlretrieve download")
@@ -142,6 +145,7 @@ HOLDING: Final = listed(
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
+_MODE: Final = regex(r"[rwaxbt+]{1,3}")
 _PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
 
 
@@ -232,7 +236,7 @@ class _Found:
         to the database that is named, an archive has what was read."""
         texts = [each for call in code.calls for each in call.args if each is not None]
         named = [each for each in texts if DATABASE.fullmatch(each) is not None]
-        if ":memory:" not in named:
+        if ":memory:" not in named and "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
         folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
         if "/proc" in folders and any(call.name in KILLS for call in code.calls):
@@ -303,6 +307,11 @@ class _Found:
         elif not call.made_of.isdisjoint(HIDING):
             self.marks.add("hidden")
 
+    def _unpacks(self, call: Called) -> None:
+        """Note objects that are made of what was fetched: making them may run anything."""
+        if call.of in UNPACKS and not call.made_of.isdisjoint(LIBRARIES_OF_WEB):
+            self.marks.add("fetched")
+
     def _executes(self, call: Called) -> None:
         words = [UNKNOWN if each is None else each for each in call.args]
         if not words:
@@ -354,11 +363,12 @@ class _Found:
                 for each in call.args
                 if each is not None and each.lstrip()[:1] == ">"
             ]
-        own = call.name.startswith(("read_", "write_")) or not call.args  # methods of a path
+        lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
+        own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
         path = call.on if own else call.args[0]
         if path is None or not _is_path(path):
             return
-        mode = next((each for each in call.args[1:] if each is not None), "")
+        mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")
         if call.name in OPENS:
             into = (
                 self.writes
@@ -408,6 +418,7 @@ NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]
     (frozenset({"sync"}), _Found._syncs),
     (frozenset(COMMANDS), _Found._commands),
     (EVALUATES, _Found._evaluates),
+    (frozenset({"load", "loads"}), _Found._unpacks),
     (EXECUTES, _Found._executes),
     (DELETES, _Found._deletes),
     (CONNECTS | {"new", "open", "tcp"}, _Found._connects),

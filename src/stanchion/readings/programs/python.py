@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
+from stanchion.readings.programs.unrolled import unrolled
 from stanchion.readings.shell.python_code import Values
 
 SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
@@ -15,6 +16,7 @@ CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
 
+NOBODY: Final[frozenset[str]] = frozenset()
 KEPT: Final = 32
 """How many pieces of code are remembered: several ask for the same one."""
 
@@ -26,8 +28,10 @@ def read_python(code: str) -> Code | None:
         return None
     try:
         tree = ast.parse(code)
+        written_out = unrolled(tree)
+        tree = tree if written_out is None else written_out
         values = Values()
-        values.read(code)
+        values.read(code if written_out is None else ast.unparse(tree))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
     made = _made(tree)
@@ -70,7 +74,8 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
     ]
     named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
-    return Called(name, of, on, tuple(args), used, tuple(named))
+    behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
+    return Called(name, of, on, tuple(args), used, tuple(named), behind)
 
 
 def _told(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:

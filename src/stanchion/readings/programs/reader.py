@@ -19,7 +19,7 @@ from stanchion.readings.programs.calls import (
     Code,
 )
 from stanchion.readings.programs.decoding import decoded
-from stanchion.readings.programs.syntax import Syntax
+from stanchion.readings.programs.syntax import LUA, PERL, R, Syntax
 from stanchion.readings.programs.tokens import Token, tokens
 
 DEEPEST: Final = 40
@@ -27,6 +27,8 @@ _FILLED: Final = regex(
     r"\$ENV\{'?(?P<own>\w+)'?\}|[#$]\{(?P<code>[^{}]{1,64})\}|(?<!\\)[$@](?P<name>\w+)"
 )
 _VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+)")
+_BRACED: Final = regex(r"\{[^{}]*\}")
+"""Alternatives in a pattern of paths."""
 _END: Final = Token("line", "")
 DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
 KEYWORDS: Final = frozenset(
@@ -44,6 +46,19 @@ HOME: Final = "~"
 HOMES: Final = frozenset({"homedir", "home"})
 """Calls that tell the home of who runs them."""
 LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
+
+
+TURNS: Final = 8
+"""Through how many things of a list a loop is followed."""
+CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+EACH: Final = frozenset(
+    {"forEach", "map", "each", "flatMap", "each_with_index", "for_each", "filter", "select"}
+)
+"""Calls that run a block for each thing of what they are called on."""
+BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
+"""What stands before the variable of such a block."""
+LISTING: Final = frozenset({"ipairs", "pairs", "c", "array", "list", "sorted"})
+"""Calls that give the things that they are given."""
 
 
 class Value(NamedTuple):
@@ -65,13 +80,20 @@ def read_code(code: str, syntax: Syntax) -> Code:
     found = tokens(code, syntax)
     reader = _Reader(found, syntax)
     reader.all()
+    calls = reader.calls
+    for turn in range(1, reader.turns):
+        again = _Reader(found, syntax, turn)
+        again.all()
+        calls = list(dict.fromkeys([*calls, *again.calls]))
     names = [token.text for token in found if token.kind == "name"]
-    return Code(tuple(reader.calls), "fork" in names and not LOOPS.isdisjoint(names))
+    return Code(tuple(calls[:MANY]), "fork" in names and not LOOPS.isdisjoint(names))
 
 
 class _Reader:
-    def __init__(self, found: list[Token], syntax: Syntax) -> None:
+    def __init__(self, found: list[Token], syntax: Syntax, turn: int = 0) -> None:
         self.tokens = found
+        self.turn = turn
+        self.turns = 1
         self.syntax = syntax
         self.at = 0
         self.depth = 0
@@ -127,13 +149,17 @@ class _Reader:
             value = self._filled(token.text)
             self._note("system", "", None, [value])
             return self._members(Value(None, None, value.made_of | {"system"}), "")
+        if token.kind == "words":
+            self.at += 1
+            listed = tuple(token.text.split())
+            return self._members(Value(None, listed, frozenset(listed)), "")
         if token.kind == "number":
             self.at += 1
             return Value(token.text, None)
         if token.kind == "name":
             return self._named()
-        if token.text in ("(", "["):
-            items = self._items(")" if token.text == "(" else "]")
+        if token.text in ("(", "[") or (token.text == "{" and self.syntax is LUA):
+            items = self._items(CLOSING[token.text])
             made = frozenset().union(*[item.made_of for item in items]) if items else frozenset()
             if len(items) == 1 and token.text == "(":
                 return self._members(items[0]._replace(made_of=made), "")
@@ -146,6 +172,11 @@ class _Reader:
     def _named(self) -> Value:
         name = self.here().text
         self.at += 1
+        if name in ("for", "foreach"):
+            self._loop()
+            return EMPTY
+        if name == "map" and self.here().text == "{" and self.syntax.letters:
+            return self._mapped()
         if name in ("new", "await", "return", "echo", "print", "use"):
             return self.expression()
         bare = name.strip("${}@&")
@@ -179,6 +210,8 @@ class _Reader:
                     return value
                 self.at += 2
                 name = after.text
+                if name in EACH:
+                    self._bind_block(value)
             elif sign == "[" and value is not EMPTY:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
@@ -207,6 +240,10 @@ class _Reader:
         args = self._items(")") if self.here().text == "(" else self._bare_items()
         made_of = self._note(name, of, on, args) | value.made_of | {name}
         texts = _flat(args)
+        if name == "glob" and texts and texts[0] is not None:
+            return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
+        if name in LISTING or (name == "from" and of == "Array"):
+            return Value(None, tuple(texts), made_of)
         if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:
             return Value(
                 None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of
@@ -225,6 +262,7 @@ class _Reader:
 
     def _note(self, name: str, of: str, on: str | None, args: list[Value]) -> frozenset[str]:
         made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
+        name = "dofile" if name == "source" and self.syntax is R else name
         if len(self.calls) < MANY:
             self.calls.append(Called(name, of, on, tuple(_flat(args)), made_of))
         return made_of
@@ -243,8 +281,78 @@ class _Reader:
                 self.at += 1
             elif len(items) < 256:
                 items.append(item)
+                if self.here().text == "=" and self.at == before + 1:  # in a block, or by name
+                    self.at += 1
+                    value = self.expression()
+                    self.values[self.tokens[before].text.strip("${}@")] = value
+                    items.append(value)
         self.at += 1
         return items
+
+    def _loop(self) -> None:
+        """Bind the variable of a loop to the thing of this turn.
+
+        1. `for (const d of X)`, R's `for (d in X)`. 2. PHP's `foreach (X as $d)`. 3. Perl's `for my
+        $d (X)`, and `for (X)` of `$_`. 4. Ruby's `for d in X`, Lua's `for _, d in ipairs(X)`.
+        """
+        begin = self.at
+        opened = self.here().text == "("
+        self.at += opened
+        while self.here().text in DECLARES:
+            self.at += 1
+        named = [token.text for token in self.tokens[self.at : self.at + 4]]
+        second = len(named) > 3 and named[1] == "," and named[3] == "in"
+        if second or (len(named) > 1 and named[1] in ("of", "in")):
+            self.at += 4 if second else 2
+            self._bind(named[2] if second else named[0], self.expression())
+        elif not opened and len(named) > 1 and named[1] == "(":
+            self.at += 1
+            self._bind(named[0], Value(None, tuple(_flat(self._items(")")))))
+        elif opened:
+            value = self.expression()
+            if self.here().text == "as":
+                arrow = self.tokens[self.at + 2 : self.at + 3] == [Token("sign", "=>")]
+                self.at += 3 if arrow else 1
+                self._bind(self.here().text, value)
+            elif self.syntax is PERL:
+                self.at = begin
+                self._bind("_", Value(None, tuple(_flat(self._items(")")))))
+            else:
+                self.at = begin
+
+    def _bind_block(self, value: Value) -> None:
+        """Bind the variable of a block that is run for each thing of a list."""
+        at = self.at
+        while at < min(self.at + 6, len(self.tokens)) and self.tokens[at].text in BLOCK:
+            at += 1
+        if at < len(self.tokens) and self.tokens[at].kind == "name":
+            self._bind(self.tokens[at].text, value)
+
+    def _bind(self, name: str, value: Value) -> None:
+        items = value.items
+        if not items:
+            return
+        self.turns = max(self.turns, min(len(items), TURNS))
+        item = items[min(self.turn, len(items) - 1)]
+        made = value.made_of if item is None else frozenset({item})
+        self.values[name.strip("${}@")] = Value(item, None, made)
+
+    def _mapped(self) -> Value:
+        """Perl's `map { … } LIST`: what the block makes of each thing."""
+        begin, depth = self.at, 0
+        while self.at < len(self.tokens):
+            depth += {"{": 1, "}": -1}.get(self.here().text, 0)
+            self.at += 1
+            if not depth:
+                break
+        items = self.expression().items
+        end, made = self.at, []
+        for item in items[:TURNS] if items else ():
+            self.at = begin + 1
+            self.values["_"] = Value(item)
+            made.append(self.expression().text)
+        self.at = end
+        return Value(None, tuple(made), frozenset([each for each in made if each is not None]))
 
     def _bare_items(self) -> list[Value]:
         items = [self.expression()]

@@ -25,12 +25,14 @@ RUBY: Final = Syntax(("#",), frozenset({"+", "<<"}), frozenset({".", "::", "&."}
 PERL: Final = Syntax(("#",), frozenset("."), frozenset({"->", "::"}), True, True, True)
 PHP: Final = Syntax(("#", "//"), frozenset("."), frozenset({"->", "::", "\\"}), True, False, True)
 LUA: Final = Syntax(("--",), frozenset({".."}), frozenset({".", ":"}), False, False, True)
+R: Final = Syntax(("#",), frozenset(), frozenset({"::"}))
 AWK: Final = Syntax(("#",), frozenset(), frozenset(), False, False, False)
 
 SYNTAXES: Final[dict[str, Syntax]] = {
     "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
     "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
     "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
+    "rscript": R, "r": R,
     "lua5.3": LUA, "lua5.4": LUA, "luajit": LUA, "awk": AWK, "gawk": AWK, "mawk": AWK, "nawk": AWK,
 }  # fmt: skip
 """Languages by the programs that run them."""

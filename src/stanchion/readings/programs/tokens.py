@@ -9,7 +9,7 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.syntax import Syntax
 from stanchion.readings.shell.escapes import unescape
 
-Kind = Literal["name", "text", "run", "number", "sign", "line"]
+Kind = Literal["name", "text", "run", "number", "sign", "line", "words"]
 MANY: Final = 20_000
 """How many tokens of one piece of code are read."""
 
@@ -19,6 +19,8 @@ _NAME: Final = regex(r"[$@%&]?[A-Za-z_]\w*[!?]?(?![=>]=)|\$\{?\w+\}?|[@$]\w+")
 _NUMBER: Final = regex(r"0x[0-9a-fA-F]+|0o[0-7]+|\d+")
 _SIGN: Final = regex(r"\.\.\.?|::|->|=>|\?\.|&\.|\|\||&&|==|!=|<<|>>|[^\sA-Za-z0-9_]")
 _LETTERED: Final = regex(r"(?:%([qQxwWi]?)|\b(q|qq|qx|qw)\s*)([({\[<|/!])")
+WORDS: Final = frozenset({"w", "W", "i", "I", "qw"})
+"""Letters before a list of words."""
 _LONG: Final = regex(r"\[(=*)\[")
 
 
@@ -112,5 +114,6 @@ def _lettered(code: str, at: int, letter: str, opened: str, found: list[Token]) 
         elif code[end] == opened:
             depth += 1
         end += 1
-    found.append(Token("run" if letter in ("x", "qx") else "text", code[at:end]))
+    kind: Kind = "run" if letter in ("x", "qx") else "words" if letter in WORDS else "text"
+    found.append(Token(kind, code[at:end]))
     return end + 1

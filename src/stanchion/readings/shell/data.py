@@ -54,7 +54,8 @@ DATA: Final = PRINTS | LOOKS_FOR | KEEPS
 
 VERBS: Final = listed(
     """
-    git hg svn jj fossil bzr docker podman nerdctl docker-compose podman-compose kubectl oc helm npm
+    git hg svn jj fossil bzr docker podman nerdctl docker-compose podman-compose kubectl oc helm
+    tool: npm
     pnpm yarn bun deno pip pip3 pipx uv poetry pdm conda mamba brew port apt apt-get aptitude dnf
     yum zypper pacman yay paru apk snap flatpak nix nix-env guix gem bundle cargo rustup go composer
     aws gcloud gsutil az bq doctl linode-cli heroku fly flyctl vercel netlify wrangler firebase

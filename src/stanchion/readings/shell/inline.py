@@ -36,6 +36,7 @@ LANGUAGES: Final[dict[str, Language]] = {
                "tsx ts-node"), E_CODE
     ),
     "deno": Language(("eval",)),
+    **dict.fromkeys(("rscript", "r"), Language(("-e",))),
     "php": Language(("-r",)),
     "osascript": Language(("-e",)),
     "tclsh": Language(()),

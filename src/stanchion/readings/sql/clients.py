@@ -80,6 +80,11 @@ _MODULES: Final = {
 _OPENED: Final = regex(r"\b(?:connect|create_engine|create_async_engine)\(([^()]*)")
 _PASSING: Final = regex(r":memory:|\btmp|\btemp|sqlite://[\"']")
 """Signs of a database that goes with the code that opens it."""
+_OF_TESTS: Final = regex(
+    r"(?i)://(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1)(?::\d+)?/\w*(?<![a-z])(?:test|tmp|scratch)"
+    r"(?![a-z])"
+)
+"""The address of a database on this host that tests make anew."""
 _UNKNOWN: Final = regex(r"%\(\w+\)s|%s|\$\{\w+\}|\$[A-Za-z_]\w*|\$\([^()]*\)|\$(?![\w$'])")
 _MAGIC: Final = regex(r"\s*%{1,2}(?:sql|bigquery|spark\.sql|sparksql)\b[^\n]*\n(?s:(.*))")
 _LINES: Final = regex(r"(?m)^\s*%sql\s+(.+)$")
@@ -107,7 +112,12 @@ def _given(text: Any, limits: Limits) -> tuple[Given, ...]:
     if isinstance(text, tuple) and text[0].startswith("python") and len(text) == 3:
         return given_by_code(text[2])
     commands = analysed(text, limits).commands
-    found = [each for command in commands for each in _of_command(command)]
+    found = [
+        each
+        for command in commands
+        if _OF_TESTS.search(command.line) is None
+        for each in _of_command(command)
+    ]
     code = [
         each
         for command in commands

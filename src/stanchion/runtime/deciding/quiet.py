@@ -7,6 +7,7 @@ where that has come: nothing is asked for twice.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter_ns
 from typing import Any, Final
 
@@ -108,8 +109,9 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
     lane = None
     if straight:
         plan, kept_ns = plans.of((probe,), NORMAL), begins_within_ns(desk.shield.policy)
-        template = template_of(probe, plan.policy, plan.passes, plans.limited, spent[0])
-        lane = QuietLane(plans, plan, risk, traits, *spent, template, kept_ns)
+        with suppress(UnicodeEncodeError):  # names of which no bytes can be made are spelled out
+            template = template_of(probe, plan.policy, plan.passes, plans.limited, spent[0])
+            lane = QuietLane(plans, plan, risk, traits, *spent, template, kept_ns)
     if len(desk.lanes) >= MOST:
         desk.lanes.clear()
     desk.lanes[kind, tool] = lane

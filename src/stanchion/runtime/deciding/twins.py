@@ -67,9 +67,9 @@ def twins(
         from stanchion.runtime.driving.on_loop import adrive
 
         desk = self._desk
-        carry = desk.at_once
-        if carry is not None and len(args) == places and (not kwargs or kwargs.keys() <= names):
-            going: Any = decide(desk, carry, *args, **kwargs)
+        if len(args) == places and (not kwargs or kwargs.keys() <= names):
+            carry = desk.at_once
+            going: Any = None if carry is None else decide(desk, carry, *args, **kwargs)
             if going is not None:
                 done: T = await adrive(going, desk) if type(going) is GeneratorType else going
                 return done

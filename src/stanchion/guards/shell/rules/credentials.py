@@ -15,10 +15,13 @@ KEYS: Final = (
     "/etc/shadow", "/etc/gshadow", "/.ssh/id_rsa", "/.ssh/id_ed25519", "/.ssh/id_ecdsa",
     "/.ssh/id_dsa", "/.aws/credentials", "/.netrc", "/.pgpass", "/.git-credentials",
     "/.vault-token", "/.config/gh/hosts.yml", "/.docker/config.json", "/.kube/config",
-    "/Login Data", "/proc/self/environ", "/.ssh", "/.gnupg", "/.aws", "~/.npmrc", "/.pypirc",
+    "/Login Data", "/Cookies", "/cookies.sqlite", "/logins.json", "/key4.db",
+    "/proc/self/environ", "/.ssh", "/.gnupg", "/.aws", "~/.npmrc", "/.pypirc",
     "/.cargo/credentials.toml", "/.gem/credentials", "/glab-cli/config.yml",
 )  # fmt: skip
 
+SEEN: Final = frozenset({"/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"})
+"""Files that whoever runs a command sees."""
 KEEPERS: Final = listed(
     "vault op bw pass gopass lpass gh glab git secret-tool security aws gcloud az doppler "
     "infisical keyring chamber keepassxc-cli kubectl oc heroku sops ansible-vault"
@@ -37,7 +40,9 @@ def reads_key(command: Command, _roots: Roots) -> bool:
 @asked
 def is_shown(command: Command, _roots: Roots) -> bool:
     """Whether what a command prints is seen, and no program, variable or file takes it."""
-    return not command.taken and not any(op[:1] == ">" for op, _ in command.opens)
+    return not command.taken and not any(
+        op[:1] == ">" and path not in SEEN for op, path in command.opens
+    )
 
 
 @asked

@@ -47,6 +47,49 @@ _ADDRESS: Final = regex(
 """An address that is neither a forge's nor a registry's nor this host's."""
 
 
+HOSTS: Final = (
+    "k8s.io", "kubernetes.io", "istio.io", "linkerd.io", "knative.dev", "jetstack.io", "cilium.io",
+    "projectcalico.org", "tigera.io", "googleapis.com", "strimzi.io", "elastic.co", "rancher.com",
+    "operatorframework.io", "rancher.io", "openshift.com", "redhat.com", "cert-manager.io",
+    "bitnami.com", "hashicorp.com", "datadoghq.com", "newrelic.com", "gitlab.io", "traefik.io",
+    "nginx.com", "nginx.org", "crossplane.io", "fluxcd.io", "argoproj.io", "jenkins.io", "aws.com",
+    "amazonaws.com", "azure.com", "microsoft.com", "docker.com", "grafana.com", "k3s.io", "min.io",
+    "openebs.io", "longhorn.io", "metallb.org", "keda.sh", "dapr.io", "kubevirt.io", "goharbor.io",
+    "percona.com", "mongodb.com", "confluent.io", "vmware.com", "nvidia.com", "apache.org",
+    "localhost", "127.0.0.1", "cluster.local", "internal", "svc", "local",
+)  # fmt: skip
+"""Hosts of projects and providers that clusters are run with, and this one."""
+FORGES: Final = listed(
+    "github.com raw.githubusercontent.com gitlab.com bitbucket.org codeberg.org ghcr.io quay.io "
+    "registry-1.docker.io docker.io objects.githubusercontent.com"
+)
+"""Hosts of which the first part of a path says whose it is."""
+GIT: Final = FORGES | listed(
+    "ssh.github.com git.sr.ht dev.azure.com ssh.dev.azure.com vs-ssh.visualstudio.com "
+    "git.heroku.com heroku.com gitea.com huggingface.co salsa.debian.org "
+    "source.developers.google.com"
+)
+"""Hosts where repositories are kept."""
+OWNERS: Final = listed(
+    """
+    kubernetes kubernetes-sigs kubernetes-csi kubernetes-retired cert-manager jetstack argoproj
+    istio metallb fluxcd prometheus-operator prometheus-community prometheus grafana hashicorp aws
+    awslabs aws-samples aws-controllers-k8s azure googlecloudplatform googlecontainertools rancher
+    k3s-io k3d-io longhorn openebs rook strimzi elastic operator-framework tektoncd knative kserve
+    kubeflow nvidia intel projectcalico tigera cilium flannel-io coreos weaveworks traefik nginxinc
+    nginx kubevirt crossplane external-secrets bitnami bitnami-labs bitnamicharts helm stefanprodan
+    open-telemetry jaegertracing linkerd kedacore kyverno open-policy-agent vmware-tanzu velero
+    ray-project volcano-sh apache mongodb zalando crunchydata cloudnative-pg percona redis rabbitmq
+    confluentinc docker containerd dapr emissary-ingress openfaas portainer metal3-io siderolabs
+    spiffe vitessio minio nats-io spotahome datadog newrelic gitlab-org jenkinsci goharbor
+    opensearch-project clickhouse altinity banzaicloud kube-vip k8snetworkplumbingwg microsoft
+    dynatrace sealed-secrets external-dns keycloak actions loft-sh falcosecurity aquasecurity
+    kubernetes-client kiali nginx-gateway haproxytech kong ingress-nginx cloudflare
+    """
+)
+"""Whose repositories, charts and images these are."""
+
+
 def _texts(command: Command) -> list[str]:
     texts = [word for word in command.argv[1:] if isinstance(word, Open)]
     return [*texts, *([command.given] if isinstance(command.given, Open) else [])]
@@ -184,6 +227,32 @@ def _downloads_program(command: Command, _roots: Roots) -> bool:
 @asked
 def is_not_known(command: Command, _roots: Roots) -> bool:
     return not command.known
+
+
+_NAMED: Final = regex(
+    r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([\w.-]+)(?::\d+)?(?:/([\w.-]*))?|[\w.-]+@([\w.-]+):([\w.-]*)"
+)
+
+
+def _strange(word: str, git: bool) -> bool:
+    found = _NAMED.search(word.lower())
+    if found is None:
+        return False
+    host, owner = found[1] or found[3], found[2] or found[4]
+    if any(host == one or host.endswith(f".{one}") for one in HOSTS):
+        return False
+    if git and (host in GIT or host.startswith(("gitlab.", "github.", "bitbucket.", "gitea."))):
+        return False
+    if host.endswith(".github.io"):
+        return host.removesuffix(".github.io") not in OWNERS
+    return not (host in FORGES and owner in OWNERS)
+
+
+@asked
+def is_strangers(command: Command, _roots: Roots) -> bool:
+    """Whether a command names an address of nobody whom many people rely on; for git every host
+    that keeps repositories is known."""
+    return any(_strange(word, command.name == "git") for word in command.argv[1:])
 
 
 @asked

@@ -1,0 +1,99 @@
+"""Services: what code asks of them, by a request over HTTP or through a library of theirs, told as
+the commands that ask the same."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.commands.deeds import DOES, METHODS, request, told
+from stanchion.readings.names import words
+from stanchion.readings.programs.calls import UNKNOWN, Called, Code
+from stanchion.readings.word_lists import listed
+
+LIBRARIES: Final = regex(
+    r"(?i)\b(?:boto3|botocore|aws-sdk|google[.-]cloud|@google-cloud|googleapiclient|azure|"
+    r"kubernetes|@kubernetes|docker|dockerode|github|octokit|gitlab|gitbeaker|stripe|paypal\w*|"
+    r"braintree|hcloud|digitalocean|cloudflare|heroku\w*|hvac|etcd3|twilio|shopify|okta|auth0|"
+    r"openstack|libcloud|firebase_admin|firebase-admin|supabase|pagerduty|rancher|vercel|netlify|"
+    r"GitPython|git|simple-git|rugged|keycloak|ldap3|snowflake|bigquery|fog|droplet_kit|adyen|"
+    r"square|razorpay|coinbase|wise)\b"
+)
+"""Libraries through which code does what a service's own program does."""
+HTTP: Final = listed(
+    "requests httpx axios superagent got ky HTTParty Faraday RestClient Http Guzzle http Net HTTP "
+    "urllib request needle undici unirest Typhoeus Excon LWP"
+)
+ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
+"""Calls that make a request."""
+SHOWN: Final = listed("get_password getPassword")
+TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
+"""Calls that tell a secret; a keyring's are shown whatever becomes of them."""
+PRINTS: Final = listed("print puts log write echo post send pprint")
+CALLS: Final = listed("command input request cmd client async sync")
+"""Words in the names of calls that say nothing of what they do."""
+
+
+def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
+    """The commands that ask of services what code asks of them."""
+    if not code.calls:
+        return ()
+    known = LIBRARIES.search(text) is not None
+    shown: frozenset[str] = frozenset().union(
+        *[call.made_of for call in code.calls if call.name in PRINTS]
+    )
+    found: list[tuple[str, ...] | None] = []
+    for call in code.calls:
+        found.append(_over_http(call))
+        if call.name in TELLS and (call.name in SHOWN or call.name in shown):
+            found.append(told([*words(call.name), "secret"], ()))
+        if known:
+            found += [_by_git(call), _through_library(call)]
+    return tuple(dict.fromkeys([each for each in found if each is not None]))
+
+
+def _over_http(call: Called) -> tuple[str, ...] | None:
+    """A request that may change something, of which the address is known."""
+    name = call.name if call.name in ASKS else call.name.lower()
+    if name not in ASKS:
+        return None
+    given = [each for each in call.args if each is not None]
+    named = dict(call.named)
+    url = next((each for each in (*given, named.get("url")) if each and "://" in each[:8]), None)
+    if url is None or (name in METHODS and not call.of and call.on is None):
+        return None
+    method = name if name in METHODS else (named.get("method") or "")
+    method = method or next((each for each in given if each.lower() in METHODS), "")
+    if method.lower() not in METHODS:
+        return None
+    body = " ".join(sorted(call.made_of - {url, method}))
+    return request(method, url, body)
+
+
+def _by_git(call: Called) -> tuple[str, ...] | None:
+    """`repo.git.push("origin", "main", force=True)`, `git.push(["--force"])`, and a push of a
+    remote."""
+    name = call.name.replace("_", "-").lower()
+    last = call.of.rpartition(".")[2].lower()
+    if last not in ("git", "simplegit") and not (name == "push" and "remote" in call.of + last):
+        return None
+    if last == "origin" and name != "push":
+        return None
+    flags = [f"--{key.replace('_', '-')}" for key, value in call.named if value in (None, "True")]
+    return ("git", name, *[UNKNOWN if each is None else each for each in call.args], *flags)
+
+
+def _through_library(call: Called) -> tuple[str, ...] | None:
+    """A call of a library, by the words of its name and of what it is called on."""
+    name = [word for word in words(call.name) if word not in CALLS]
+    of = [word for part in call.of.split(".") for word in words(part)]
+    if DOES.isdisjoint(name) or not (of or len(name) > 1):
+        return None
+    behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
+    given = [("given", each[:400].lower()) for each in call.args if each is not None]
+    named = [(key.lower(), True if value is None else value.lower()) for key, value in call.named]
+    return told([*of, *name, *[each for each in behind if each not in ASKING]], [*named, *given])
+
+
+ASKING: Final = listed("list get describe search find all auto_paging_iter paging iter view read")
+"""Words of what something was found by, which says nothing of what is then done to it."""
