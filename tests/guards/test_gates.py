@@ -67,6 +67,8 @@ CALLS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
     ("fetch", "url", {}),
     ("search", "text", {"more": ["x", {"path": "/etc/shadow"}]}),
     ("kubectl", "args", {}),
+    ("github_delete_repository", "repo", {}),
+    ("http_request", "url", {"method": "DELETE"}),
 )
 """Tools, the argument that has a text, and what stands beside it."""
 RULES: Final = Path(secrets.__file__).parent / "rules"
