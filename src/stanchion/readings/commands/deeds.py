@@ -43,6 +43,7 @@ KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd"
 )
 """Words in the name of a call that may show what nobody else is to know."""
+TELLING: Final = DOES | KEPT_SECRET
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
 ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
@@ -83,7 +84,7 @@ def deeds(reading: Any) -> tuple[Held, ...]:
             found = _request(args, method if method else name.method)
         elif name.clusters:
             found = _manifest(args)
-        if found is None and (name.does or not DOES.isdisjoint(said)):
+        if found is None and (name.does or not TELLING.isdisjoint(said)):
             effect = effect_of(event.traits)
             if not effect or effect in LASTING:
                 found = told([*name.words, *said], _pairs(args))
@@ -115,7 +116,7 @@ def _named(tool: str) -> Named:
     known = letters(tool)
     return Named(
         _parts(tool),
-        not known.isdisjoint(DOES | KEPT_SECRET) and not runner_of(tool).runs,
+        not known.isdisjoint(TELLING) and not runner_of(tool).runs,
         not known.isdisjoint(FILES),
         not known.isdisjoint(DELETES),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
@@ -130,8 +131,10 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str]:
     for name, value in args.items():
         key = plain(name)
         if key in SAYING and type(value) is str:
-            if key in ASKED_BY and (value.lower() in METHODS or _SECRETS.search(str(args))):
+            if key in ASKED_BY and value.lower() in METHODS:
                 method = value
+            elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
+                said += ["get", "secret"]
             elif _NAME.fullmatch(value) is not None:
                 said += _parts(value)
     return said, method
