@@ -127,10 +127,14 @@ class RiskRow(
     otherwise: Loss = "nothing"
 
 
+Risks = dict[str, tuple[str | RiskRow, ...]]
+"""Rows, by why they are a danger."""
+
+
 class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of programs: risks, each by why it is one; commands that are such, and that are
     none."""
 
-    risks: dict[str, tuple[str | RiskRow, ...]]
+    risks: Risks
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()

@@ -17,6 +17,7 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.git_files import changed_by_git
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
+from stanchion.readings.shell.known import named, words_by_name
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -25,31 +26,7 @@ KEPT: Final = 128
 MOST: Final = 64
 """How many files of one command are told."""
 
-INTO: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        listed(
-            "gcc g++ cc c++ clang clang++ ld as rustc sort pandoc dot xsltproc minify terser "
-            "uglifyjs sassc go"
-        ),
-        listed("-o --output"),
-    ),
-    "javac": listed("-d"),
-    "pg_dump": listed("-f --file"),
-    "pg_dumpall": listed("-f --file"),
-    "mysqldump": listed("-r --result-file"),
-    "patch": listed("-o --output"),
-    "cmake": listed("-B"),
-    "pip": listed("-t --target --prefix -d --dest"),
-    "pip3": listed("-t --target --prefix -d --dest"),
-    "csplit": listed("-f --prefix"),
-    "tsc": listed("--outdir --outfile"),
-    "find": listed("-fprint -fprintf -fls -fprint0"),
-    "docker": listed("--iidfile --cidfile"),
-    "strace": listed("-o"),
-    "time": listed("-o"),
-    "tcpdump": listed("-w"),
-    "7z": listed("-o"),
-}
+INTO: Final = words_by_name("into")
 """Options of a program by which it is told where to write."""
 ANYWHERE: Final = listed(
     """
@@ -59,19 +36,7 @@ ANYWHERE: Final = listed(
     """
 )
 """Options by which any program may be told so, with a value that is a file's name."""
-SAME: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(listed("sponge ed ex red dos2unix unix2dos rustfmt black isort stylua nano "
-                           "script ranlib strip")
-                    , frozenset()),
-    **dict.fromkeys(listed("prettier gofmt goimports shfmt"), listed("--write -w")),
-    **dict.fromkeys(listed("eslint standard stylelint rubocop"), listed("--fix --autocorrect "
-                                                                        "-a -A")),
-    **dict.fromkeys(listed("autopep8 yapf clang-format yq gsed"), listed("-i --in-place "
-                                                                         "--inplace")),
-    "ruff": listed("--fix --fix-only format"),
-    "patch": frozenset(),
-    "vim": listed("-c --cmd"),
-}  # fmt: skip
+SAME: Final = words_by_name("rewrites")
 """Programs that change the files that they are given: always, or where one of these words says
 so."""
 SHOWS: Final = listed(
@@ -79,16 +44,14 @@ SHOWS: Final = listed(
     "--help"
 )
 """Words with which such a program changes nothing."""
-PACKS: Final = listed("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma compress uncompress")
+PACKS: Final = named("replaces")
 """Programs that put another file in the place of the one that they are given."""
-LAST: Final = listed("ffmpeg convert magick objcopy wkhtmltopdf pdftk qpdf cwebp sox")
+LAST: Final = named("makes-last")
 """Programs whose last operand is the file that they make."""
-RUNNERS: Final = listed("uv poetry pipenv pdm hatch rye pixi conda mamba micromamba bundle")
+RUNNERS: Final = named("starts")
 STARTS: Final = frozenset({"run", "exec"})
 """Programs that start another one in a place of its own, and how they are told to."""
-UNREAD: Final = listed(
-    "rscript julia swift scala elixir erl ghc octave clojure bb racket sbcl guile r"
-)
+UNREAD: Final = named("unread")
 INLINE: Final = listed("-e -E --eval --execute -eval -p")
 """Programs that run code of a language that nobody here reads, and how they are given it."""
 OTHERS: Final = listed("format check lint fix eslint")
@@ -206,7 +169,7 @@ def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
     operands = [word for word in command.operands if word != "-"]
     if (
         name in SAME
-        and (not SAME[name] or not SAME[name].isdisjoint(argv))
+        and ("always" in SAME[name] or not SAME[name].isdisjoint(argv))
         and SHOWS.isdisjoint(argv[1:])
     ):
         skipped = 1 if name == "yq" else 0

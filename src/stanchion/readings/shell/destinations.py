@@ -12,23 +12,21 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA, is_told
 from stanchion.readings.shell.effects import is_remote
+from stanchion.readings.shell.known import by_name, named
 from stanchion.readings.word_lists import listed
 
 KEPT: Final = 1_024
 """How many texts are remembered with where they go."""
-BY_OPTION: Final = {
-    **dict.fromkeys(listed("mysql mariadb mysqldump psql pg_dump pg_restore redis-cli"), "-h"),
-    "openssl": "-connect",
-}
+BY_OPTION: Final = by_name("host", str)
 """Programs that are told their host by an option of one letter, or of their own."""
 HOST_OPTIONS: Final = frozenset({"--host", "--hostname"})
 VIA: Final = frozenset({"-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname"})
 SOCKETS: Final = frozenset({"--unix-socket", "--abstract-unix-socket"})
-WEB: Final = listed("curl wget http https xh aria2c")
+WEB: Final = named("web")
 """Programs that speak whatever scheme they are given; all others have a protocol of their own."""
 USUAL: Final = listed("http https ftp ftps sftp scp ws wss")
 
-ASK_NAMES: Final = listed("dig host nslookup drill kdig")
+ASK_NAMES: Final = named("asks-names")
 """Programs that ask for a name, and for what kind of record: `+short`, `CAA`."""
 
 _URL: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]{0,31})://([^\s\"'`<>)]+)")

@@ -7,32 +7,24 @@ from itertools import pairwise
 from typing import Final, Protocol
 
 from stanchion.readings.shell.inline import LANGUAGES
+from stanchion.readings.shell.known import by_name, named
 from stanchion.readings.shell.options import Sorted
-from stanchion.readings.word_lists import listed
 
 WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 READS: Final = frozenset({"<", "<>"})
 """Operators of a shell that write into a file, and that read one."""
+USES: Final = {"reads": 0, "writes": 1, "deletes": 2, "sends": 3}
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""
 
-READERS: Final = listed(
-    "cat tac head tail less more nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp "
-    "md5sum sha1sum sha256sum base64 base32 file stat rev fold gzip bzip2 xz zcat zless bat view "
-    "grep egrep fgrep zgrep rg ag awk gawk sed jq yq python python3 perl ruby node source . gpg "
-    "split tar zip 7z rar column pr tsort ls readlink"
-)
-PATTERN_FIRST: Final = listed("grep egrep fgrep zgrep rg ag awk gawk mawk sed jq yq")
-IN_PLACE: Final = listed("sed perl ruby")
+READERS: Final = named("reads")
+PATTERN_FIRST: Final = named("pattern-first")
+IN_PLACE: Final = named("in-place")
 """Programs that change the files they read, where `-i` says so."""
-DELETERS: Final = listed("rm rmdir unlink shred trash srm wipe del erase rd")
-MAKERS: Final = listed(
-    "touch mkdir tee chmod chown chgrp truncate chattr setfacl mkfifo mknod setcap"
-)
+DELETERS: Final = named("deletes")
+MAKERS: Final = named("makes")
 EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
-HOSTS: Final = listed(
-    "curl wget http https xh nc ncat netcat telnet socat ssh ftp sftp tftp lftp dig nslookup host"
-)
+HOSTS: Final = named("hosts")
 
 
 class Said(Protocol):
@@ -115,44 +107,44 @@ def _disk_dump(command: Said, found: Found) -> None:
             found[1].append(word[3:])
 
 
-DATA: Final = frozenset(
-    {"-d", "--data", "--data-binary", "--data-ascii", "--data-urlencode", "--json", "-F", "--form"}
+TAKES: Final = by_name(
+    "takes",
+    lambda takes: {option: use for options, use in takes.items() for option in options.split()},
 )
+"""What becomes of the file or host behind an option, by program."""
+
+
+def _take(use: str, value: str, found: Found) -> None:
+    if use != "reads-at":
+        found[USES[use]].append(value)
+    elif "@" in value:
+        found[0].append(value.partition("@")[2].partition(";")[0])
+    elif "=<" in value:
+        found[0].append(value.partition("=<")[2])
 
 
 def _curl(command: Said, found: Found) -> None:
     found[3].extend(command.operands)
     for flag, value in command.sorted.values:
-        if flag in DATA and "@" in value:
-            found[0].append(value.partition("@")[2].partition(";")[0])
-        elif flag in DATA and "=<" in value:
-            found[0].append(value.partition("=<")[2])
-        elif flag in ("-T", "--upload-file", "-K", "--config"):
-            found[0].append(value)
-        elif flag in ("-o", "--output", "-c", "--cookie-jar"):
-            found[1].append(value)
-        elif flag == "--url":
-            found[3].append(value)
+        if (use := TAKES["curl"].get(flag)) is not None:
+            _take(use, value, found)
     if command.flags & {"-O", "--remote-name"}:
         found[1].extend([each.rstrip("/").rpartition("/")[2] for each in command.operands])
 
 
 def _wget(command: Said, found: Found) -> None:
     found[3].extend(command.operands)
-    given = dict(command.sorted.values)
-    for flag, value in given.items():
-        if flag in ("--post-file", "--body-file", "-i", "--input-file", "--load-cookies"):
-            found[0].append(value)
-        elif flag in (
-            "-O",
-            "--output-document",
-            "-o",
-            "--output-file",
-            "--save-cookies",
-            "-P",
-            "--directory-prefix",
-        ):
-            found[1].append(value)
+    for flag, value in dict(command.sorted.values).items():
+        if (use := TAKES["wget"].get(flag)) is not None:
+            _take(use, value, found)
+
+
+def _openssl(command: Said, found: Found) -> None:
+    """What makes a key or a certificate writes it: only `-in` and its like are read."""
+    for flag, value in pairwise(command.argv):
+        use = TAKES["openssl"].get(flag)
+        if use is not None:
+            _take(use, value.removeprefix("file:") if use == "reads" else value, found)
 
 
 def _remote_copy(command: Said, found: Found) -> None:
@@ -251,26 +243,6 @@ def _unzip(command: Said, found: Found) -> None:
     into = next((after for word, after in pairwise(command.argv) if word == "-d"), ".")
     found[0].extend(command.operands[:1])
     found[1].append(into)
-
-
-def _openssl(command: Said, found: Found) -> None:
-    """What makes a key or a certificate writes it: only `-in` and its like are read."""
-    words = command.argv
-    for flag, value in pairwise(words):
-        if flag in ("-out", "-keyout", "-writerand"):
-            found[1].append(value)
-        elif flag in (
-            "-in",
-            "-inkey",
-            "-key",
-            "-CAkey",
-            "-signkey",
-            "-kfile",
-            "-certfile",
-            "-config",
-            "-pass",
-        ):
-            found[0].append(value.removeprefix("file:"))
 
 
 def _ssh_keygen(command: Said, found: Found) -> None:

@@ -10,7 +10,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.known import by_name
 
 
 class Language(NamedTuple):
@@ -20,32 +20,7 @@ class Language(NamedTuple):
     program: bool = False
 
 
-PYTHON: Final = Language(("-c",))
-E_CODE: Final = Language(("-e", "-E", "--eval", "-p", "--print"))
-POWERSHELL: Final = Language(("-command", "-c", "/c", "/command"))
-LANGUAGES: Final[dict[str, Language]] = {
-    **dict.fromkeys(
-        listed(
-            "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 "
-            "python3.13 python3.14 pypy pypy3 ipython"
-        ),
-        PYTHON,
-    ),
-    **dict.fromkeys(
-        listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript "
-               "tsx ts-node"), E_CODE
-    ),
-    "deno": Language(("eval",)),
-    "php": Language(("-r",)),
-    "osascript": Language(("-e",)),
-    "tclsh": Language(()),
-    "expect": Language(("-c",)),
-    "gdb": Language(("-ex", "--eval-command")),
-    "vim": Language(("-c", "--cmd")),
-    "powershell": POWERSHELL,
-    "pwsh": POWERSHELL,
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Language((), True)),
-}  # fmt: skip
+LANGUAGES: Final = by_name("code", lambda code: Language(tuple(code.behind.split()), code.operands))
 
 
 NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -72,7 +47,7 @@ def codes_in(
     """The code that a program is given: behind its options, as its first operand, by its input or
     in a file."""
     args = argv[1:]
-    low = language is POWERSHELL
+    low = "-command" in language.options
     options = {option.lower() for option in language.options} if low else set(language.options)
     codes = [
         args[at + 1]

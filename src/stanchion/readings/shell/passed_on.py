@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.known import by_name
+from stanchion.readings.word_lists import listed
 
 Settings = tuple[tuple[str, str], ...]
 
@@ -20,26 +22,9 @@ class Passing(NamedTuple):
     settings: bool = False
 
 
-def _with(alone: str = "", valued: str = "", operands: int = 0, settings: bool = False) -> Passing:
-    return Passing(frozenset(alone.split()), frozenset(valued.split()), operands, settings)
-
-
-PASSING: Final[dict[str, Passing]] = {
-    "time": _with("-p"),
-    "env": _with(settings=True),
-    "timeout": _with("--foreground --preserve-status", "-s --signal -k --kill-after", 1),
-    "gtimeout": _with("--foreground --preserve-status", "-s --signal -k --kill-after", 1),
-    "nice": _with("", "-n --adjustment"),
-    "ionice": _with("", "-c -n"),
-    "nohup": _with(),
-    "sudo": _with("-E -n -H --preserve-env", "-u --user", settings=True),
-    "doas": _with("-n", "-u"),
-    "command": _with(),
-    "stdbuf": _with("", "-i -o -e --input --output --error"),
-    "xvfb-run": _with("-a --auto-servernum", "-s --server-args -n --server-num"),
-    "caffeinate": _with("-d -i -m -s -u"),
-    "chronic": _with(),
-}
+PASSING: Final = by_name(
+    "ends_as", lambda own: Passing(listed(own.alone), listed(own.values), own.skip, own.settings)
+)
 """What is not written here may print, wait or start something else: an option that asks for help
 keeps a command from running, one of `time` prints what it is given."""
 

@@ -29,7 +29,8 @@ from stanchion.readings.shell.effects import (
     find_roots,
 )
 from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.stores import shows_secret
+from stanchion.readings.shell.known import named
+from stanchion.readings.shell.secret_sources import shows_secret
 from stanchion.readings.word_lists import listed
 
 How = Literal["", "looks", "deep", "asks", "hunts"]
@@ -37,49 +38,39 @@ How = Literal["", "looks", "deep", "asks", "hunts"]
 folder is used; `hunts` where that is searched for words of credentials; `asks` where a tool is
 asked for what it signs in with."""
 
-TALKS: Final = listed(
-    """
-    echo printf man whatis apropos which whereis type hash test [ [[ true : git gh hub glab pip pip3
-    brew apt apt-get npm yarn cd pushd export alias unset basename dirname expr case xdg-open find
-    gfind fd mkdir rmdir docker podman pnpm logger notify-send say
-    """
-)
+TALKS: Final = named("names")
 """Programs to which a path among their words is a name like any other, or which have their files
 told apart above."""
-LOOKS: Final = listed(
-    "ls dir stat file readlink realpath du df tree namei lsattr getfacl mkdir md5sum sha256sum wc"
-)
+LOOKS: Final = named("lists")
 """Programs that say where things are and how large, not what is in them."""
-FINDS: Final = listed("ls dir find gfind fd tree mdfind locate")
+FINDS: Final = named("finds")
 """Programs whose output is names that another one may open."""
 TOLD: Final = (READERS | DELETERS | MAKERS | frozenset(SPECIAL)) - listed(
     "python python3 perl ruby node"
 )
 """Programs of which it is known which operands are files."""
-USES: Final = listed("ssh-add ssh-copy-id ssh-keygen ssh scp sftp mosh autossh")
+USES: Final = named("uses-keys")
 """Programs that use a key without showing it."""
-SHELLS: Final = listed("sh bash zsh dash ksh tar zip cp scp rsync curl openssl")
+SHELLS: Final = named("follows")
 """Programs by which `find` may go through what is in the files that it finds, beside those that
 read."""
 CHECKOUT: Final = listed(
     "commit add rm mv reset apply am merge rebase restore clean stash cherry-pick revert push"
 )
-WALKED: Final = listed(
-    "sh bash zsh dash ksh ash fish eval sudo doas env xargs nohup timeout watch su parallel"
-)
+WALKED: Final = named("walked")
 """Programs whose words are read as commands of their own."""
-SEARCHES: Final = listed("rg ag ack")
-GREPS: Final = SEARCHES | listed("grep egrep fgrep zgrep ripgrep ugrep")
-UNPACKS: Final = listed("tar bsdtar unzip 7z 7za unar cpio pax")
+SEARCHES: Final = named("searches")
+GREPS: Final = named("greps")
+UNPACKS: Final = named("unpacks")
 LISTED: Final = listed("-T --files-from -@")
 """Options by which a program takes the names of files from its input."""
 GIT_READS: Final = listed(
     "hash-object interpret-trailers stripspace notes mailinfo bundle update-index"
 )
 """Commands of `git` that take in a file wherever it is."""
-PACKS: Final = listed("tar zip 7z rar rsync scp bsdtar ln")
-MODES: Final = listed("chmod chown chgrp setfacl chattr setcap")
-PATCHES: Final = listed("patch apply_patch applypatch git")
+PACKS: Final = named("packs")
+MODES: Final = named("modes")
+PATCHES: Final = named("patches")
 
 _WITHHELD: Final = regex(
     r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"

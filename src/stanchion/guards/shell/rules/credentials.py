@@ -7,9 +7,9 @@ from typing import Final
 from stanchion.guards.shell.places import Roots, plain
 from stanchion.guards.shell.rule import asked
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import named
 from stanchion.readings.shell.partly_known import Open, origin_of
 from stanchion.readings.shell.secret_sources import SOURCE
-from stanchion.readings.word_lists import listed
 
 KEYS: Final = (
     "/etc/shadow", "/etc/gshadow", "/.ssh/id_rsa", "/.ssh/id_ed25519", "/.ssh/id_ecdsa",
@@ -19,10 +19,7 @@ KEYS: Final = (
     "/.cargo/credentials.toml", "/.gem/credentials", "/glab-cli/config.yml",
 )  # fmt: skip
 
-KEEPERS: Final = listed(
-    "vault op bw pass gopass lpass gh glab git secret-tool security aws gcloud az doppler "
-    "infisical keyring chamber keepassxc-cli kubectl oc heroku sops ansible-vault"
-)
+KEEPERS: Final = named("vault")
 """Programs that keep secrets for people and tell them one by one."""
 
 

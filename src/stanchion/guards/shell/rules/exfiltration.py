@@ -11,27 +11,15 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA, SHELLS
 from stanchion.readings.shell.effects import HOSTS, is_remote
+from stanchion.readings.shell.known import named
 from stanchion.readings.shell.partly_known import origin_of
 from stanchion.readings.word_lists import listed
 
-SENDERS: Final = (
-    "curl wget http https xh nc ncat netcat socat telnet ftp tftp lftp ncftp ncftpput scp sftp "
-    "rsync ssh openssl mail mailx sendmail mutt s-nail swaks msmtp aws gsutil gcloud rclone s3cmd "
-    "s5cmd mc az azcopy gh glab hub dig drill nslookup host ping finger whois aria2c httpie lynx "
-    "links w3m elinks croc wormhole ffsend transfer gs-netcat websocat smbclient curlftpfs "
-    "mosquitto_pub kcat kafkacat kafka-console-producer nats amqp-publish redis-cli telegram-send "
-    "slackcat slack signal-cli ntfy ipfs pastebinit sprunge wgetpaste nc.openbsd nc.traditional "
-    "tnc invoke-webrequest invoke-restmethod iwr irm certutil bitsadmin twine pinata logger gist"
-)
-UPLOADERS: Final = listed(
-    "aws gsutil gcloud rclone s3cmd s5cmd mc az azcopy gh glab hub croc wormhole ffsend transfer "
-    "ipfs pastebinit twine wgetpaste gist ncftpput slackcat telegram-send mutt mail mailx s-nail "
-    "swaks socat"
-)
+UPLOADERS: Final = named("uploads")
 """Senders whose operands are files."""
 KEEPERS: Final = listed("secret secrets variable secretsmanager ssm keyvault auth login kms")
 """What they do with secrets that are meant for the service."""
-_SENDERS: Final = frozenset(SENDERS.split())
+SENDERS: Final = named("sends-out")
 _TO_PROGRAM: Final = regex(r"(?i)\bto\s+program\s+'([^']*)'")
 ISSUERS: Final = {
     "gcloud": regex(r"https://[\w.-]+\.googleapis\.com(?:/.*)?"),
@@ -151,7 +139,7 @@ def hands_variables(command: Command, _roots: Roots) -> bool:
 def to_program(command: Command, _roots: Roots) -> bool:
     """Whether a query's rows go to a program that sends."""
     found = [found[1] for word in command.argv[1:] for found in _TO_PROGRAM.finditer(word)]
-    return any(not _SENDERS.isdisjoint(text.replace("/", " ").split()) for text in found)
+    return any(not SENDERS.isdisjoint(text.replace("/", " ").split()) for text in found)
 
 
 @asked
