@@ -17,17 +17,9 @@ Level = Literal["pass", "note", "doubt", "danger"]
 """How it is answered: not at all, said aloud, a person decides, or refused."""
 
 Loss = Literal[
-    "nothing",
-    "regenerable",
-    "recoverable",
-    "visible",
-    "work",
-    "changed",
-    "unknown",
-    "others",
-    "good",
-    "control",
-]
+    "nothing", "regenerable", "recoverable", "visible", "work", "changed", "unknown", "others",
+    "good", "control"
+]  # fmt: skip
 """What is lost, by its name in the table."""
 
 

@@ -15,32 +15,15 @@ from stanchion.guards.shell.written import READ_BY_PEOPLE, begins_with, scripts
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
+from stanchion.readings.word_lists import in_order
 
 LONGEST: Final = 65_536
 MOST: Final = 200
 """How many texts of a file are read as commands."""
-CODE: Final = (
-    ".rs",
-    ".js",
-    ".ts",
-    ".mjs",
-    ".cjs",
-    ".rb",
-    ".go",
-    ".php",
-    ".gradle",
-    ".groovy",
-    ".kts",
-    "jenkinsfile",
-)
+CODE: Final = in_order(".rs .js .ts .mjs .cjs .rb .go .php .gradle .groovy .kts jenkinsfile")
 BUILDS: Final = (".targets", ".props", ".csproj", ".vbproj", ".fsproj", ".vcxproj", ".proj")
-UNASKED: Final = (
-    "setup.py",
-    "build.rs",
-    "conftest.py",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "noxfile.py",
+UNASKED: Final = in_order(
+    "setup.py build.rs conftest.py sitecustomize.py usercustomize.py noxfile.py"
 )
 """Files that run although nobody calls them: when something is built, installed, tested or
 begun."""

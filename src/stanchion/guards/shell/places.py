@@ -7,38 +7,17 @@ from typing import Final
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.word_lists import in_order
 
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
     "/sbin", "/srv", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private",
     "/snap", "/mnt", "/media", "/Volumes", "C:/Windows", "C:",
 )  # fmt: skip
-CORE: Final = (
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/sbin",
-    "/sys",
-    "/usr",
-    "/proc",
-    "/System",
-)
+CORE: Final = in_order("/bin /boot /dev /etc /lib /lib32 /lib64 /sbin /sys /usr /proc /System")
 """Folders of the system itself: a single file of these matters."""
 HOMES: Final = ("/home", "/Users", "/root", "~")
-TEMPORARY: Final = (
-    "/tmp",
-    "/var/tmp",
-    "/dev/shm",
-    "/private/tmp",
-    "$TMPDIR",
-    "$TMP",
-    "$TEMP",
-    "/var/folders",
-)
+TEMPORARY: Final = in_order("/tmp /var/tmp /dev/shm /private/tmp $TMPDIR $TMP $TEMP /var/folders")
 SHARED: Final = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Those of them in which other programs keep their files and sockets, too."""
 HIDDEN: Final = ("/tmp/.*", "/tmp/.[", "/tmp/.?", "/var/tmp/.*")

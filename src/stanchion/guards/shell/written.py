@@ -11,25 +11,14 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 READ_BY_PEOPLE: Final = (
     ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg",
     ".po", ".log",
 )  # fmt: skip
 """How the names of files end that nobody runs."""
-SHELL: Final = (
-    ".sh",
-    ".bash",
-    ".zsh",
-    ".ksh",
-    ".fish",
-    ".command",
-    ".bats",
-    ".envrc",
-    ".profile",
-    "rc",
-)
+SHELL: Final = in_order(".sh .bash .zsh .ksh .fish .command .bats .envrc .profile rc")
 RECIPES: Final = listed("makefile gnumakefile justfile .justfile procfile")
 LONGEST: Final = 65_536
 LONGEST_NAME: Final = 256

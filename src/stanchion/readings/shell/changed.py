@@ -19,7 +19,7 @@ from stanchion.readings.shell.git_files import changed_by_git
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.known import named, words_by_name
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 KEPT: Final = 128
 """How many texts are remembered with what they change."""
@@ -208,19 +208,5 @@ def _by_sed(script: str) -> Iterator[str]:
 def _values(argv: tuple[str, ...]) -> Iterator[str]:
     """Words that belong to the option before them."""
     for word, after in pairwise(argv[1:]):
-        if word in (
-            "-c",
-            "--cmd",
-            "-p",
-            "-d",
-            "-i",
-            "-o",
-            "-B",
-            "-F",
-            "-r",
-            "-b",
-            "-n",
-            "-l",
-            "-a",
-        ):
+        if word in in_order("-c --cmd -p -d -i -o -B -F -r -b -n -l -a"):
             yield after

@@ -11,6 +11,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.known import by_name
+from stanchion.readings.word_lists import in_order
 
 
 class Language(NamedTuple):
@@ -72,25 +73,8 @@ def codes_in(
     return codes
 
 
-SOCKET: Final = (
-    "socket",
-    "TCPSocket",
-    "Socket",
-    "fsockopen",
-    "net.",
-    "TCPClient",
-    "/inet/tcp",
-    "/dev/tcp",
-)
-CONNECTS: Final = (
-    "connect",
-    "TCPSocket",
-    "fsockopen",
-    "TCPClient",
-    "/inet/tcp",
-    "/dev/tcp",
-    "INET",
-)
+SOCKET: Final = in_order("socket TCPSocket Socket fsockopen net. TCPClient /inet/tcp /dev/tcp")
+CONNECTS: Final = in_order("connect TCPSocket fsockopen TCPClient /inet/tcp /dev/tcp INET")
 SPELLED: Final = regex(
     r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,"
     r")]"

@@ -13,6 +13,7 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import by_name
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.word_lists import listed
 
 MANY: Final = 32
 """How many texts of one command are read."""
@@ -46,18 +47,8 @@ _CODE: Final = regex(
     r"\.(?:execute|executemany|executescript|exec_driver_sql|sql|query|read_sql\w*|delete)\(|"
     r"\btext\("
 )
-_RUNS: Final = frozenset(
-    {
-        "execute",
-        "executemany",
-        "executescript",
-        "exec_driver_sql",
-        "sql",
-        "query",
-        "text",
-        "read_sql",
-        "read_sql_query",
-    }
+_RUNS: Final = listed(
+    "execute executemany executescript exec_driver_sql sql query text read_sql read_sql_query"
 )
 _MODULES: Final = {
     "sqlite3": "sqlite", "psycopg": "postgres", "asyncpg": "postgres", "pg8000": "postgres",

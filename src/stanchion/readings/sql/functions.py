@@ -64,12 +64,9 @@ _FAMILIES: Final = (
 """What functions and packages do whose names begin like this."""
 
 _BEGINNINGS: Final = tuple([begins for begins, _ in _FAMILIES])
-_HARMLESS: Final = frozenset(
-    {
-        "dbms_random", "dbms_lob", "dbms_utility", "dbms_metadata", "utl_raw", "utl_match",
-        "dbms_stats", "dbms_output", "dbms_application_info", "dbms_xplan", "dbms_session",
-        "dbms_assert", "utl_i18n", "dbms_crypto", "dbms_mview",
-    }
+_HARMLESS: Final = listed(
+    "dbms_random dbms_lob dbms_utility dbms_metadata utl_raw utl_match dbms_stats dbms_output "
+    "dbms_application_info dbms_xplan dbms_session dbms_assert utl_i18n dbms_crypto dbms_mview"
 )  # fmt: skip
 """Packages of these families that compute, tell or tidy up."""
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.readings.sql.dialect import DIALECTS
 from stanchion.readings.sql.functions import effect_of
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 _LISTED: Final = """
     age array_append array_cat array_dims array_fill array_lower array_ndims array_positions
@@ -66,15 +66,8 @@ _LISTED: Final = """
     range
 """
 
-_REACHING: Final = (
-    "ai_",
-    "a_i_",
-    "ml_",
-    "generate_text",
-    "generate_embedding",
-    "generate_table",
-    "to_file",
-    "try_to_file",
+_REACHING: Final = in_order(
+    "ai_ a_i_ ml_ generate_text generate_embedding generate_table to_file try_to_file"
 )
 """How names begin of functions that the parser knows, and that ask a model or make a file."""
 

@@ -9,27 +9,12 @@ from typing import Final
 from stanchion.readings.sql.lexer import NUMBER, TEXT
 from stanchion.readings.sql.settings import reset_by, set_by
 from stanchion.readings.sql.statement import Does
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 Verdict = tuple[Does, str]
 """What a statement does, and how it is called."""
 
-PARSED: Final = frozenset(
-    {
-        "SELECT",
-        "WITH",
-        "VALUES",
-        "TABLE",
-        "FROM",
-        "(",
-        "INSERT",
-        "REPLACE",
-        "UPSERT",
-        "UPDATE",
-        "DELETE",
-        "MERGE",
-    }
-)
+PARSED: Final = listed("SELECT WITH VALUES TABLE FROM ( INSERT REPLACE UPSERT UPDATE DELETE MERGE")
 """First words of statements that are parsed, because their first words do not say everything."""
 
 WRITING: Final = {
@@ -252,17 +237,7 @@ def _rename(words: list[str]) -> Verdict:
 def _begin(words: list[str]) -> Verdict | None:
     if words[-2:] == ["READ", "WRITE"]:
         return Does.UPKEEP, "BEGIN READ WRITE"
-    opening = (
-        "TRANSACTION",
-        "TRAN",
-        "WORK",
-        "ISOLATION",
-        "READ",
-        "DEFERRED",
-        "IMMEDIATE",
-        "EXCLUSIVE",
-        "NOT",
-    )
+    opening = in_order("TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE NOT")
     return (Does.TRANSACTION, "BEGIN") if len(words) == 1 or words[1] in opening else None
 
 

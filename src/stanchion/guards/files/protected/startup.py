@@ -10,7 +10,7 @@ from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
 from stanchion.guards.files.protected.names import words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 RULES: Final = (
     FIRST,
@@ -22,12 +22,9 @@ RULES: Final = (
     ),
     Protected(
         "a program that others find by its name",
-        (
-            "**/node_modules/.bin/*",
-            "**/.venv/bin/*",
-            "**/venv/bin/*",
-            "**/.venv/Scripts/*",
-            "**/venv/Scripts/*",
+        in_order(
+            "**/node_modules/.bin/* **/.venv/bin/* **/venv/bin/* **/.venv/Scripts/* "
+            "**/venv/Scripts/*"
         ),
         CHANGES,
         asks=True,
@@ -48,24 +45,7 @@ RUNS: Final = listed(
     """
 )
 """Words of folders whose files are run by themselves."""
-SCRIPTS: Final = frozenset(
-    {
-        "sh",
-        "bash",
-        "zsh",
-        "fish",
-        "lua",
-        "vim",
-        "el",
-        "ps1",
-        "bat",
-        "cmd",
-        "plist",
-        "service",
-        "timer",
-        "desktop",
-    }
-)
+SCRIPTS: Final = listed("sh bash zsh fish lua vim el ps1 bat cmd plist service timer desktop")
 FOUND_ABOVE: Final = listed(
     """
     conftest.py sitecustomize.py usercustomize.py package.json node_modules gemfile makefile pom.xml

@@ -8,16 +8,16 @@ from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
 from stanchion.guards.files.protected.names import ending, is_key_file, says_credential, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 RULES: Final = (
     Protected(
         "the system's passwords",
-        (
-            "/etc/shadow*", "/etc/gshadow*", "/etc/master.passwd", "/etc/security/opasswd",
-            "/etc/sudoers", "/etc/sudoers.d/**", "/var/db/shadow/**", "/etc/krb5.keytab",
-            "/var/lib/sss/secrets/**", "?:/windows/system32/config/**", "?:/windows/repair/**",
-            "?:/windows/ntds/**", "/etc/ssl/private/**",
+        in_order(
+            "/etc/shadow* /etc/gshadow* /etc/master.passwd /etc/security/opasswd /etc/sudoers "
+            "/etc/sudoers.d/** /var/db/shadow/** /etc/krb5.keytab /var/lib/sss/secrets/** "
+            "?:/windows/system32/config/** ?:/windows/repair/** ?:/windows/ntds/** "
+            "/etc/ssl/private/**"
         ),
     ),
     Protected(
@@ -128,18 +128,7 @@ def _is_of_site(parts: tuple[str, ...]) -> bool:
 def _read(parts: tuple[str, ...]) -> Held | None:
     if parts[0] == "proc":
         return MEMORY if parts[-1] in ("environ", "mem", "kcore") else None
-    if parts[0] in (
-        "usr",
-        "lib",
-        "opt",
-        "nix",
-        "sys",
-        "dev",
-        "applications",
-        "snap",
-        "bin",
-        "sbin",
-    ):
+    if parts[0] in in_order("usr lib opt nix sys dev applications snap bin sbin"):
         return CLOSED_TO if is_key_file(parts[-1]) and "share" not in parts else None
     if parts[:2] == ("var", "lib") and not DATABASES.isdisjoint(parts[2:3]):
         return CLOSED_TO

@@ -10,6 +10,7 @@ from stanchion.guards.files.written.origins import feigns, fetches, moves
 from stanchion.kernel.regex import regex
 from stanchion.readings.paths.included import included
 from stanchion.readings.paths.swaps import Swap
+from stanchion.readings.word_lists import in_order
 
 # Workflows: whether what runs for a project takes in what strangers send, or shows what it signs
 # in with.
@@ -205,21 +206,7 @@ _ALL_SENT: Final = regex(
     r"ENV\.to_)"
 )
 """Code that sends all variables somewhere."""
-SHOWN: Final = (
-    ".md",
-    ".markdown",
-    ".html",
-    ".htm",
-    ".py",
-    ".js",
-    ".ts",
-    ".go",
-    ".rs",
-    ".java",
-    ".rb",
-    ".php",
-    ".cs",
-)
+SHOWN: Final = in_order(".md .markdown .html .htm .py .js .ts .go .rs .java .rb .php .cs")
 """How the names of files end in which a function that reads a file is shown, or is the project's
 own code."""
 

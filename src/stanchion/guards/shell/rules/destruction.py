@@ -12,6 +12,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import find_deletes, find_roots
 from stanchion.readings.shell.partly_known import origin_of
+from stanchion.readings.word_lists import listed
 
 ACCOUNTS: Final = ("/etc/passwd", "/etc/shadow", "/etc/hosts", "/etc/fstab", "/etc/sudoers")
 PROGRAMS: Final = ("/boot/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/")
@@ -178,21 +179,8 @@ def is_image(command: Command, _roots: Roots) -> bool:
     return any(word.startswith(("/dev/", "\\\\.\\")) for word in command.operands)
 
 
-NARROWS: Final = frozenset(
-    {
-        "-name",
-        "-iname",
-        "-path",
-        "-regex",
-        "-empty",
-        "-newer",
-        "-mtime",
-        "-mmin",
-        "-size",
-        "-user",
-        "-atime",
-        "-ctime",
-    }
+NARROWS: Final = listed(
+    "-name -iname -path -regex -empty -newer -mtime -mmin -size -user -atime -ctime"
 )
 """What a search asks for besides where something is."""
 

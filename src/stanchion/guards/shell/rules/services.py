@@ -10,6 +10,7 @@ from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.effects import is_remote
+from stanchion.readings.word_lists import in_order
 
 _CHANGING: Final = regex(
     r"(?i)(?<![a-z])(?:destroy|delete|update|save|create|insert|upsert|increment|decrement|toggle|"
@@ -45,20 +46,7 @@ def onto_system(command: Command, _roots: Roots) -> bool:
     )
 
 
-HELD_BY_SERVICES: Final = (
-    "ad",
-    "az",
-    "ec2",
-    "s3",
-    "rds",
-    "vm",
-    "smbshare",
-    "dns",
-    "mailbox",
-    "msol",
-    "mg",
-    "spo",
-)
+HELD_BY_SERVICES: Final = in_order("ad az ec2 s3 rds vm smbshare dns mailbox msol mg spo")
 
 
 @asked
