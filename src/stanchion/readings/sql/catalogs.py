@@ -5,23 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.statement import Does, Statement
 from stanchion.readings.word_lists import listed
 
 SECRET: Final = "holds passwords or keys"
 OWN: Final = "is a table of the server's own"
 
-_SECRET: Final = listed(
-    """
-    pg_authid pg_shadow pg_user_mapping pg_user_mappings pg_subscription
-    mysql.user mysql.global_priv mysql.db mysql.servers mysql.slave_master_info mysql.proxies_priv
-    sys.sql_logins sys.syslogins sys.credentials sys.linked_logins master.sys.sql_logins sysxlogins
-    sys.syscredentials sys.user$ sys.link$ dba_users_with_defpwd sys.dba_users_with_defpwd
-    sys.exu8usru dba_db_links duckdb_secrets system.users
-    moz_cookies moz_logins logins.password_value
-    vault.decrypted_secrets vault.secrets auth.refresh_tokens auth.identities
-    """
-)
+_SECRET: Final = listed(WORDS["secret tables"])
 """Tables whose rows are passwords and keys, as they are written."""
 _LAST: Final = listed(
     """

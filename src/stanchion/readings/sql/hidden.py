@@ -9,16 +9,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.verbs import first_word, made_by
 from stanchion.readings.word_lists import listed
 
-BEGINNING: Final = listed(
-    """
-    SELECT INSERT UPDATE DELETE MERGE REPLACE TRUNCATE DROP ALTER CREATE GRANT REVOKE DENY EXEC
-    EXECUTE CALL SHUTDOWN RECONFIGURE KILL BACKUP RESTORE DBCC BULK REVERT SETUSER WAITFOR RENAME
-    UPDATETEXT WRITETEXT COPY ATTACH DETACH SET
-    """
-)
+BEGINNING: Final = listed(WORDS["beginnings of statements"])
 """Words that begin a statement wherever they stand in a batch."""
 
 _NAMING: Final = frozenset({"USE", "SHOW", "HELP"})

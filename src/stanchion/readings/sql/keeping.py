@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import NUMBER, TEXT, Piece
 from stanchion.readings.word_lists import listed
 
@@ -16,13 +17,7 @@ EXPIRING: Final = listed(
     """
 )
 """Settings of a table after which its rows go by themselves."""
-RETAINING: Final = listed(
-    """
-    DATA_RETENTION_TIME_IN_DAYS MAX_DATA_EXTENSION_TIME_IN_DAYS MAX_TIME_TRAVEL_HOURS
-    DELETEDFILERETENTIONDURATION LOGRETENTIONDURATION RETENTION_THRESHOLD RETAIN RETAIN_LAST
-    OLDER_THAN RETENTION_PERIOD HISTORY_RETENTION_PERIOD
-    """
-)
+RETAINING: Final = listed(WORDS["retaining words"])
 """Settings that say how long what was deleted is kept."""
 _SHORT: Final = regex(
     r"(?i)\s*(?:interval\s+)?'?0(?:\.0*)?\s*(?:s|m|h|d|seconds?|minutes?|hours?|days?|weeks?)?'?\s*"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from stanchion.guards._protected import Held, Protected, Use
+from stanchion.guards._protected import EVERY, Held, Protected, Use
 from stanchion.guards.files.protected import agents, credentials, environment, keys, startup, system
 from stanchion.guards.files.protected.credentials import PERSONAL, keeps_for_its_user
 from stanchion.guards.files.protected.names import is_sample, words_of
@@ -14,6 +14,7 @@ from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
 from stanchion.readings.paths.globs import Pattern, fits, matches, pattern
 from stanchion.readings.paths.place import Place, place_of
+from stanchion.readings.word_lists import sections
 
 _SET: Final = regex(r"\[[^\]/]*\]")
 """A set of characters, one of which stands there."""
@@ -95,9 +96,24 @@ def shipped() -> Index:
 
 
 @cache
+def shown_by(kind: Literal["hit", "miss"]) -> dict[str, tuple[tuple[str, Use], ...]]:
+    """The paths and uses that show what each family protects, or leaves alone."""
+    texts = sections("stanchion.guards.files.protected", "examples.txt")
+    rows = {
+        name: [line.split(" ", 2) for line in text.splitlines()] for name, text in texts.items()
+    }
+    uses = {str(use): use for use in EVERY}
+    return {
+        name: tuple([(row[2], uses[row[1]]) for row in told if row[0] == kind])
+        for name, told in rows.items()
+    }
+
+
+@cache
 def examples() -> tuple[tuple[Place, Use, Held], ...]:
     """The paths by which the rules show what they are about, how they may not be used, and why."""
-    shown = [(place_of(path, True).folded, use) for family in FAMILIES for path, use in family.HITS]
+    hits = [shown for family in shown_by("hit").values() for shown in family]
+    shown = [(place_of(path, True).folded, use) for path, use in hits]
     found = [(place, use, shipped().find(place, use)) for place, use in shown]
     return tuple([(place, use, why) for place, use, why in found if why is not None])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import Held, Protected, Shown, Use
+from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected.names import (
     ending,
     is_code,
@@ -216,55 +216,3 @@ def _signs_in(seat: Seat) -> bool:
         if any(word.startswith(_LONG) for word in words):
             return True
     return False
-
-
-HITS: Final[Shown] = (
-    ("~/.aws/credentials", "read"),
-    ("/home/ada/.kube/config", "read"),
-    ("/root/.docker/config.json", "write"),
-    ("~/.netrc", "read"),
-    ("../../.config/gcloud/application_default_credentials.json", "read"),
-    (".git-credentials", "read"),
-    ("infra/service-account-prod.json", "read"),
-    ("~/.npmrc", "read"),
-    ("/var/www/.bash_history", "read"),
-    ("user/.htpasswd", "read"),
-    ("~/Library/Application Support/Google/Chrome/Default/Cookies", "read"),
-    ("~/.mozilla/firefox/x.default/logins.json", "read"),
-    ("C:/unattend.xml", "read"),
-    ("~/.config/hcloud/cli.toml", "read"),
-    ("/Users/ada/Library/Application Support/Slack/storage/root-state.json", "read"),
-    ("C:/Users/ada/AppData/Roaming/FileZilla/sitemanager.xml", "read"),
-    ("~/.config/newtool/access_token", "read"),
-    ("%APPDATA%/acme/session.json", "read"),
-    ("~/.acme/auth.json", "read"),
-    ("~/.m2/settings.xml", "read"),
-    ("/home/ada/.config/someclient/config.yaml", "read"),
-    ("/home/ci/agent/.credentials", "read"),
-    ("~/Documents/passwords.txt", "read"),
-    ("C:/Users/ada/OneDrive - Acme/Private/Passwords 2026.xlsx", "read"),
-    ("/Users/ada/iCloud Drive/House/wallet seed and passphrase.docx", "read"),
-    ("~/Dropbox/Family/Bank/logins.csv", "read"),
-    ("/run/user/1000/containers/auth.json", "read"),
-    ("~/.local/share/TelegramDesktop/tdata", "read"),
-    ("~/AppData/Roaming/ThunderbirdPortable/profile/key4.db", "read"),
-)
-MISSES: Final[Shown] = (
-    ("~/.aws/config", "read"),
-    (".npmrc", "write"),
-    ("src/credentials.py", "write"),
-    ("docs/credentials.md", "read"),
-    ("cookies.sqlite", "read"),
-    ("kube/deployment.yaml", "write"),
-    ("docker/config.json", "write"),
-    ("bash_history.md", "read"),
-    ("~/.config/git/ignore", "read"),
-    ("/home/ada/.m2/repository/org/x/1.0/x-1.0.pom", "read"),
-    ("~/.cargo/registry/src/index/serde-1.0/src/lib.rs", "read"),
-    ("~/.npm/_logs/2026-01-01-debug-0.log", "read"),
-    ("~/.config/nvim/init.lua", "read"),
-    ("app/models/password_reset_token.rb", "read"),
-    ("/home/ada/project/src/auth/session.json", "read"),
-    ("/home/ada/.nuget/packages/acme.identity/1.0.0/lib/net8.0/Acme.Identity.xml", "read"),
-    ("~/Documents/shop/data/password_resets.json", "read"),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import Held, Protected, Shown, Use
+from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected.names import ending, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
@@ -39,31 +39,3 @@ def held(seat: Seat, use: Use) -> Held | None:
         if use == "delete"
         else HELD
     )
-
-
-HITS: Final[Shown] = (
-    (".env", "read"),
-    ("/srv/app/.env", "read"),
-    (".env.local", "read"),
-    (".ENV", "read"),
-    (".env.production", "delete"),
-    ("config/.envrc", "read"),
-    ("deploy/secrets.yaml", "read"),
-    ("deploy/prod.env", "read"),
-    ("services/api/.env-staging", "read"),
-)
-MISSES: Final[Shown] = (
-    (".env.example", "read"),
-    (".env.sample", "write"),
-    (".env.template", "write"),
-    (".env.test", "read"),
-    ("tests/e2e/.env", "read"),
-    (".env", "write"),
-    ("src/env.py", "read"),
-    ("environment.yml", "write"),
-    ("autoscaler.env", "read"),
-    ("docs/secrets.md", "write"),
-    (".environment", "read"),
-    ("k8s/external-secret.yaml", "read"),
-    ("secrets.enc", "read"),
-)

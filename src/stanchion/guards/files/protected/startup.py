@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards._own import FIRST
-from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
+from stanchion.guards._protected import CHANGES, Held, Protected, Use
 from stanchion.guards.files.protected.names import words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
@@ -136,52 +136,3 @@ def _plainly(seat: Seat, use: Use) -> Held | None:
     if _OF_APPLICATION.match(seat.name) and not SCRIPTED.isdisjoint(words):
         return START
     return None
-
-
-HITS: Final[Shown] = (
-    ("~/.bashrc", "write"),
-    ("/home/ada/.config/autostart/x.desktop", "write"),
-    (".venv/lib/python3.11/site-packages/zz.pth", "write"),
-    ("~/.local/lib/python3.11/site-packages/usercustomize.py", "write"),
-    (".git/hooks/pre-commit", "write"),
-    ("~/.config/systemd/user/cache-sync.service", "write"),
-    ("app/.git/config", "write"),
-    ("~/.config/fish/conf.d/x.fish", "write"),
-    ("/Users/ada/Library/LaunchAgents/com.acme.x.plist", "write"),
-    ("C:/Users/ada/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup/x.lnk", "write"),
-    ("C:/Users/ada/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", "write"),
-    ("~/.lldbinit", "write"),
-    ("~/.config/pip/pip.conf", "write"),
-    ("~/.ipython/profile_default/startup/00.py", "write"),
-    ("~/.local/bin/git", "write"),
-    ("/home/ada/go/bin/gopls", "write"),
-    ("node_modules/.bin/tsc", "write"),
-    ("~/.emacs.d/init.el", "write"),
-    ("../.zshenv", "write"),
-    ("/home/ada/conftest.py", "write"),
-    (".git/modules/lib/hooks/post-checkout", "write"),
-    ("/home/ada/code/directory.build.props", "write"),
-    ("C:/Users/ada/source/repos/Directory.Build.targets", "write"),
-    ("C:/Users/ada/Documents/maya/scripts/userSetup.mel", "write"),
-    ("C:/Users/ada/Documents/Houdini19/scripts/python/startup.py", "write"),
-    ("/Users/ada/Documents/Adobe/Startup Scripts/init.jsx", "write"),
-    ("C:/Users/ada/Documents/UnrealEngine/Python/init_unreal.py", "write"),
-)
-MISSES: Final[Shown] = (
-    ("~/.bashrc", "read"),
-    ("dotfiles/.bashrc", "write"),
-    (".git/config", "read"),
-    (".venv/lib/python3.11/site-packages/zz.pth", "read"),
-    ("weights/model.pth", "write"),
-    (".gitignore", "write"),
-    ("hooks/pre-commit", "write"),
-    (".husky/pre-commit", "write"),
-    ("bin/build", "write"),
-    ("~/.cache/acme/x.json", "write"),
-    ("~/.gradle/caches/modules-2", "delete"),
-    (".eslintrc.cjs", "write"),
-    ("config/initializers/startup.rb", "write"),
-    ("/home/ada/code/shop/package.json", "write"),
-    ("C:/Users/ada/Documents/report/setup.py", "write"),
-    ("/home/ada/Documents/projects/shop/scripts/init.py", "write"),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
+from stanchion.guards._protected import CHANGES, Held, Protected, Use
 from stanchion.guards.files.protected.names import ending, is_key_file, says_credential, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
@@ -144,52 +144,3 @@ def _read(parts: tuple[str, ...]) -> Held | None:
     ):
         return CLOSED_TO
     return None
-
-
-HITS: Final[Shown] = (
-    ("/etc/shadow", "read"),
-    ("/etc/sudoers.d/agent", "read"),
-    ("/proc/self/root/etc/shadow", "read"),
-    ("../../../../etc/shadow", "read"),
-    ("C:\\Windows\\System32\\config\\SAM", "read"),
-    ("/proc/self/environ", "read"),
-    ("/etc/passwd", "write"),
-    ("/etc/cron.d/x", "write"),
-    ("/etc", "delete"),
-    ("/usr/bin/python3", "delete"),
-    ("/dev/sda", "write"),
-    ("/etc/wireguard/wg1.conf", "read"),
-    ("/etc/NetworkManager/system-connections/office.nmconnection", "read"),
-    ("/run/secrets/db_password", "read"),
-    ("/var/lib/mysql/mysql/user.MYD", "read"),
-    ("/etc/postfix/sasl_passwd", "read"),
-    ("/var/log/auth.log", "write"),
-    ("/opt/homebrew/bin/gh", "write"),
-    ("/usr/local/bin/tool", "write"),
-    ("C:/Windows/Panther/Unattend.xml", "read"),
-    ("/private/etc/sudoers", "read"),
-    ("/var/www/shop/wp-config.php", "read"),
-    ("/srv/www/wiki/LocalSettings.php", "read"),
-    ("C:/inetpub/wwwroot/shop/web.config", "read"),
-    ("/var/www/html/app/config/parameters.yml", "read"),
-    ("/usr/share/nginx/html/blog/configuration.php", "read"),
-)
-MISSES: Final[Shown] = (
-    ("/etc/passwd", "read"),
-    ("/etc/os-release", "read"),
-    ("/dev/null", "write"),
-    ("/dev/stderr", "write"),
-    ("/dev/fd/63", "write"),
-    ("/dev/shm/buffer", "write"),
-    ("etc/shadow", "read"),
-    ("/tmp/x", "delete"),
-    ("/etc/nginx/mime.types", "read"),
-    ("/usr/include/openssl/evp.h", "read"),
-    ("/var/log/nginx/access.log", "read"),
-    ("/var/www/app/index.php", "write"),
-    ("/usr/share/ca-certificates/x.crt", "read"),
-    ("/proc/cpuinfo", "read"),
-    ("/usr/share/dict/words", "read"),
-    ("/var/www/shop/index.php", "read"),
-    ("wp-config.php", "read"),
-)
