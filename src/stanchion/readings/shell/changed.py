@@ -3,9 +3,9 @@ given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -19,7 +19,7 @@ from stanchion.readings.shell.git_files import changed_by_git
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.known import named, words_by_name
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.word_lists import listed
 
 KEPT: Final = 128
 """How many texts are remembered with what they change."""
@@ -55,6 +55,10 @@ UNREAD: Final = named("unread")
 INLINE: Final = listed("-e -E --eval --execute -eval -p")
 """Programs that run code of a language that nobody here reads, and how they are given it."""
 OTHERS: Final = listed("format check lint fix eslint")
+GLUED: Final = listed("7z sort gcc cc")
+"""Programs whose short options have their value in the same word."""
+BEFORE_VALUES: Final = listed("-c --cmd -p -d -i -o -B -F -r -b -n -l -a")
+NONE: Final[frozenset[str]] = frozenset()
 
 _SED: Final = regex(r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/\n]*/)?\s*w\s+([^\s;}]+)")
 _SWAP: Final = regex(r"[gpiIMme\d]*w\s+(\S+)")
@@ -85,35 +89,32 @@ def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterato
     """What one command changes so, `files` being those that the text has written before."""
     if command.cwd == "container:":
         return
-    for path in (*command.writes, *command.deletes):
-        if path[:1] == "$" and path[:8] != "$(mktemp" and not is_known(path):
-            yield Changed("", "write", command.cwd, command.words)
+    unknown = Changed("", "write", command.cwd, command.words)
+    yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
     if not command.argv:
         return
-    if (
-        command.name == "git"
-        and isinstance(command.given, Open)
-        and command.operands[:1] in (("apply",), ("am",))
-    ):
-        yield Changed("", "write", command.cwd, command.words)
-    if command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:]):
-        yield Changed("", "write", command.cwd, command.words)
+    if _is_unread(command):
+        yield unknown
     if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):
         yield from _started(command, files)
-    told: Callable[[Command], Iterator[tuple[str, Use]]] = (
-        changed_by_git if command.name == "git" else _by_words
-    )
-    for count, (path, use) in enumerate(told(command)):
-        if count >= MOST:
-            break
-        known = path[:1] != "$" or is_known(path)
-        yield (
-            Changed(path, use, command.cwd)
-            if known and path
-            else Changed("", use, command.cwd, command.words)
-        )
+    told = changed_by_git(command) if command.name == "git" else _by_words(command)
+    for path, use in islice(told, MOST):
+        known = path and (path[:1] != "$" or is_known(path))
+        yield Changed(path, use, command.cwd) if known else unknown._replace(use=use)
     if command.name in LANGUAGES and not (command.name == "vim" and len(command.argv) < 3):
         yield from _by_code(command, files)
+
+
+def is_open(path: str) -> bool:
+    """Whether nobody can tell which file a path leads to; a temporary one matters to nobody."""
+    return path[:1] == "$" and path[:8] != "$(mktemp" and not is_known(path)
+
+
+def _is_unread(command: Command) -> bool:
+    """Whether a command applies a patch, or runs code, that nobody here reads."""
+    if command.name == "git":
+        return isinstance(command.given, Open) and command.operands[:1] in (("apply",), ("am",))
+    return command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:])
 
 
 def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
@@ -148,51 +149,73 @@ def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
 def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
     """What a program is told to write by its words."""
     name, argv = command.name, command.argv
-    into = INTO.get(name, frozenset())
+    yield from [(path, "write") for path in _by_options(name, argv)]
+    operands = [word for word in command.operands if word != "-"]
+    shows = not SHOWS.isdisjoint(argv[1:])
+    wanted = SAME.get(name, NONE)
+    if not shows and ("always" in wanted or not wanted.isdisjoint(argv)):
+        written = _rewritten(command, operands)
+    elif name in PACKS and not shows and "-c" not in command.flags:
+        yield from [(word, "delete") for word in operands]
+        return
+    elif name in LAST:
+        written = operands[1:][-1:]
+    else:
+        written = WAYS[name](argv, operands) if name in WAYS else []
+    yield from [(path, "write") for path in written]
+
+
+def _by_options(name: str, argv: tuple[str, ...]) -> Iterator[str]:
+    """The files behind options that say where to write."""
+    into = INTO.get(name, NONE)
     for word, after in pairwise((*argv[1:], "")):
         option, equals, value = word.partition("=")
-        if (word in into or (word[:2] == "--" and word.lower() in into)) and after:
-            yield after, "write"
-        elif (option in into and equals) or (
-            option.lower() in ANYWHERE and equals and _NAMED.fullmatch(value)
+        low = word.lower()
+        if after and (low if word[:2] == "--" else word) in into:
+            yield after
+        elif equals and (
+            option in into or (option.lower() in ANYWHERE and _NAMED.fullmatch(value))
         ):
-            yield value, "write"
-        elif word.lower() in ANYWHERE and _NAMED.fullmatch(after):
-            yield after, "write"
-        elif (
-            word[:2] in into
-            and len(word) > 2
-            and word[1:2] != "-"
-            and name in ("7z", "sort", "gcc", "cc")
-        ):
-            yield word[2:], "write"
-    operands = [word for word in command.operands if word != "-"]
-    if (
-        name in SAME
-        and ("always" in SAME[name] or not SAME[name].isdisjoint(argv))
-        and SHOWS.isdisjoint(argv[1:])
-    ):
-        skipped = 1 if name == "yq" else 0
-        values = set(_values(argv)) if name in ("vim", "patch") else set()
-        files = [word for word in operands[skipped:] if word not in OTHERS and word not in values]
-        yield from [(word, "write") for word in (files[:1] if name == "patch" else files)]
-        if name == "patch" and not files and command.given is None:
-            yield "", "write"
-    elif name == "vim" and len(operands) > 1:
-        values = set(_values(argv))
-        yield from [(word, "write") for word in operands if word not in values]
-    elif name in PACKS and SHOWS.isdisjoint(argv[1:]) and "-c" not in command.flags:
-        yield from [(word, "delete") for word in operands]
-    elif name in LAST and len(operands) > 1:
-        yield operands[-1], "write"
-    elif name in ("sed", "gsed"):
-        yield from [(path, "write") for word in argv[1:] for path in _by_sed(word)]
-    elif name == "cargo" and operands[:1] in (["new"], ["init"]):
-        yield from [(word, "write") for word in operands[1:2]]
-    elif name == "split":
-        values = set(_values(argv))
-        files = [word for word in operands if word not in values]
-        yield files[1] if len(files) > 1 else "x", "write"
+            yield value
+        elif low in ANYWHERE and _NAMED.fullmatch(after):
+            yield after
+        elif name in GLUED and word[1:2] != "-" and len(word) > 2 and word[:2] in into:
+            yield word[2:]
+
+
+def _rewritten(command: Command, operands: list[str]) -> list[str]:
+    """The operands that a program changes which changes what it is given."""
+    name = command.name
+    values = _values(command.argv) if name in ("vim", "patch") else NONE
+    first = 1 if name == "yq" else 0
+    files = [word for word in operands[first:] if word not in OTHERS and word not in values]
+    if name != "patch":
+        return files
+    return files[:1] if files or command.given is not None else [""]
+
+
+def _split(argv: tuple[str, ...], operands: list[str]) -> list[str]:
+    values = _values(argv)
+    return ([word for word in operands if word not in values][1:] or ["x"])[:1]
+
+
+def _opened(argv: tuple[str, ...], operands: list[str]) -> list[str]:
+    values = _values(argv)
+    return [word for word in operands if word not in values] if len(operands) > 1 else []
+
+
+def _by_scripts(argv: tuple[str, ...], _operands: list[str]) -> list[str]:
+    return [path for word in argv[1:] for path in _by_sed(word)]
+
+
+def _made(_argv: tuple[str, ...], operands: list[str]) -> list[str]:
+    return operands[1:2] if operands[:1] in (["new"], ["init"]) else []
+
+
+WAYS: Final = {
+    "vim": _opened, "split": _split, "sed": _by_scripts, "gsed": _by_scripts, "cargo": _made,
+}  # fmt: skip
+"""What programs write that have a way of their own."""
 
 
 def _by_sed(script: str) -> Iterator[str]:
@@ -205,8 +228,6 @@ def _by_sed(script: str) -> Iterator[str]:
         yield from [found[1] for found in _SED.finditer(script)]
 
 
-def _values(argv: tuple[str, ...]) -> Iterator[str]:
+def _values(argv: tuple[str, ...]) -> frozenset[str]:
     """Words that belong to the option before them."""
-    for word, after in pairwise(argv[1:]):
-        if word in in_order("-c --cmd -p -d -i -o -B -F -r -b -n -l -a"):
-            yield after
+    return frozenset([after for word, after in pairwise(argv[1:]) if word in BEFORE_VALUES])
