@@ -13,7 +13,7 @@ from stanchion.guards.shell.consequence import Risks
 from stanchion.guards.shell.rule import Rule, rules_of
 from stanchion.guards.shell.rules import ASKED, FILE
 from stanchion.readings.shell import known
-from stanchion.readings.shell.known import Kind, Known, Usage
+from stanchion.readings.shell.known import Kind, KnownPrograms, ProgramUse
 
 SRC: Final = Path(__file__).resolve().parents[1] / "src/stanchion"
 FOLDER: Final = SRC / "readings/shell/programs"
@@ -23,7 +23,7 @@ KINDS: Final = frozenset(get_args(Kind))
 assert ASKED
 
 
-class Entry(Usage, frozen=True, forbid_unknown_fields=True):
+class Entry(ProgramUse, frozen=True, forbid_unknown_fields=True):
     """All that is known of programs: what they do with their words, risks, and commands that are
     such, and that are none."""
 
@@ -68,14 +68,14 @@ def rules() -> list[Rule]:
     return sorted(found, key=lambda rule: order.index(rule.family))
 
 
-def usages() -> Iterator[Known]:
+def usages() -> Iterator[KnownPrograms]:
     """What programs do with their words; raises `ValueError` where two entries tell of one program,
     or a kind is none."""
     told: set[str] = set()
     for table in tables().values():
         for names, program in table.programs.items():
-            said = {field: getattr(program, field) for field in Usage.__struct_fields__}
-            if all(said[field] == getattr(Usage(), field) for field in said):
+            said = {field: getattr(program, field) for field in ProgramUse.__struct_fields__}
+            if all(said[field] == getattr(ProgramUse(), field) for field in said):
                 continue
             if twice := sorted(told.intersection(names.split())):
                 raise ValueError(f"`{names}`: another entry tells of `{twice[0]}`, too")
@@ -84,10 +84,10 @@ def usages() -> Iterator[Known]:
                     f"`{names}`: no program is `{wrong[0]}`: write one of {', '.join(KINDS)}"
                 )
             told.update(names.split())
-            yield Known(names=names, **said)
+            yield KnownPrograms(names=names, **said)
 
 
-def _lines(rows: list[Rule] | list[Known]) -> bytes:
+def _lines(rows: list[Rule] | list[KnownPrograms]) -> bytes:
     return b"\n".join([*map(msgspec.json.encode, rows), b""])
 
 

@@ -12,7 +12,7 @@ from stanchion.guards.shell.consequence import Loss, RiskRow, Risks
 from stanchion.guards.shell.places import Roots, place_of
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.once import Once
+from stanchion.readings.shell.options import Once
 
 Check = Callable[[Command, Roots], bool]
 

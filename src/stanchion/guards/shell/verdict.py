@@ -142,7 +142,7 @@ class Verdict:
 
     def _is_scratch(self, danger: Danger, found: Analysis) -> bool:
         """Whether only things of tests on this host are hit."""
-        from stanchion.guards.shell.scratch import CLIENTS, is_chosen, is_scratch
+        from stanchion.guards.shell.made import CLIENTS, is_chosen, is_scratch
 
         scratch = danger.family.name == "database" or danger.command.name in CLIENTS
         return (scratch and is_scratch(danger.command, found.commands)) or is_chosen(

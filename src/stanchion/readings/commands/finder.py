@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.code import spoken
 from stanchion.readings.commands.held import Held, Where
 from stanchion.readings.commands.roles import (
     BEHIND_IT,
@@ -24,7 +23,7 @@ from stanchion.readings.commands.roles import (
     role_of,
 )  # fmt: skip
 from stanchion.readings.commands.runner import Runner
-from stanchion.readings.commands.shapes import LONE, given, is_lone, listed, words_behind
+from stanchion.readings.commands.shapes import LONE, given, is_lone, listed, spoken, words_behind
 from stanchion.readings.commands.words import DECODERS, LANGUAGES, PAGE
 
 DEEPEST: Final = 32

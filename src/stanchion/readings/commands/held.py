@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from stanchion.kernel.names import Names
-from stanchion.readings.commands.code import Text
+from stanchion.readings.commands.shapes import Text
 
 Where = tuple[str | int, ...]
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from stanchion.readings.shell.effects import effects_of
-from stanchion.readings.shell.once import Once
-from stanchion.readings.shell.options import Sorted, sort
+from stanchion.readings.shell.options import Once, Sorted, sort
 from stanchion.readings.shell.partly_known import Open, origin_of
 
 

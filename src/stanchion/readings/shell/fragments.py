@@ -8,8 +8,8 @@ from itertools import islice
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.escapes import unescape
 from stanchion.readings.shell.known import named
+from stanchion.readings.shell.outputs import unescape
 
 DOERS: Final = named("does")
 """Programs by whose names a command is known among the words of another: those that do something,

@@ -67,7 +67,7 @@ Kind = Literal[
 """What is said of a program by one word."""
 
 
-class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class OwnWords(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a program's own words end before those of the command that it starts: options that stand
     alone or have a value, operands, settings of variables; and by which word it starts it."""
 
@@ -79,7 +79,7 @@ class Own(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
     by: str = ""
 
 
-class Code(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class GivenCode(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """How a program takes code: behind which options, or as an operand; in which dialect."""
 
     behind: str = ""
@@ -87,7 +87,7 @@ class Code(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     dialect: str = ""
 
 
-class Usage(
+class ProgramUse(
     msgspec.Struct,
     frozen=True,
     kw_only=True,
@@ -108,11 +108,11 @@ class Usage(
 
     kinds: str = ""
     values: str = ""
-    passes: Own | None = None
-    ends_as: Own | None = None
-    runs: Own | None = None
-    code: Code | None = None
-    sql: Code | None = None
+    passes: OwnWords | None = None
+    ends_as: OwnWords | None = None
+    runs: OwnWords | None = None
+    code: GivenCode | None = None
+    sql: GivenCode | None = None
     takes: dict[str, str] = {}
     into: str = ""
     rewrites: str = ""
@@ -121,15 +121,15 @@ class Usage(
     host: str = ""
 
 
-class Known(Usage, frozen=True):
+class KnownPrograms(ProgramUse, frozen=True):
     """What is known of the programs of these names."""
 
     names: str
 
 
-def _read() -> list[Known]:
+def _read() -> list[KnownPrograms]:
     body = get_data("stanchion.readings.shell", FILE)
-    return list(map(typed.reader(Known).decode, [] if body is None else body.splitlines()))
+    return list(map(typed.reader(KnownPrograms).decode, [] if body is None else body.splitlines()))
 
 
 TABLE: Final = _read()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.known import named, words_by_name
@@ -92,3 +93,20 @@ def _take(flag: str, args: tuple[str, ...], at: int, values: list[tuple[str, str
         return at
     values.append((flag, args[at]))
     return at + 1
+
+
+T = TypeVar("T")
+
+
+class Once(Generic[T]):
+    """Computes a value when it is first asked for and leaves it in the object's dictionary."""
+
+    def __init__(self, compute: Callable[[Any], T]) -> None:
+        self.compute = compute
+        self.name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Any, kind: Any = None) -> T:
+        value = self.compute(owner)
+        owner.__dict__[self.name] = value
+        return value

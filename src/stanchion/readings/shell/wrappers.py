@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.effects import EXECS, find_roots, found_names
-from stanchion.readings.shell.known import Own, by_name
+from stanchion.readings.shell.known import OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
@@ -29,7 +29,7 @@ class Prefix(NamedTuple):
     privileged: bool = False
 
 
-def prefix_of(own: Own) -> Prefix:
+def prefix_of(own: OwnWords) -> Prefix:
     """What the table says of it."""
     return Prefix(listed(own.values), own.skip, own.settings, own.privileged)
 

@@ -7,8 +7,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.functions import FILES, ONE_SESSION
 from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
+from stanchion.readings.sql.pure import FILES, ONE_SESSION
 from stanchion.readings.sql.settings import PROTECTING, RIGHTS
 from stanchion.readings.word_lists import listed
 

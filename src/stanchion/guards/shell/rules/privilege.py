@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, place_of
+from stanchion.guards.shell.places import Roots, is_secret, place_of
 from stanchion.guards.shell.rule import asked
-from stanchion.guards.shell.secret_places import is_secret
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 

@@ -1,7 +1,9 @@
-"""Tampering: traces that would be wiped, and Stanchion itself switched off."""
+"""Tampering and exhaustion: traces that would be wiped, and what would use a machine up, or end
+what runs on it."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from stanchion.guards.shell.places import Roots
@@ -40,3 +42,39 @@ def history_off(command: Command, _roots: Roots) -> bool:
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
             return True
     return False
+
+
+@asked
+def all_processes(command: Command, _roots: Roots) -> bool:
+    return any(word in ("-1", "1", "0") for word in command.operands) or (
+        command.argv[-1:] == ("-1",) and len(command.argv) > 2
+    )
+
+
+@asked
+def broad(command: Command, _roots: Roots) -> bool:
+    return any(len(word) < 3 or word in (".", ".*", "*") for word in command.operands) or (
+        bool(command.flags & {"-u", "-U"}) and not command.operands
+    )
+
+
+@asked
+def holds_lock(command: Command, _roots: Roots) -> bool:
+    words = " ".join(command.argv[1:]).split()
+    return any(
+        word == "sleep"
+        and after[:-1].isdigit()
+        and (int(after.rstrip("smhd")) >= 600 or after[-1] in "hd")
+        for word, after in itertools.pairwise(words)
+        if after.rstrip("smhd").isdigit()
+    )
+
+
+@asked
+def triggers_system(command: Command, _roots: Roots) -> bool:
+    return "/proc/sysrq-trigger" in command.writes
+
+
+@asked
+def is_privileged(command: Command, _roots: Roots) -> bool:
+    return command.privileged
