@@ -16,7 +16,7 @@ from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
-from stanchion.readings.shell.known import named, words_by_name
+from stanchion.readings.shell.known import WORDS, named, words_by_name
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -24,11 +24,7 @@ ABOVE: Final = listed(
     "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"
 )
 """Options before the command's name that take a value."""
-VALUED: Final = listed(
-    "-s --source -b -B --orphan --conflict --pathspec-from-file -o --output --output-directory "
-    "--branch --depth --reference --origin --template --separate-git-dir --prefix --format "
-    "--reason --directory -p -e"
-)
+VALUED: Final = listed(WORDS["git options with a value"])
 NEW: Final = listed("-b -B --orphan --detach -d -t --track")
 """With these, `checkout` goes to a branch."""
 _FILE: Final = regex(r"\.{1,2}|:/?.*|.*/|\.{1,2}/.*|.*\.[A-Za-z][A-Za-z0-9]{0,7}|.*[*?].*")
@@ -186,13 +182,7 @@ MOST: Final = 64
 
 INTO: Final = words_by_name("into")
 """Options of a program by which it is told where to write."""
-ANYWHERE: Final = listed(
-    """
-    --output --output-file --outfile --out-file --out --output-dir --output-directory --outdir
-    --out-dir --dest --destination --dest-dir --target-dir --log-file --logfile --report-file
-    --junitxml --save-to --export-to
-    """
-)
+ANYWHERE: Final = listed(WORDS["options that say where to write"])
 """Options by which any program may be told so, with a value that is a file's name."""
 SAME: Final = words_by_name("rewrites")
 """Programs that change the files that they are given: always, or where one of these words says

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.shell.known import named
+from stanchion.readings.shell.known import WORDS, named
 from stanchion.readings.word_lists import listed
 
 PRINTS: Final = named("prints")
@@ -26,14 +26,7 @@ VERBS: Final = named("verbs")
 FED: Final = VERBS | {"sed", "gsed"}
 """Programs that run nothing of what they read, whatever their words do."""
 
-TOLD: Final = listed(
-    """
-    message msg body title comment comments description desc notes note subject text summary reason
-    annotation grep pattern regexp regex search match query filter author label header user-agent
-    data data-raw data-binary prompt print name tag printf format exclude include ignore glob
-    greeting caption content template changelog placeholder question answer trailer
-    """
-)
+TOLD: Final = listed(WORDS["options for people"])
 """Last words of options whose value is for people, or is looked for, whichever program has them."""
 TOLD_SHORT: Final = frozenset({"-m", "-am", "-S", "-G"})
 """Short options that mean the same nearly everywhere; `-e` and `-c` are none of them."""
@@ -53,12 +46,7 @@ def is_told_in(word: str) -> bool:
     return len(word) > 2 and word[:2] in TOLD_SHORT
 
 
-RUNS: Final = listed(
-    """
-    command cmd program exec execute run hook shell rsh action pager editor browser preview askpass
-    helper handler runner launcher wrapper bind pre preprocessor postprocessor
-    """
-)
+RUNS: Final = listed(WORDS["options that run"])
 """Last words of options whose value runs, even where the program treats everything else as data."""
 RUNS_SHORT: Final = frozenset({("man", "-P"), ("man", "-H"), ("split", "--filter")})
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeVar
 import msgspec
 
 from stanchion import typed
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import listed, sections
 
 T = TypeVar("T")
 
@@ -132,6 +132,8 @@ def _read() -> list[KnownPrograms]:
     return list(map(typed.reader(KnownPrograms).decode, [] if body is None else body.splitlines()))
 
 
+WORDS: Final = sections("stanchion.readings.shell", "words.txt")
+"""The words that are asked for of every program, by the titles above them."""
 TABLE: Final = _read()
 
 

@@ -9,16 +9,11 @@ from typing import Final
 
 from stanchion.kernel.names import names
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import in_order, listed
 
-STEERING: Final = listed(
-    """
-    alias unalias eval exec exit return logout trap hash enable disable builtin shopt setopt
-    unsetopt emulate autoload zmodload functions function source . read mapfile readarray getopts
-    declare typeset local readonly fc bind complete suspend rehash
-    """
-)
+STEERING: Final = listed(WORDS["programs that steer a shell"])
 """Words of the shell that give names another meaning, set variables by name, end a text or have
 something run later."""
 
@@ -36,14 +31,7 @@ VARIABLES: Final = names(
 )  # fmt: skip
 """Variables that say where programs are found, what is run before them, or which options they have
 besides; those of runners by how their names begin."""
-HARMLESS: Final = listed(
-    """
-    PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8
-    PYTHONFAULTHANDLER PYTHONASYNCIODEBUG PYTHONDEVMODE NODE_ENV RUST_BACKTRACE RUST_LOG
-    CARGO_TERM_COLOR CARGO_INCREMENTAL GOMAXPROCS GO111MODULE GOOS GOARCH GOPROXY MIX_ENV
-    PYTHONTRACEMALLOC DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
-    """
-)
+HARMLESS: Final = listed(WORDS["harmless variables"])
 """Variables of runners that say nothing about what runs."""
 SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
 HERE: Final = ("./", "$PWD/", "$(pwd…)/")

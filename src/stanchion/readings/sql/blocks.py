@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dynamic import BEGINNING
 from stanchion.readings.sql.lexer import NAME, TEXT, Piece
 from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, made_by
@@ -24,12 +25,7 @@ OPENING: Final = listed(
 _TO_THEN: Final = listed("IF ELSIF ELSEIF WHEN CASE")
 _TO_LOOP: Final = listed("WHILE FOR FOREACH")
 _ALONE: Final = listed("LOOP REPEAT ELSE EXCEPTION ATOMIC")
-QUIET: Final = listed(
-    """
-    THROW RAISERROR RAISE PRINT RETURN EXIT CONTINUE LEAVE ITERATE GOTO SIGNAL RESIGNAL ASSERT OPEN FETCH CLOSE BREAK
-    UNTIL NULL
-    """  # noqa: E501
-)
+QUIET: Final = listed(WORDS["quiet"])
 """First words of statements that change nothing that others see."""
 _ENDS: Final = listed("TRY CATCH IF LOOP CASE WHILE FOR REPEAT")
 _TRANSACTION: Final = listed(

@@ -47,12 +47,7 @@ _EVERYWHERE: Final = {
 }
 
 
-FILES: Final = listed(
-    """
-    read_csv read_csv_auto read_json read_json_auto read_json_objects read_ndjson read_parquet
-    parquet_scan sniff_csv glob
-    """
-)
+FILES: Final = listed(WORDS["files"])
 """Functions that read the rows of a file."""
 ONE_SESSION: Final = frozenset({"pg_cancel_backend"})
 """Functions that stop what one session does, and nothing else."""

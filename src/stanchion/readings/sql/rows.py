@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.sql import WORDS
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
@@ -16,12 +17,7 @@ if TYPE_CHECKING:
 
 KEYS: Final = listed("id pk uuid guid rowid _rowid_ oid ctid _id row_id rownum")
 """Columns that are there in every row."""
-COUNTING: Final = listed(
-    """
-    length char_length character_length len octet_length datalength bit_length lengthb abs count cardinality array_size
-    array_length json_array_length lengthutf8 byte_length
-    """  # noqa: E501
-)
+COUNTING: Final = listed(WORDS["counting"])
 """Functions that give no negative number."""
 ENORMOUS: Final = 1e9
 """No key of a table that is not enormous is above it."""

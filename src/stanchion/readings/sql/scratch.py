@@ -106,12 +106,7 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
     return name.removeprefix("##"), at
 
 
-EXPIRING: Final = listed(
-    """
-    EXPIRATION_TIMESTAMP PARTITION_EXPIRATION_DAYS DEFAULT_TABLE_EXPIRATION_DAYS
-    DEFAULT_PARTITION_EXPIRATION_DAYS TTL
-    """
-)
+EXPIRING: Final = listed(WORDS["expiring"])
 """Settings of a table after which its rows go by themselves."""
 RETAINING: Final = listed(WORDS["retaining words"])
 """Settings that say how long what was deleted is kept."""

@@ -78,12 +78,7 @@ OWN: Final = "is a table of the server's own"
 
 _SECRET: Final = listed(WORDS["secret tables"])
 """Tables whose rows are passwords and keys, as they are written."""
-_LAST: Final = listed(
-    """
-    pg_authid pg_shadow pg_user_mapping pg_user_mappings sql_logins sysxlogins user$ link$
-    global_priv slave_master_info moz_cookies moz_logins decrypted_secrets syslogins
-    """
-)
+_LAST: Final = listed(WORDS["last"])
 """The same, whatever schema stands before them."""
 _MIXED: Final = listed(
     "mysql.user mysql.db pg_authid pg_shadow sql_logins syslogins system.users pg_subscription"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.bounds import (
     MANY_ROWS,
     inserts_bounded,
@@ -207,12 +208,7 @@ def _change(node: exp.Expr, found: Found, does: Does, verb: str) -> None:
         found.bounded = found.bounded and merges_bounded(node)
 
 
-HINTS: Final = listed(
-    """
-    NOLOCK READUNCOMMITTED READCOMMITTED READPAST HOLDLOCK UPDLOCK ROWLOCK PAGLOCK TABLOCK TABLOCKX XLOCK SERIALIZABLE
-    REPEATABLEREAD SNAPSHOT NOWAIT INDEX FORCESEEK FORCESCAN NOEXPAND
-    """  # noqa: E501
-)
+HINTS: Final = listed(WORDS["hints"])
 """What stands in brackets behind a table of T-SQL's, and is no argument of a function."""
 
 

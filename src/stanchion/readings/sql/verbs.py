@@ -50,12 +50,7 @@ SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words
 
 OBJECTS: Final = listed(WORDS["objects"])
 RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE SHARE")
-BEYOND: Final = listed(
-    """
-    EXTENSION LANGUAGE SERVER SUBSCRIPTION PUBLICATION ASSEMBLY WRAPPER LIBRARY DIRECTORY LINK
-    TABLESPACE SYSTEM STAGE INTEGRATION SECRET PLUGIN INSTANCE ACCOUNT
-    """
-)
+BEYOND: Final = listed(WORDS["beyond"])
 """What can be made, changed and dropped: things of the schema, things that say who may do what, and
 things that reach beyond the database."""
 

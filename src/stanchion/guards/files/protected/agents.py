@@ -7,25 +7,15 @@ from typing import Final
 
 from stanchion.guards._own import POLICY, STATE
 from stanchion.guards._protected import Held, Use
-from stanchion.guards.files.protected.names import ending, words_of
+from stanchion.guards.files.protected.names import WORDS, ending, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.readings.word_lists import listed
 
 RULES: Final = (POLICY, STATE)
 
-AGENTS: Final = listed(
-    """
-    claude codex cursor gemini continue windsurf roo roocode cline aider openhands kiro zed junie
-    goose opencode amazonq copilot augment trae qodo tabnine cody codeium crush amp
-    """
-)
+AGENTS: Final = listed(WORDS["agents"])
 """Agents and their hosts, by the folder or file that has their name behind a dot."""
-RULING: Final = listed(
-    """
-    settings config configuration hooks hook permissions mcp servers conf allow trust policy
-    policies
-    """
-)
+RULING: Final = listed(WORDS["ruling"])
 """Words of what says to a host what its agent may do and what it runs."""
 RECORDS: Final = listed(
     "transcript transcripts session sessions history rollout rollouts conversation conversations "

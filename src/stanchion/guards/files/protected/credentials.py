@@ -6,6 +6,7 @@ from typing import Final
 
 from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected.names import (
+    WORDS,
     ending,
     is_code,
     says_credential,
@@ -29,92 +30,26 @@ _CLOUD: Final = regex(
     r"|application_default_credentials\.json\Z|gha-creds-.*\.json\Z"
 )
 """Names that clouds give the files by which they are signed in to, wherever these are put."""
-SIGNED_IN: Final = listed(
-    """
-    aws azure gcloud kube docker oci doctl gh glab hub heroku fly vercel netlify railway supabase
-    firebase rclone s3cfg boto minio mc databricks databrickscfg snowflake snowsql terraformrc vault
-    bitwarden keepassxc keepass lastpass 1password op ngrok ngrok2 cloudflared tailscale openvpn
-    openvpn3 wireguard nordvpn protonvpn expressvpn anyconnect msmtp msmtprc msmtp mutt muttrc
-    neomutt fetchmailrc getmail mbsyncrc isync offlineimaprc thunderbird evolution mail outlook
-    discord slack signal telegram element whatsapp skype teams keybase mozilla firefox chrome
-    chromium brave bravesoftware edge opera vivaldi safari librewolf bitcoin electrum ethereum
-    solana exodus monero metamask ledger dogecoin litecoin filezilla winscp dbeaver dbeaverdata
-    pgadmin rediscli netrc pgpass mylogin git-credentials huggingface kaggle wandb openai anthropic
-    replicate modal jfrog pulumi argocd consul nomad linode hcloud scw ibmcloud bluemix aliyun tccli
-    exoscale civo vultr digitalocean cloudfoundry cf okta saml2aws granted chamber influxdbv2
-    planetscale turso neon fastly akamai edgerc sentryclirc circleci travis buildkite jenkins
-    cargo-credentials remmina rdp freerdp vnc teamviewer anydesk nextcloud dropbox onedrive keychain
-    authy kwalletd cookies sqldeveloper datagrip mongorc mongodb cassandra cqlshrc subversion curlrc
-    wgetrc httpie insomnia postman imapfilter aerc himalaya gajim pidgin purple weechat helm cisco
-    vpn irssi hexchat zoom plex transmission rtorrent pypirc npmrc yarnrc s3cmd b2 restic borg
-    duplicity
-    """
-)
+SIGNED_IN: Final = listed(WORDS["signed in"])
 """Tools whose own folder or file signs people in somewhere, whatever their files are called."""
 _LONG: Final = tuple([name for name in SIGNED_IN if len(name) > 6])
 """Those that are known even where another word is grown onto them: `telegramdesktop`."""
-REGISTRIES: Final = listed(
-    """
-    m2 gradle nuget bundle pip composer conan poetry ivy2 sbt conda condarc gem yarn hex
-    """
-)
-REGISTRY_FILES: Final = listed(
-    """
-    settings.xml settings-security.xml gradle.properties nuget.config config pip.conf config.toml
-    config.json .condarc
-    """
-)
+REGISTRIES: Final = listed(WORDS["registries"])
+REGISTRY_FILES: Final = listed(WORDS["registry files"])
 """Settings of package managers in which their users sign in."""
-OF_CODE: Final = listed(
-    """
-    git gitconfig gitignore gitattributes vim vimrc nvim emacs emacs.d zed code vscode helix npm npx
-    node nvm fnm volta pyenv rbenv rustup cargo go m2 gradle jupyter ipython matplotlib conda mamba
-    virtualenvs tmux screen htop fish starship bat fontconfig fonts icons themes applications
-    systemd autostart man ruff black mypy pytest flake8 pylint yapf eslint prettier clang clangd gdb
-    gdbinit lldb inputrc dircolors viminfo lesshst ansible asdf mise sdkman jdks android direnv
-    pre-commit deno bun yarn pnpm hunspell texlive texmf r julia mix hex stack cabal ghcup opam
-    dotnet nuget vagrant.d bashrc bash_profile bash_login bash_logout bash_aliases profile zshrc
-    zshenv zprofile zlogin zsh oh-my-zsh tool-versions claude codex cursor gemini continue aider
-    stanchion pip pipx uv poetry editorconfig ripgreprc ctags lua luarocks microsoft windowsapps
-    programs packages python ruby perl5 cpan gem bundle ivy2 sbt config kde.org trash dev java
-    jetbrains xcode developer cocoapods spm swiftpm homebrew dconf mimeapps.list user-dirs.dirs gtk
-    pulse
-    """
-)
+OF_CODE: Final = listed(WORDS["of code"])
 """Tools of which what is not called a credential is none."""
-SEEN: Final = listed(
-    """
-    cache caches log logs completion completions plugin plugins extension extensions bin registry
-    repository docs doc themes schemas locale fonts licenses cli-plugins site-packages node_modules
-    pkg toolchains src packages
-    """
-)
+SEEN: Final = listed(WORDS["seen"])
 """Folders of a tool with what it fetched or made, none of it anybody's credential."""
 ASIDE: Final = listed(
     "completion completions plugin plugins extensions bin log logs themes schemas locale docs"
 )
 """Folders with none even of a tool that signs in; its caches hold what it signed in with."""
 HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
-NAMED: Final = listed(
-    """
-    .netrc .pgpass .my.cnf .mylogin.cnf .git-credentials .pypirc .htpasswd .dockercfg .s3cfg .boto
-    .vault-token .databrickscfg .terraformrc .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc
-    .rediscli_auth .sentryclirc .edgerc .credentials .passwd
-    """
-)
+NAMED: Final = listed(WORDS["named"])
 """Files that sign in wherever they are."""
-DATA: Final = listed(
-    """
-    conf cfg ini json json5 jsonc yaml yml toml xml properties db sqlite sqlite3 dat plist env kdbx
-    tdb ldb config ovpn
-    """
-)
-PERSONAL: Final = listed(
-    """
-    documents desktop downloads dropbox onedrive notes backup backups keys secrets private icloud
-    drive box nextcloud personal
-    """
-)
+DATA: Final = listed(WORDS["data"])
+PERSONAL: Final = listed(WORDS["personal"])
 """Words of folders in which people keep what is theirs."""
 TICKETS: Final = ("krb5cc_", "x509up_u")
 """How the names of tickets begin, which lie in folders for temporary files."""

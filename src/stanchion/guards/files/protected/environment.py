@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards._protected import Held, Protected, Use
-from stanchion.guards.files.protected.names import ending, words_of
+from stanchion.guards.files.protected.names import WORDS, ending, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
@@ -15,11 +15,7 @@ _SETTINGS: Final = regex(
     r"\.env(?:rc)?(?:[._-].*)?\Z|[\w-]+\.env\Z|\.secrets?\Z|\.?secrets?\.(?:ya?ml|toml|json|env|"
     r"ini|properties)\Z"
 )
-_KINDS: Final = listed(
-    """
-    prod production live stage staging dev development local secret secrets app server web
-    """
-)
+_KINDS: Final = listed(WORDS["kinds"])
 HELD: Final = Held("settings with secrets")
 LOST: Final = Held("settings with secrets", asks=True)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from stanchion.guards._own import FIRST
 from stanchion.guards._protected import CHANGES, Held, Protected, Use
-from stanchion.guards.files.protected.names import words_of
+from stanchion.guards.files.protected.names import WORDS, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import in_order, listed
@@ -37,31 +37,12 @@ _STARTS: Final = regex(
     r"|xinitrc|xsession|pam_environment|forward|inputrc)\Z"
 )
 """Names of what a shell or a tool runs when it begins."""
-RUNS: Final = listed(
-    """
-    autostart systemd launchagents launchdaemons startup hooks plugin plugins init after autoload
-    ftplugin conf cron environment rc startup-scripts extensions addons loginitems powershell
-    windowspowershell
-    """
-)
+RUNS: Final = listed(WORDS["runs"])
 """Words of folders whose files are run by themselves."""
 SCRIPTS: Final = listed("sh bash zsh fish lua vim el ps1 bat cmd plist service timer desktop")
-FOUND_ABOVE: Final = listed(
-    """
-    conftest.py sitecustomize.py usercustomize.py package.json node_modules gemfile makefile pom.xml
-    nuget.config directory.build.props directory.build.targets directory.packages.props .npmrc
-    .yarnrc .yarnrc.yml .pnpmfile.cjs .envrc .editorconfig .eslintrc.js .eslintrc.cjs
-    eslint.config.js .babelrc babel.config.js .prettierrc.js settings.gradle build.gradle .bazelrc
-    .tool-versions .mise.toml .pre-commit-config.yaml .rspec .rubocop.yml
-    """
-)
+FOUND_ABOVE: Final = listed(WORDS["found above"])
 """What tools look for in the folders above a project, too."""
-GATHERS: Final = listed(
-    """
-    code src source sources projects repos repositories git github gitlab work workspaces dev
-    development sites www clients customers documents
-    """
-)
+GATHERS: Final = listed(WORDS["gathers"])
 """Folders in which people gather their projects."""
 _OF_APPLICATION: Final = regex(
     r"(?:user|personal|site|custom)?[-_]?(?:setup|startup|autoexec|autorun|init|launch|menu|"
@@ -74,11 +55,7 @@ SHARED: Final = (("users", "public"), ("users", "shared"))
 RUNNABLE: Final = SCRIPTS | {"exe", "dll", "app", "com", "scr", "msi", "py"}
 """What runs, in the folders that all who use a computer share."""
 CACHED: Final = listed("cache caches cacache log logs tmp")
-FREE: Final = listed(
-    """
-    trash projects workspace workspaces worktrees plans todos memory scratch tmp temp
-    """
-)
+FREE: Final = listed(WORDS["free"])
 """Folders in a home whose files nobody runs."""
 
 SCRIPTED: Final = RUNS | listed(

@@ -5,7 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards._protected import CHANGES, Held, Protected, Use
-from stanchion.guards.files.protected.names import ending, is_key_file, says_credential, words_of
+from stanchion.guards.files.protected.names import (
+    WORDS,
+    ending,
+    is_key_file,
+    says_credential,
+    words_of,
+)
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import in_order, listed
@@ -48,23 +54,10 @@ RULES: Final = (
     ),
 )  # fmt: skip
 
-CLOSED: Final = listed(
-    """
-    wireguard openvpn ipsec strongswan swanctl system-connections wpa_supplicant iwd ppp kubernetes
-    rancher k3s gitlab-runner debian.cnf letsencrypt secrets private sudoers keytabs opasswd
-    bluetooth waagent user-data dslocal user-data.txt machinekeys crypto cloud-init buildkite-agent
-    pgbouncer msmtprc wlansvc credstore samba sssd krb5kdc openldap freeradius tailscale vault
-    mail
-    """
-)
+CLOSED: Final = listed(WORDS["closed"])
 """Folders and files of the system that hold keys and passwords of networks, clusters, runners and
 people."""
-DATABASES: Final = listed(
-    """
-    mysql postgresql pgsql mongodb mongo redis docker containerd etcd jenkins couchdb elasticsearch
-    ldap
-    """
-)
+DATABASES: Final = listed(WORDS["databases"])
 """Programs whose data below `/var/lib` is for themselves alone."""
 SITES: Final = (
     ("var", "www"),
