@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from itertools import islice
 from shlex import quote
 from typing import Any, Final
 
@@ -149,6 +150,15 @@ _FREES: Final = regex(
 """Settings that let an agent do things without a person."""
 
 
+SETTINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+HOMES: Final = ("~/", "/home/", "/Users/", "/root/")
+RUN_UNASKED: Final = (*[f"/{name}" for name in UNASKED], ".gyp", ".gypi")
+SIGNS: Final = (
+    ("/package.json", _LIFE), ("", _OPENS), ("", _ON_HOST), (BUILDS, _WITH_EACH),
+)  # fmt: skip
+"""What a file says of itself that runs unasked, by how its path ends."""
+
+
 def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     """What a text would do once it is in a file of that name and runs: `leak`, `fetched`, `frees`,
     `takes` (it reads what is protected, which `takes` says of a shell text), or nothing."""
@@ -157,60 +167,52 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     if len(text) < 8 or last.endswith(READ_BY_PEOPLE):
         return ""
     text = text[:LONGEST]
-    if (
-        last.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
-        and "/." in f"/{name}"
-        and _FREES.search(text)
-    ):
+    if last.endswith(SETTINGS) and "/." in f"/{name}" and _FREES.search(text):
         return "frees"
-    unasked = last in UNASKED or _HOOKS.search(name) is not None
-    unasked = (
-        unasked
-        or (last == "package.json" and _LIFE.search(text) is not None)
-        or _OPENS.search(text) is not None
-    )
-    unasked = unasked or last.endswith((".gyp", ".gypi")) or _ON_HOST.search(text) is not None
-    unasked = unasked or (last.endswith(BUILDS) and _WITH_EACH.search(text) is not None)
-    for command in _commands(last, text):
-        for danger in dangers(command, HERE):
-            if danger.family.name == "exfiltration" and level_of(danger.loss) == "danger":
-                return "leak"
-            if unasked and danger.family.name == "remote_code":
-                return "fetched"
-    if (
-        (last in UNASKED or _TESTS.search(last) or last.endswith(".ipynb"))
-        and _HOME.search(text)
-        and _READ.search(text)
-    ):
-        literals = [
-            next(part for part in found.groups() if part is not None)
-            for found in _TEXT.finditer(text)
-        ]
-        if any(takes(f"cat {_in_home(each)}") for each in literals[:MOST] if each):
-            return "takes"
-    if last.endswith(".ipynb"):
-        literals = [
-            next(part for part in found.groups() if part is not None)
-            for found in _TEXT.finditer(text)
-        ]
-        paths = [
-            each
-            for each in literals[:MOST]
-            if each.startswith(("~/", "/home/", "/Users/", "/root/"))
-        ]
-        lines = [line.lstrip("!% \t") for line in text.split("\n")[:MOST] if line[:1] in ("!", "%")]
-        reads = [f"cat {each if each[0] == '~' else quote(each)}" for each in paths]
-        return "takes" if any(takes(each) for each in [*reads, *lines]) else ""
-    if last.endswith(".py"):
-        return ""
-    return "takes" if any(takes(script) for script in list(_scripts(last, text))[:MOST]) else ""
+    unasked = _runs_unasked(f"/{name}", text)
+    for danger in [
+        danger for command in _commands(last, text) for danger in dangers(command, HERE)
+    ]:
+        if danger.family.name == "exfiltration" and level_of(danger.loss) == "danger":
+            return "leak"
+        if unasked and danger.family.name == "remote_code":
+            return "fetched"
+    return "takes" if any(map(takes, _reading(last, text))) else ""
+
+
+def _runs_unasked(name: str, text: str) -> bool:
+    """Whether a file runs although nobody calls it: by its name, or by what it says of itself."""
+    if name.endswith(RUN_UNASKED) or _HOOKS.search(name) is not None:
+        return True
+    return any(name.endswith(ends) and sign.search(text) for ends, sign in SIGNS)
+
+
+def _reading(name: str, text: str) -> Iterator[str]:
+    """Shell texts that read what a file reads when it runs."""
+    notebook = name.endswith(".ipynb")
+    tests = notebook or name in UNASKED or _TESTS.search(name)
+    if tests and _HOME.search(text) and _READ.search(text):
+        yield from [f"cat {_in_home(each)}" for each in _literals(text) if each]
+    if notebook:
+        paths = [each for each in _literals(text) if each.startswith(HOMES)]
+        yield from [f"cat {each if each[0] == '~' else quote(each)}" for each in paths]
+        lines = text.split("\n")[:MOST]
+        yield from [line.lstrip("!% \t") for line in lines if line[:1] in ("!", "%")]
+    elif not name.endswith(".py"):
+        yield from islice(_scripts(name, text), MOST)
+
+
+def _literals(text: str) -> list[str]:
+    """The texts in a piece of code."""
+    found = islice(_TEXT.finditer(text), MOST)
+    return [next(part for part in one.groups() if part is not None) for one in found]
 
 
 def _commands(name: str, text: str) -> Iterator[Command]:
     if name.endswith(".py"):
         yield from analysed(("python3", "-c", text)).commands
         return
-    for script in list(_scripts(name, text))[:MOST]:
+    for script in islice(_scripts(name, text), MOST):
         yield from analysed(script).commands
 
 

@@ -21,8 +21,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.shell.analysis import Analysis, analysed
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.command import Command, find_roots
 from stanchion.readings.shell.partly_known import Open
 
 if TYPE_CHECKING:

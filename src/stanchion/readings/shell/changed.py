@@ -27,6 +27,8 @@ ABOVE: Final = listed(
 VALUED: Final = listed(WORDS["git options with a value"])
 NEW: Final = listed("-b -B --orphan --detach -d -t --track")
 """With these, `checkout` goes to a branch."""
+RESETS: Final = listed("--hard --merge --keep")
+SHOWN_ONLY: Final = listed("--check --stat --numstat --summary --cached")
 _FILE: Final = regex(r"\.{1,2}|:/?.*|.*/|\.{1,2}/.*|.*\.[A-Za-z][A-Za-z0-9]{0,7}|.*[*?].*")
 """What is a file's name rather than a branch's."""
 _REPOSITORY: Final = regex(r".*?([^/:]+?)(?:\.git)?/*")
@@ -87,16 +89,24 @@ def _checkout(words: list[str]) -> Told:
             yield operands[0], "write"
 
 
-def _restore(words: list[str]) -> Told:
-    options, operands, paths = _sorted(words)
-    if not ("--staged" in options or "-S" in options) or "--worktree" in options or "-W" in options:
-        yield from [(path, "write") for path in (*operands, *paths)]
+def _every(use: Use, unless: str, but: str = "") -> Callable[[list[str]], Told]:
+    """All that a command names, unless one of these options says otherwise."""
+    bars, lifts = listed(unless), listed(but)
+
+    def told(words: list[str]) -> Told:
+        options, operands, paths = _sorted(words)
+        if bars.isdisjoint(options) or not lifts.isdisjoint(options):
+            yield from [(path, use) for path in (*operands, *paths)]
+
+    return told
 
 
-def _remove(words: list[str]) -> Told:
-    options, operands, paths = _sorted(words)
-    if "--cached" not in options and "-n" not in options and "--dry-run" not in options:
-        yield from [(path, "delete") for path in (*operands, *paths)]
+def _reset(words: list[str]) -> Told:
+    return iter([] if RESETS.isdisjoint(words) else [(".", "write")])
+
+
+def _init(words: list[str]) -> Told:
+    return islice(_every("write", "")(words), 1)
 
 
 def _move(words: list[str]) -> Told:
@@ -111,11 +121,6 @@ def _clean(words: list[str]) -> Told:
     short = "".join([option[1:] for option in options if option[:2] != "--"])
     if ("f" in short or "--force" in options) and "n" not in short and "--dry-run" not in options:
         yield from [(path, "delete") for path in ([*operands, *paths] or ["."])]
-
-
-def _reset(words: list[str]) -> Told:
-    if not {"--hard", "--merge", "--keep"}.isdisjoint(words):
-        yield ".", "write"
 
 
 def _clone(words: list[str]) -> Told:
@@ -136,11 +141,6 @@ def _worktree(words: list[str]) -> Told:
         yield from [(path, "write") for path in (both[1:2] if words[0] == "move" else [])]
 
 
-def _init(words: list[str]) -> Told:
-    _, operands, paths = _sorted(words)
-    yield from [(path, "write") for path in [*operands, *paths][:1]]
-
-
 def _submodule(words: list[str]) -> Told:
     if words[:1] == ["add"]:
         yield from _clone(words[1:])
@@ -157,18 +157,13 @@ def _into(words: list[str]) -> Told:
 def _apply(words: list[str]) -> Told:
     """A patch in a file says in that file what it changes."""
     options, operands, paths = _sorted(words)
-    if (operands or paths) and {
-        "--check",
-        "--stat",
-        "--numstat",
-        "--summary",
-        "--cached",
-    }.isdisjoint(options):
+    if (operands or paths) and SHOWN_ONLY.isdisjoint(options):
         yield "", "write"
 
 
 TOLD: Final[dict[str, Callable[[list[str]], Told]]] = {
-    "checkout": _checkout, "restore": _restore, "rm": _remove, "mv": _move, "clean": _clean,
+    "checkout": _checkout, "restore": _every("write", "--staged -S", "--worktree -W"),
+    "rm": _every("delete", "--cached -n --dry-run"), "mv": _move, "clean": _clean,
     "reset": _reset, "clone": _clone, "worktree": _worktree, "init": _init, "submodule": _submodule,
     "archive": _into, "format-patch": _into, "diff": _into, "apply": _apply, "am": _apply,
 }  # fmt: skip

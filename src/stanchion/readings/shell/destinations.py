@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.shell.analysis import analysed
-from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.data import DATA, is_told
-from stanchion.readings.shell.effects import is_remote
 from stanchion.readings.shell.known import by_name, named
 from stanchion.readings.word_lists import listed
 

@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.shell.arithmetic import NotKnown
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import WRITES
+from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.expansion import Expanding
 from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import STEPS_A_COMMAND, Meter, TooMuch

@@ -19,13 +19,13 @@ from stanchion.readings.paths.swaps import Swap, swapped
 from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.changed import changed_by, changed_in, is_open
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import (
+from stanchion.readings.shell.command import (
     DELETERS,
     MAKERS,
     PATTERN_FIRST,
     READERS,
     SPECIAL,
+    Command,
     find_roots,
 )
 from stanchion.readings.shell.inline import LANGUAGES

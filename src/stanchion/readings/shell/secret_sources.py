@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.effects import Said
+from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import by_name, ways
 from stanchion.readings.word_lists import listed
 
@@ -18,7 +18,7 @@ STORES: Final = by_name("tells", ways)
 stands for more."""
 
 
-def tells_secret(command: Said) -> bool:
+def tells_secret(command: Command) -> bool:
     """Whether what a command prints is a secret."""
     ways = STORES.get(command.name)
     if ways is None:
@@ -69,7 +69,7 @@ SAFE: Final = listed("get-login-password list-secrets --list-secret-keys")
 """What is handed on to a login and to nothing else, and what lists no more than names."""
 
 
-def shows_secret(command: Said) -> bool:
+def shows_secret(command: Command) -> bool:
     """Whether a command has a tool show what it signs in with."""
     words = [word.lower() for word in command.argv[1:]]
     if not words:

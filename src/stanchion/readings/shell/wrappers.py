@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.effects import EXECS, find_roots, found_names
+from stanchion.readings.shell.command import EXECS, find_roots, found_names
 from stanchion.readings.shell.known import OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds

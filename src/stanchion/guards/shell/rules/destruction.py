@@ -9,8 +9,7 @@ from stanchion.guards.shell.made import NOT
 from stanchion.guards.shell.places import DISKS, Roots, place_of
 from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import find_deletes, find_roots
+from stanchion.readings.shell.command import Command, find_deletes, find_roots
 from stanchion.readings.shell.partly_known import origin_of
 from stanchion.readings.word_lists import listed
 
@@ -141,14 +140,11 @@ def opens_disk(command: Command, roots: Roots) -> bool:
 
 @asked
 def opens_core(command: Command, roots: Roots) -> bool:
-    targets = [
-        path
-        for op, path in command.opens
-        if op in (">", ">|", "&>") and not path.startswith("/dev/")
-    ]
     return any(
-        place_of(path, command.cwd, roots) == "core" and path.startswith((*ACCOUNTS, *PROGRAMS))
-        for path in targets
+        not path.startswith("/dev/")
+        and path.startswith((*ACCOUNTS, *PROGRAMS))
+        and place_of(path, command.cwd, roots) == "core"
+        for path in command.emptied
     )
 
 
@@ -192,9 +188,9 @@ def replaces_program(command: Command, _roots: Roots) -> bool:
 
 @asked
 def empties_home(command: Command, roots: Roots) -> bool:
-    targets = [path for op, path in command.opens if op in (">", ">|", "&>")]
     return any(
-        path.endswith("*") and place_of(path, command.cwd, roots) in LOST for path in targets
+        path.endswith("*") and place_of(path, command.cwd, roots) in LOST
+        for path in command.emptied
     )
 
 

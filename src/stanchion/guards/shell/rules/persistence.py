@@ -116,10 +116,7 @@ FOLDERS: Final = (
 
 def _added(command: Command) -> str:
     """What is added to a file that runs at every start; empty where it is none."""
-    if not any(
-        _is_start(path)
-        for path in (*command.writes, *[target for op, target in command.opens if ">" in op])
-    ):
+    if not any(_is_start(path) for path in command.targets):
         return ""
     return lines_of(command)
 
@@ -143,7 +140,7 @@ hooks, settings of agents."""
 
 @asked
 def loaded(command: Command, _roots: Roots) -> bool:
-    targets = (*command.writes, *[target for op, target in command.opens if ">" in op])
+    targets = command.targets
     return any(_LOADED.fullmatch(_in_home(path)) is not None for path in targets)
 
 
@@ -196,10 +193,7 @@ def _is_start(path: str) -> bool:
 
 @asked
 def lets_in_again(command: Command, _roots: Roots) -> bool:
-    return any(
-        "authorized_keys" in path
-        for path in (*command.writes, *[target for op, target in command.opens if ">" in op])
-    )
+    return any("authorized_keys" in path for path in command.targets)
 
 
 @asked
@@ -214,8 +208,7 @@ def names_program(command: Command, _roots: Roots) -> bool:
 
 @asked
 def hooks(command: Command, _roots: Roots) -> bool:
-    targets = (*command.writes, *[target for op, target in command.opens if ">" in op])
-    return any(".git/hooks/" in path and not path.endswith(".sample") for path in targets)
+    return any(".git/hooks/" in path and not path.endswith(".sample") for path in command.targets)
 
 
 @asked

@@ -8,8 +8,7 @@ from typing import Final
 from stanchion.guards.shell.places import CORE, Roots, under
 from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import is_remote
+from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import in_order
 

@@ -21,11 +21,7 @@ TRACES: Final = in_order(
 def wipes_traces(command: Command, _roots: Roots) -> bool:
     wipes = command.name in WIPES or "/dev/null" in command.argv
     paths = (*command.deletes, *(command.writes if wipes else ()))
-    return any(mark in path for path in (*paths, *_emptied(command)) for mark in TRACES)
-
-
-def _emptied(command: Command) -> list[str]:
-    return [path for op, path in command.opens if op in (">", ">|", "&>")]
+    return any(mark in path for path in (*paths, *command.emptied) for mark in TRACES)
 
 
 @asked
@@ -33,7 +29,7 @@ def opens_traces(command: Command, _roots: Roots) -> bool:
     silent = command.name in ("", ":", "true", "cat", "echo") and (
         len(command.argv) < 2 or command.argv[1] in ("/dev/null", "", "-n")
     )
-    return silent and any(mark in path for path in _emptied(command) for mark in TRACES)
+    return silent and any(mark in path for path in command.emptied for mark in TRACES)
 
 
 @asked
