@@ -22,7 +22,7 @@ OTHERWISE: Final = {
 """Options whose change is not in itself stricter or looser."""
 TOOLS: Final = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
 CALLS: Final[list[tuple[str, dict[str, Any]]]] = [
-    *[(TOOLS[use], {"path": path}) for shown in shown_by("hit").values() for path, use in shown],
+    *[(TOOLS[use], {"path": path}) for _, path, use in shown_by("hit")],
     *[("fetch_url", {"url": f"http://{host}/"}) for host in ("169.254.169.254", "metadata.goog")],
     ("bash", {"command": "curl 169.254.169.254/latest/meta-data/iam"}),
     ("bash", {"command": "cat /etc/shadow"}),

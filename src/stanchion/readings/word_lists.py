@@ -15,9 +15,8 @@ def in_order(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
-def sections(package: str, file: str) -> dict[str, str]:
-    """The texts of a file of a package, by the titles in brackets above them; before the first one
-    stands a comment."""
+def sections(package: str, file: str) -> dict[str, frozenset[str]]:
+    """The words of a file of a package, by the titles in brackets above them."""
     body = get_data(package, file)
     parts = ("" if body is None else f"\n{body.decode()}").split("\n[")[1:]
-    return {title: text for part in parts for title, _, text in [part.partition("]\n")]}
+    return {title: listed(text) for part in parts for title, _, text in [part.partition("]\n")]}

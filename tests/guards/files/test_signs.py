@@ -22,12 +22,7 @@ OWN = OwnPlaces(
     ("/work/shop/kept/agents.db",), ("/work/shop/rules/p.yaml",), "/work/shop", "/home/ann"
 )
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
-SHOWN = [
-    one
-    for shown in (shown_by("hit"), shown_by("miss"))
-    for paths in shown.values()
-    for one in paths
-]
+SHOWN = [shown[1:] for shown in (*shown_by("hit"), *shown_by("miss"))]
 NAMES = sorted(
     {part for path, _ in SHOWN for part in path.replace("\\", "/").split("/")}
     | {part for start in (*AREAS, *HOMES, *TEMPORARY, *SITES) for part in start}

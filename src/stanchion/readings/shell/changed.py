@@ -24,7 +24,7 @@ ABOVE: Final = listed(
     "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"
 )
 """Options before the command's name that take a value."""
-VALUED: Final = listed(WORDS["git options with a value"])
+VALUED: Final = WORDS["git options with a value"]
 NEW: Final = listed("-b -B --orphan --detach -d -t --track")
 """With these, `checkout` goes to a branch."""
 RESETS: Final = listed("--hard --merge --keep")
@@ -177,7 +177,7 @@ MOST: Final = 64
 
 INTO: Final = words_by_name("into")
 """Options of a program by which it is told where to write."""
-ANYWHERE: Final = listed(WORDS["options that say where to write"])
+ANYWHERE: Final = WORDS["options that say where to write"]
 """Options by which any program may be told so, with a value that is a file's name."""
 SAME: Final = words_by_name("rewrites")
 """Programs that change the files that they are given: always, or where one of these words says

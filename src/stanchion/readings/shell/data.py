@@ -26,7 +26,7 @@ VERBS: Final = named("verbs")
 FED: Final = VERBS | {"sed", "gsed"}
 """Programs that run nothing of what they read, whatever their words do."""
 
-TOLD: Final = listed(WORDS["options for people"])
+TOLD: Final = WORDS["options for people"]
 """Last words of options whose value is for people, or is looked for, whichever program has them."""
 TOLD_SHORT: Final = frozenset({"-m", "-am", "-S", "-G"})
 """Short options that mean the same nearly everywhere; `-e` and `-c` are none of them."""
@@ -46,7 +46,7 @@ def is_told_in(word: str) -> bool:
     return len(word) > 2 and word[:2] in TOLD_SHORT
 
 
-RUNS: Final = listed(WORDS["options that run"])
+RUNS: Final = WORDS["options that run"]
 """Last words of options whose value runs, even where the program treats everything else as data."""
 RUNS_SHORT: Final = frozenset({("man", "-P"), ("man", "-H"), ("split", "--filter")})
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})

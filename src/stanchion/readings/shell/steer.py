@@ -13,7 +13,7 @@ from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import in_order, listed
 
-STEERING: Final = listed(WORDS["programs that steer a shell"])
+STEERING: Final = WORDS["programs that steer a shell"]
 """Words of the shell that give names another meaning, set variables by name, end a text or have
 something run later."""
 
@@ -31,7 +31,7 @@ VARIABLES: Final = names(
 )  # fmt: skip
 """Variables that say where programs are found, what is run before them, or which options they have
 besides; those of runners by how their names begin."""
-HARMLESS: Final = listed(WORDS["harmless variables"])
+HARMLESS: Final = WORDS["harmless variables"]
 """Variables of runners that say nothing about what runs."""
 SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
 HERE: Final = ("./", "$PWD/", "$(pwd…)/")

@@ -25,7 +25,7 @@ OPENING: Final = listed(
 _TO_THEN: Final = listed("IF ELSIF ELSEIF WHEN CASE")
 _TO_LOOP: Final = listed("WHILE FOR FOREACH")
 _ALONE: Final = listed("LOOP REPEAT ELSE EXCEPTION ATOMIC")
-QUIET: Final = listed(WORDS["quiet"])
+QUIET: Final = WORDS["quiet"]
 """First words of statements that change nothing that others see."""
 _ENDS: Final = listed("TRY CATCH IF LOOP CASE WHILE FOR REPEAT")
 _TRANSACTION: Final = listed(

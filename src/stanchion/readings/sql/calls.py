@@ -11,13 +11,12 @@ from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
 from stanchion.readings.sql.pure import FILES, ONE_SESSION
 from stanchion.readings.sql.settings import PROTECTING, RIGHTS
-from stanchion.readings.word_lists import listed
 
 _DATA: Final = regex(
     r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)"
     r"(?:\.(?:gz|zst))?"
 )
-CHANGING: Final = listed(WORDS["changing"])
+CHANGING: Final = WORDS["changing"]
 """Words that change something where they are not a name, a function or part of a lock."""
 
 

@@ -149,7 +149,7 @@ def closing(words: list[str], at: int) -> int:
     return 0
 
 
-BEGINNING: Final = listed(WORDS["beginnings of statements"])
+BEGINNING: Final = WORDS["beginnings of statements"]
 """Words that begin a statement wherever they stand in a batch."""
 
 _NAMING: Final = frozenset({"USE", "SHOW", "HELP"})

@@ -17,7 +17,7 @@ RUNS: Final = "runs SQL that is in a text"
 
 
 _ONLY: Final = {
-    dialect: listed(WORDS[f"functions that reach in {dialect}"])
+    dialect: WORDS[f"functions that reach in {dialect}"]
     for dialect in ("clickhouse", "duckdb", "sqlite")
 }
 """Names that are dangerous in one dialect; elsewhere they are like any other."""
@@ -43,11 +43,11 @@ _HARMLESS: Final = listed(
 _EVERYWHERE: Final = {
     name: what
     for what, does in ((REACHES, "reach"), (WAITS, "wait"), (CHANGES, "change"), (RUNS, "run"))
-    for name in WORDS[f"functions that {does}"].split()
+    for name in WORDS[f"functions that {does}"]
 }
 
 
-FILES: Final = listed(WORDS["files"])
+FILES: Final = WORDS["files"]
 """Functions that read the rows of a file."""
 ONE_SESSION: Final = frozenset({"pg_cancel_backend"})
 """Functions that stop what one session does, and nothing else."""
@@ -95,7 +95,7 @@ def _known() -> frozenset[str]:
     from sqlglot import exp
     from sqlglot.dialects.dialect import Dialect
 
-    known = {*_LISTED.split(), *[name.lower() for name in exp.FUNCTION_BY_NAME]}
+    known = {*_LISTED, *[name.lower() for name in exp.FUNCTION_BY_NAME]}
     for dialect in DIALECTS:
         known |= {name.lower() for name in Dialect.get_or_raise(dialect).parser_class.FUNCTIONS}
     return frozenset(

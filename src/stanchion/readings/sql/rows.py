@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 KEYS: Final = listed("id pk uuid guid rowid _rowid_ oid ctid _id row_id rownum")
 """Columns that are there in every row."""
-COUNTING: Final = listed(WORDS["counting"])
+COUNTING: Final = WORDS["counting"]
 """Functions that give no negative number."""
 ENORMOUS: Final = 1e9
 """No key of a table that is not enormous is above it."""

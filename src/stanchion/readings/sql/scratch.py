@@ -106,9 +106,9 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
     return name.removeprefix("##"), at
 
 
-EXPIRING: Final = listed(WORDS["expiring"])
+EXPIRING: Final = WORDS["expiring"]
 """Settings of a table after which its rows go by themselves."""
-RETAINING: Final = listed(WORDS["retaining words"])
+RETAINING: Final = WORDS["retaining words"]
 """Settings that say how long what was deleted is kept."""
 _SHORT: Final = regex(
     r"(?i)\s*(?:interval\s+)?'?0(?:\.0*)?\s*(?:s|m|h|d|seconds?|minutes?|hours?|days?|weeks?)?'?\s*"

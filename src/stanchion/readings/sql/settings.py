@@ -12,13 +12,13 @@ from stanchion.readings.word_lists import listed
 
 Verdict = tuple[Does, str]
 
-PROTECTING: Final = listed(WORDS["protecting settings"])
+PROTECTING: Final = WORDS["protecting settings"]
 """Settings that protect data or say what is written down, or by which texts are read."""
 
 RIGHTS: Final = listed("ROLE SESSION_AUTHORIZATION PASSWORD SESSION_USER CURRENT_USER")
 """Settings that are who one is."""
 
-SHOWING: Final = names(listed(WORDS["showing settings"]))
+SHOWING: Final = names(WORDS["showing settings"])
 """Settings by which a session shows things, hurries or waits, and that mean nothing to others."""
 
 SHOWN: Final = 32

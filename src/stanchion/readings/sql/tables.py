@@ -76,9 +76,9 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
 SECRET: Final = "holds passwords or keys"
 OWN: Final = "is a table of the server's own"
 
-_SECRET: Final = listed(WORDS["secret tables"])
+_SECRET: Final = WORDS["secret tables"]
 """Tables whose rows are passwords and keys, as they are written."""
-_LAST: Final = listed(WORDS["last"])
+_LAST: Final = WORDS["last"]
 """The same, whatever schema stands before them."""
 _MIXED: Final = listed(
     "mysql.user mysql.db pg_authid pg_shadow sql_logins syslogins system.users pg_subscription"

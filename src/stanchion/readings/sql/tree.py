@@ -208,7 +208,7 @@ def _change(node: exp.Expr, found: Found, does: Does, verb: str) -> None:
         found.bounded = found.bounded and merges_bounded(node)
 
 
-HINTS: Final = listed(WORDS["hints"])
+HINTS: Final = WORDS["hints"]
 """What stands in brackets behind a table of T-SQL's, and is no argument of a function."""
 
 

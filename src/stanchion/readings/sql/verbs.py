@@ -48,13 +48,13 @@ _SIMPLE: Final[dict[Does, str]] = {
 SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words.split()}
 """What a first word says by itself."""
 
-OBJECTS: Final = listed(WORDS["objects"])
+OBJECTS: Final = WORDS["objects"]
 RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE SHARE")
-BEYOND: Final = listed(WORDS["beyond"])
+BEYOND: Final = WORDS["beyond"]
 """What can be made, changed and dropped: things of the schema, things that say who may do what, and
 things that reach beyond the database."""
 
-ASKING_PRAGMAS: Final = listed(WORDS["asking pragmas"])
+ASKING_PRAGMAS: Final = WORDS["asking pragmas"]
 """Pragmas that only answer, also with something in brackets."""
 
 UNPROTECTED: Final = listed(
@@ -72,7 +72,7 @@ UNGUARDED: Final = frozenset(
 )  # fmt: skip
 """Pairs of words by which an ALTER changes who may do what, or takes off what guards a table."""
 
-TUNING_PRAGMAS: Final = listed(WORDS["tuning pragmas"])
+TUNING_PRAGMAS: Final = WORDS["tuning pragmas"]
 """Pragmas that mean nothing to others."""
 KEEPING_PRAGMAS: Final = listed(
     "USER_VERSION APPLICATION_ID WAL_CHECKPOINT INCREMENTAL_VACUUM AUTO_VACUUM SHRINK_MEMORY"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from pkgutil import get_data
 from typing import Final, Literal, NamedTuple
 
 from stanchion.guards._protected import EVERY, Held, Protected, Use
@@ -14,7 +15,6 @@ from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
 from stanchion.readings.paths.globs import Pattern, fits, matches, pattern
 from stanchion.readings.paths.place import Place, place_of
-from stanchion.readings.word_lists import sections
 
 _SET: Final = regex(r"\[[^\]/]*\]")
 """A set of characters, one of which stands there."""
@@ -96,24 +96,18 @@ def shipped() -> Index:
 
 
 @cache
-def shown_by(kind: Literal["hit", "miss"]) -> dict[str, tuple[tuple[str, Use], ...]]:
+def shown_by(kind: Literal["hit", "miss"]) -> tuple[tuple[str, str, Use], ...]:
     """The paths and uses that show what each family protects, or leaves alone."""
-    texts = sections("stanchion.guards.files.protected", "examples.txt")
-    rows = {
-        name: [line.split(" ", 2) for line in text.splitlines()] for name, text in texts.items()
-    }
+    body = get_data(__name__, "examples.txt")
+    rows = [line.split(" ", 3) for line in ("" if body is None else body.decode()).splitlines()]
     uses = {str(use): use for use in EVERY}
-    return {
-        name: tuple([(row[2], uses[row[1]]) for row in told if row[0] == kind])
-        for name, told in rows.items()
-    }
+    return tuple([(row[1], row[3], uses[row[2]]) for row in rows if row[0] == kind])
 
 
 @cache
 def examples() -> tuple[tuple[Place, Use, Held], ...]:
     """The paths by which the rules show what they are about, how they may not be used, and why."""
-    hits = [shown for family in shown_by("hit").values() for shown in family]
-    shown = [(place_of(path, True).folded, use) for path, use in hits]
+    shown = [(place_of(path, True).folded, use) for _, path, use in shown_by("hit")]
     found = [(place, use, shipped().find(place, use)) for place, use in shown]
     return tuple([(place, use, why) for place, use, why in found if why is not None])
 

@@ -13,9 +13,9 @@ from stanchion.readings.word_lists import listed
 
 RULES: Final = (POLICY, STATE)
 
-AGENTS: Final = listed(WORDS["agents"])
+AGENTS: Final = WORDS["agents"]
 """Agents and their hosts, by the folder or file that has their name behind a dot."""
-RULING: Final = listed(WORDS["ruling"])
+RULING: Final = WORDS["ruling"]
 """Words of what says to a host what its agent may do and what it runs."""
 RECORDS: Final = listed(
     "transcript transcripts session sessions history rollout rollouts conversation conversations "

@@ -30,26 +30,26 @@ _CLOUD: Final = regex(
     r"|application_default_credentials\.json\Z|gha-creds-.*\.json\Z"
 )
 """Names that clouds give the files by which they are signed in to, wherever these are put."""
-SIGNED_IN: Final = listed(WORDS["signed in"])
+SIGNED_IN: Final = WORDS["signed in"]
 """Tools whose own folder or file signs people in somewhere, whatever their files are called."""
 _LONG: Final = tuple([name for name in SIGNED_IN if len(name) > 6])
 """Those that are known even where another word is grown onto them: `telegramdesktop`."""
-REGISTRIES: Final = listed(WORDS["registries"])
-REGISTRY_FILES: Final = listed(WORDS["registry files"])
+REGISTRIES: Final = WORDS["registries"]
+REGISTRY_FILES: Final = WORDS["registry files"]
 """Settings of package managers in which their users sign in."""
-OF_CODE: Final = listed(WORDS["of code"])
+OF_CODE: Final = WORDS["of code"]
 """Tools of which what is not called a credential is none."""
-SEEN: Final = listed(WORDS["seen"])
+SEEN: Final = WORDS["seen"]
 """Folders of a tool with what it fetched or made, none of it anybody's credential."""
 ASIDE: Final = listed(
     "completion completions plugin plugins extensions bin log logs themes schemas locale docs"
 )
 """Folders with none even of a tool that signs in; its caches hold what it signed in with."""
 HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
-NAMED: Final = listed(WORDS["named"])
+NAMED: Final = WORDS["named"]
 """Files that sign in wherever they are."""
-DATA: Final = listed(WORDS["data"])
-PERSONAL: Final = listed(WORDS["personal"])
+DATA: Final = WORDS["data"]
+PERSONAL: Final = WORDS["personal"]
 """Words of folders in which people keep what is theirs."""
 TICKETS: Final = ("krb5cc_", "x509up_u")
 """How the names of tickets begin, which lie in folders for temporary files."""

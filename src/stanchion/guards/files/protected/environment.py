@@ -8,14 +8,13 @@ from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected.names import WORDS, ending, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
 
 RULES: Final[tuple[Protected, ...]] = ()
 _SETTINGS: Final = regex(
     r"\.env(?:rc)?(?:[._-].*)?\Z|[\w-]+\.env\Z|\.secrets?\Z|\.?secrets?\.(?:ya?ml|toml|json|env|"
     r"ini|properties)\Z"
 )
-_KINDS: Final = listed(WORDS["kinds"])
+_KINDS: Final = WORDS["kinds"]
 HELD: Final = Held("settings with secrets")
 LOST: Final = Held("settings with secrets", asks=True)
 

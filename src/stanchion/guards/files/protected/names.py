@@ -19,17 +19,17 @@ CREDENTIAL: Final = regex(
     r"|recovery.?(?:code|key)|state\.vscdb"
 )
 """Parts of names that say credential, however the rest is written."""
-CREDENTIAL_WORDS: Final = listed(WORDS["credential words"])
+CREDENTIAL_WORDS: Final = WORDS["credential words"]
 """Words that say credential where a tool keeps its own things."""
 
-CODE: Final = listed(WORDS["code"])
+CODE: Final = WORDS["code"]
 """Endings of files that are written by people or shown to them, and hold no credential of their
 own."""
 KEY_FILES: Final = listed("pem key ppk p12 pfx jks keystore kdbx p8 agekey kdb")
 """Endings of files with private keys."""
-CERTIFICATE: Final = listed(WORDS["certificate"])
+CERTIFICATE: Final = WORDS["certificate"]
 """Words in the name of a file with an ending of keys that say it holds what anybody may see."""
-SAMPLE: Final = listed(WORDS["sample"])
+SAMPLE: Final = WORDS["sample"]
 """Words of folders and names of things that are made to be seen."""
 
 

@@ -7,7 +7,6 @@ from typing import Final, Literal, NamedTuple
 
 from stanchion.guards.files.protected.names import WORDS
 from stanchion.readings.paths.place import Place
-from stanchion.readings.word_lists import listed
 
 Area = Literal[
     "settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"
@@ -122,7 +121,7 @@ def seat_of(place: Place) -> Seat:
     return Seat("system" if _is_system(place) else "near", "", parts, parts)
 
 
-SYSTEM: Final = listed(WORDS["system"])
+SYSTEM: Final = WORDS["system"]
 WINDOWS: Final = frozenset(
     (
         "windows",
@@ -150,7 +149,7 @@ def _is_system(place: Place) -> bool:
     return bool(parts) and parts[0] in WINDOWS
 
 
-PROJECTS_OWN: Final = listed(WORDS["projects own"])
+PROJECTS_OWN: Final = WORDS["projects own"]
 """Folders with a dot that a project has of its own."""
 
 

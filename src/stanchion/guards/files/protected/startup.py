@@ -37,12 +37,12 @@ _STARTS: Final = regex(
     r"|xinitrc|xsession|pam_environment|forward|inputrc)\Z"
 )
 """Names of what a shell or a tool runs when it begins."""
-RUNS: Final = listed(WORDS["runs"])
+RUNS: Final = WORDS["runs"]
 """Words of folders whose files are run by themselves."""
 SCRIPTS: Final = listed("sh bash zsh fish lua vim el ps1 bat cmd plist service timer desktop")
-FOUND_ABOVE: Final = listed(WORDS["found above"])
+FOUND_ABOVE: Final = WORDS["found above"]
 """What tools look for in the folders above a project, too."""
-GATHERS: Final = listed(WORDS["gathers"])
+GATHERS: Final = WORDS["gathers"]
 """Folders in which people gather their projects."""
 _OF_APPLICATION: Final = regex(
     r"(?:user|personal|site|custom)?[-_]?(?:setup|startup|autoexec|autorun|init|launch|menu|"
@@ -55,7 +55,7 @@ SHARED: Final = (("users", "public"), ("users", "shared"))
 RUNNABLE: Final = SCRIPTS | {"exe", "dll", "app", "com", "scr", "msi", "py"}
 """What runs, in the folders that all who use a computer share."""
 CACHED: Final = listed("cache caches cacache log logs tmp")
-FREE: Final = listed(WORDS["free"])
+FREE: Final = WORDS["free"]
 """Folders in a home whose files nobody runs."""
 
 SCRIPTED: Final = RUNS | listed(

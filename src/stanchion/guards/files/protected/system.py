@@ -54,10 +54,10 @@ RULES: Final = (
     ),
 )  # fmt: skip
 
-CLOSED: Final = listed(WORDS["closed"])
+CLOSED: Final = WORDS["closed"]
 """Folders and files of the system that hold keys and passwords of networks, clusters, runners and
 people."""
-DATABASES: Final = listed(WORDS["databases"])
+DATABASES: Final = WORDS["databases"]
 """Programs whose data below `/var/lib` is for themselves alone."""
 SITES: Final = (
     ("var", "www"),
