@@ -27,7 +27,6 @@ READ_BY_PEOPLE: Final = (
 """How the names of files end that nobody runs."""
 SHELL: Final = in_order(".sh .bash .zsh .ksh .fish .command .bats .envrc .profile rc")
 RECIPES: Final = listed("makefile gnumakefile justfile .justfile procfile")
-LONGEST_TEXT: Final = 65_536
 LONGEST_NAME: Final = 256
 MANY: Final = 64
 """How many words are read as those of one command."""

@@ -52,28 +52,33 @@ def _of(command: Command) -> Iterator[ShellDestination]:
     told = {value for option, value in values if is_told(option)}
     talks = command.sends[:1] if name == "ssh" else command.sends
     words = talks if name in DATA else [word for word in command.argv[1:] if word not in told]
-    hosts = [word for word in talks if "://" not in word]
-    if name in ASK_NAMES:
-        hosts = [word for word in hosts if word[:1] != "+" and not word.isupper()]
-    for option, value in values:
-        if option in SOCKETS:
-            yield ShellDestination(f"unix://{value}", True)
-        elif option in VIA:
-            words = [*words, value]
-        elif option == BY_OPTION.get(name, "") or (name in BY_OPTION and option in HOST_OPTIONS):
-            hosts.append(value)
-    if name == "git":
-        hosts += [word for word in command.operands if "@" in word and is_remote(word)]
-    for word in words:
+    yield from [
+        ShellDestination(f"unix://{value}", True) for option, value in values if option in SOCKETS
+    ]
+    for word in (*words, *[value for option, value in values if option in VIA]):
         for scheme, rest in _URL.findall(word):
             odd = name in WEB and scheme.lower() not in USUAL
             if odd or rest[0] != "/":
                 yield _at(scheme if odd else "http", rest)
-    for word in hosts:
-        yield _at("http", _host(word))
-    for _, target in command.opens:
-        for host, port in _DEVICE.findall(target):
-            yield _at("http", f"{host}:{port}")
+    yield from [_at("http", _host(word)) for word in _hosts(command, talks)]
+    devices = [found for _, target in command.opens for found in _DEVICE.findall(target)]
+    yield from [_at("http", f"{host}:{port}") for host, port in devices]
+
+
+def _hosts(command: Command, talks: tuple[str, ...]) -> list[str]:
+    """The hosts that a command names without a scheme."""
+    name = command.name
+    asks = name in ASK_NAMES
+    hosts = [
+        word
+        for word in talks
+        if "://" not in word and not (asks and (word[:1] == "+" or word.isupper()))
+    ]
+    naming = {BY_OPTION[name], *HOST_OPTIONS} if name in BY_OPTION else frozenset()
+    hosts += [value for option, value in command.sorted.values if option in naming]
+    if name == "git":
+        hosts += [word for word in command.operands if "@" in word and is_remote(word)]
+    return hosts
 
 
 def _at(scheme: str, rest: str) -> ShellDestination:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
@@ -50,19 +51,13 @@ def codes_in(
     args = argv[1:]
     low = "-command" in language.options
     options = {option.lower() for option in language.options} if low else set(language.options)
-    codes = [
-        args[at + 1]
-        for at, word in enumerate(args[:-1])
-        if (word.lower() if low else word) in options
-    ]
+    codes = [after for word, after in pairwise(args) if (word.lower() if low else word) in options]
     codes += [
         word[2:]
         for word in args
         if len(word) > 3 and word[:2] in language.options and not word.startswith("--")
     ]
-    codes += [
-        args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)
-    ]
+    codes += [after for word, after in pairwise(args) if clustered(word, language.options)]
     operands = [word for word in args if not word.startswith("-")]
     if language.program and not codes and operands:
         codes = [operands[0]]

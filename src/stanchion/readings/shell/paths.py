@@ -268,7 +268,7 @@ def _by_effects(command: Command, how: How, handed: bool) -> Iterator[Used]:
     for use, paths, base, keeps in uses:
         for path in paths:
             found: How = "looks" if finds and path not in roots and not handed else how
-            if "/" in path and is_open(path):
+            if path[:1] == "$" and "/" in path and is_open(path):
                 yield Used(str(path), use, command.cwd, how, False)
             elif _is_path(path):
                 yield Used(str(path), use, base, found if keeps or found == "looks" else "")

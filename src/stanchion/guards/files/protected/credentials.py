@@ -106,28 +106,24 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
 
 
 def _of_tool(seat: Seat, use: Use) -> Held | None:
-    tool, inner = seat.tool, seat.inner
+    """What is in the folder of a tool."""
+    tool, inner, name = seat.tool, seat.inner, seat.name
     if not seat.sure:
         # A project may have such a folder too: there the file itself must say that it signs in.
-        said = bool(inner) and (
-            says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
-        )
+        said = inner and (says_credential(name) or (name in USUAL and _signs_in(seat)))
         return TOOL if said and use != "write" else None
-    if (tool, inner[-1] if inner else "") in OPEN or seat.name.endswith(".pub"):
+    if (tool, inner[-1] if inner else "") in OPEN or name.endswith(".pub"):
         return None
     folders = {word for part in inner[:-1] for word in words_of(part)}
-    seen = not SEEN.isdisjoint(folders)
     if _signs_in(seat):
-        return None if not ASIDE.isdisjoint(folders) and "storage" not in folders else TOOL
-    if seen or is_code(seat.name):
+        return TOOL if ASIDE.isdisjoint(folders) or "storage" in folders else None
+    if not SEEN.isdisjoint(folders) or is_code(name):
         return None
-    if any(says_credential_of_tool(part) for part in inner) or (
-        not inner and says_credential(tool)
-    ):
+    if any(map(says_credential_of_tool, inner)) if inner else says_credential(tool):
         return TOOL
-    if tool in REGISTRIES and seat.name in REGISTRY_FILES:
+    if tool in REGISTRIES and name in REGISTRY_FILES:
         return TOOL if use != "write" else None
-    kept = ending(seat.name) in DATA or (inner == () and seat.area == "settings")
+    kept = ending(name) in DATA or (not inner and seat.area == "settings")
     return SETTINGS if use == "read" and kept and keeps_for_its_user(seat) else None
 
 
@@ -138,15 +134,9 @@ def keeps_for_its_user(seat: Seat) -> bool:
 
 def _signs_in(seat: Seat) -> bool:
     """Whether the tool, or the one that its maker's folder holds, signs in."""
-    for part in (
-        (seat.tool, *seat.inner[:2]) if seat.area == "data" else (seat.tool, *seat.inner[:1])
-    ):
+    for part in (seat.tool, *seat.inner[: 2 if seat.area == "data" else 1]):
         words = words_of(part)
-        if (
-            part in SIGNED_IN
-            or part.removeprefix(".") in SIGNED_IN
-            or (words and not SIGNED_IN.isdisjoint(words))
-        ):
+        if not SIGNED_IN.isdisjoint((part, part.removeprefix("."), *words)):
             return True
         if any(word.startswith(_LONG) for word in words):
             return True

@@ -112,10 +112,6 @@ def socket(command: Command, _roots: Roots) -> bool:
     )
 
 
-def _piped_shell(command: Command, _roots: Roots) -> bool:
-    return bool(command.flags & {"-i"}) and command.given is not None
-
-
 @asked
 def piped_to_host(command: Command, _roots: Roots) -> bool:
     return bool({"sh", "bash", "dash", "zsh"} & set(command.origin))
@@ -160,14 +156,6 @@ def escapes(command: Command, _roots: Roots) -> bool:
     if command.name not in SHELL_NAMES or command.given is not None or command.opens:
         return False
     return not command.operands and not command.flags - {"-i", "-p", "-l"}
-
-
-def _downloads_program(command: Command, _roots: Roots) -> bool:
-    return (
-        bool({"-i"} & command.flags)
-        and command.name in SHELL_NAMES
-        and any(">" in op for op, _ in command.opens)
-    )
 
 
 @asked
