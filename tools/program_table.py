@@ -1,29 +1,43 @@
 """`python -m tools.program_table`: write what runs of the table of programs, whose files do not
 ship."""
 
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, get_args
 
 import msgspec
 import yaml
 
 from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.consequence import Program
+from stanchion.guards.shell.consequence import Risks
 from stanchion.guards.shell.rule import Rule, rules_of
 from stanchion.guards.shell.rules import ASKED, FILE
+from stanchion.readings.shell import known
+from stanchion.readings.shell.known import Kind, KnownPrograms, ProgramUse
 
 SRC: Final = Path(__file__).resolve().parents[1] / "src/stanchion"
 FOLDER: Final = SRC / "readings/shell/programs"
 RISKS: Final = SRC / "guards/shell" / FILE
+USAGES: Final = SRC / "readings/shell" / known.FILE
+KINDS: Final = frozenset(get_args(Kind))
 assert ASKED
+
+
+class Entry(ProgramUse, frozen=True, forbid_unknown_fields=True):
+    """All that is known of programs: what they do with their words, risks, and commands that are
+    such, and that are none."""
+
+    risks: Risks = msgspec.field(default_factory=dict)
+    hits: tuple[str, ...] = ()
+    misses: tuple[str, ...] = ()
 
 
 class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A file of the table: programs by their names, the family of their risks where a row does not
     say it, and commands of more than one program that are such, and that are none."""
 
-    family: str
-    programs: dict[str, Program]
+    programs: dict[str, Entry]
+    family: str = ""
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()
 
@@ -49,15 +63,39 @@ def rules() -> list[Rule]:
         rule
         for table in tables().values()
         for names, program in table.programs.items()
-        for rule in rules_of(program, names, table.family)
+        for rule in rules_of(program.risks, names, table.family)
     ]
     return sorted(found, key=lambda rule: order.index(rule.family))
 
 
-def risks() -> bytes:
-    """The rows as they run."""
-    return b"\n".join([*map(msgspec.json.encode, rules()), b""])
+def usages() -> Iterator[KnownPrograms]:
+    """What programs do with their words; raises `ValueError` where two entries tell of one program,
+    or a kind is none."""
+    told: set[str] = set()
+    for table in tables().values():
+        for names, program in table.programs.items():
+            said = {field: getattr(program, field) for field in ProgramUse.__struct_fields__}
+            if all(said[field] == getattr(ProgramUse(), field) for field in said):
+                continue
+            if twice := sorted(told.intersection(names.split())):
+                raise ValueError(f"`{names}`: another entry tells of `{twice[0]}`, too")
+            if wrong := sorted(frozenset(program.kinds.split()) - KINDS):
+                raise ValueError(
+                    f"`{names}`: no program is `{wrong[0]}`: write one of {', '.join(KINDS)}"
+                )
+            told.update(names.split())
+            yield KnownPrograms(names=names, **said)
+
+
+def _lines(rows: list[Rule] | list[KnownPrograms]) -> bytes:
+    return b"\n".join([*map(msgspec.json.encode, rows), b""])
+
+
+def written() -> dict[Path, bytes]:
+    """The files that ship, and what is to be in them."""
+    return {RISKS: _lines(rules()), USAGES: _lines(list(usages()))}
 
 
 if __name__ == "__main__":
-    RISKS.write_bytes(risks())
+    for file, body in written().items():
+        file.write_bytes(body)

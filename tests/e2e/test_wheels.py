@@ -130,6 +130,7 @@ def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(
     assert [one for one in inside if "secrets/rules" in one] == []
     assert "stanchion/guards/secrets/index.jsonl" in inside
     assert "stanchion/guards/shell/risks.jsonl" in inside
+    assert "stanchion/readings/shell/programs.jsonl" in inside
 
 
 def test_the_license_of_the_lexicon_ships_with_it(wheels: dict[str, Path]) -> None:

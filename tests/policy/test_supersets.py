@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import pytest
 
-from stanchion.guards.files.protected import FAMILIES
+from stanchion.guards.files.protected import shown_by
 from stanchion.kernel.actions import Action
 from stanchion.policy.load import load_policy
 from stanchion.policy.loosening import loosenings
@@ -22,7 +22,7 @@ OTHERWISE: Final = {
 """Options whose change is not in itself stricter or looser."""
 TOOLS: Final = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
 CALLS: Final[list[tuple[str, dict[str, Any]]]] = [
-    *[(TOOLS[use], {"path": path}) for family in FAMILIES for path, use in family.HITS],
+    *[(TOOLS[use], {"path": path}) for _, path, use in shown_by("hit")],
     *[("fetch_url", {"url": f"http://{host}/"}) for host in ("169.254.169.254", "metadata.goog")],
     ("bash", {"command": "curl 169.254.169.254/latest/meta-data/iam"}),
     ("bash", {"command": "cat /etc/shadow"}),

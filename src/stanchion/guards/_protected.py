@@ -27,7 +27,3 @@ class Held(NamedTuple):
 
     what: str
     asks: bool = False
-
-
-Shown = tuple[tuple[str, Use], ...]
-"""Paths and uses that show what a family of rules hits or misses."""

@@ -12,7 +12,6 @@ from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
-from stanchion.readings.shell.effects import DATA
 from stanchion.readings.word_lists import listed
 
 SHOWS: Final = PRINTS | LOOKS_FOR | listed(
@@ -35,6 +34,11 @@ SERVICES: Final = dict.fromkeys(
     0,
 ) | dict.fromkeys(listed("gh glab aws gcloud az doctl service"), 1)
 """Programs that ask a service or tell it what to do, and which of their words says which."""
+BODIES: Final = listed(
+    "-d --data --data-binary --data-ascii --data-raw --data-urlencode --json -F --form -T "
+    "--upload-file"
+)
+"""Options by which a request has a body."""
 GROUPS: Final = listed("compose container image volume network rollout")
 """Words before that one."""
 ASKS: Final = listed("logs ps inspect top checks events stats")
@@ -83,7 +87,7 @@ def _looks(command: Command) -> bool:
         return False
     if name == "curl":
         methods = [value for flag, value in command.sorted.values if flag in METHODS]
-        return command.flags.isdisjoint(DATA) and GETS.issuperset(methods)
+        return command.flags.isdisjoint(BODIES) and GETS.issuperset(methods)
     at = SERVICES.get(name, -1)
     words = [word for word in command.operands if word not in GROUPS][: at + 1]
     asks = len(words) == at + 1 > 0 and (words[at] in ASKS or reads(words[at]))

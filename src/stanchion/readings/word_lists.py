@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from pkgutil import get_data
+
 
 def listed(text: str) -> frozenset[str]:
     """The words of a text."""
     return frozenset(text.split())
+
+
+def in_order(text: str) -> tuple[str, ...]:
+    """The words of a text, in their order."""
+    return tuple(text.split())
+
+
+def sections(package: str, file: str) -> dict[str, frozenset[str]]:
+    """The words of a file of a package, by the titles in brackets above them."""
+    body = get_data(package, file)
+    parts = ("" if body is None else f"\n{body.decode()}").split("\n[")[1:]
+    return {title: listed(text) for part in parts for title, _, text in [part.partition("]\n")]}

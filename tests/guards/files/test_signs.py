@@ -11,7 +11,7 @@ from hypothesis import example, given, strategies as st
 from stanchion.guards._own import OwnPlaces
 from stanchion.guards._protected import Use
 from stanchion.guards.files import Files
-from stanchion.guards.files.protected import FAMILIES
+from stanchion.guards.files.protected import shown_by
 from stanchion.guards.files.protected.seat import AREAS, HOMES, TEMPORARY
 from stanchion.guards.files.protected.system import SITES
 from stanchion.kernel.events import RunInfo, ToolCall
@@ -23,7 +23,7 @@ OWN = OwnPlaces(
     ("/work/shop/kept/agents.db",), ("/work/shop/rules/p.yaml",), "/work/shop", "/home/ann"
 )
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}
-SHOWN = [shown for family in FAMILIES for shown in (*family.HITS, *family.MISSES)]
+SHOWN = [shown[1:] for shown in (*shown_by("hit"), *shown_by("miss"))]
 NAMES = sorted(
     {part for path, _ in SHOWN for part in path.replace("\\", "/").split("/")}
     | {part for start in (*AREAS, *HOMES, *TEMPORARY, *SITES) for part in start}

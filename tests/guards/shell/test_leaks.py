@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.guards.shell.secret_places import is_secret
+from stanchion.guards.shell.places import is_secret
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.secret_sources import SOURCE
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.readings.sql.classes import classify
+from stanchion.readings.sql.view import classify
 
 PICKING = """
 id = 5

@@ -26,8 +26,7 @@ from stanchion.readings.act import Act, act_of
 from stanchion.readings.claims.claim import PATHLESS, Claim, Predicate, same_path
 from stanchion.readings.claims.facts import Content, Fact, Ran, facts
 from stanchion.readings.names import plain
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import WRITES
+from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.outcome import decided
 from stanchion.readings.shell.single import single
 from stanchion.readings.word_lists import listed

@@ -27,8 +27,7 @@ from stanchion.guards.files.scope import (
     ready_scope,
     untold,
 )
-from stanchion.guards.files.search_path import adds_to_path
-from stanchion.guards.files.surroundings import around, elsewhere
+from stanchion.guards.files.surroundings import adds_to_path, around, elsewhere
 from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside, GuardGate

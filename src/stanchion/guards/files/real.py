@@ -19,8 +19,7 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-from stanchion.readings.paths.devices import is_device
-from stanchion.readings.paths.place import is_url, place_of
+from stanchion.readings.paths.place import is_device, is_url, place_of
 from stanchion.readings.paths.targets import Target
 
 

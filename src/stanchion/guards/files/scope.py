@@ -10,9 +10,8 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.readings import Reading
-from stanchion.readings.paths.devices import is_device
 from stanchion.readings.paths.globs import Pattern, listed
-from stanchion.readings.paths.place import Place, inside, joined, place_of
+from stanchion.readings.paths.place import Place, inside, is_device, joined, place_of
 
 
 class FileScope(NamedTuple):

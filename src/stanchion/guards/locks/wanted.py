@@ -11,8 +11,7 @@ from stanchion.guards.locks.table import Want
 from stanchion.kernel.events import Handoff, ToolCall
 from stanchion.readings import Reading
 from stanchion.readings.act import Use, act_of
-from stanchion.readings.paths.devices import is_device
-from stanchion.readings.paths.place import Place, is_url, joined, place_of
+from stanchion.readings.paths.place import Place, is_device, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
 from stanchion.readings.paths.targets import Seeing, Target, targets, targets_in
 

@@ -27,7 +27,7 @@ def added(programs: Mapping[str, Program]) -> dict[str, Pairs]:
             raise ValueError(
                 f"`programs` has `{names}`: write names of programs, parted by a blank"
             )
-        rules = [(FAMILIES[rule.family], rule) for rule in rules_of(program, names, FAMILY)]
+        rules = [(FAMILIES[rule.family], rule) for rule in rules_of(program.risks, names, FAMILY)]
         for name in names.lower().split():
             found[name] = (*found.get(name, ()), *rules)
     return found

@@ -17,17 +17,9 @@ Level = Literal["pass", "note", "doubt", "danger"]
 """How it is answered: not at all, said aloud, a person decides, or refused."""
 
 Loss = Literal[
-    "nothing",
-    "regenerable",
-    "recoverable",
-    "visible",
-    "work",
-    "changed",
-    "unknown",
-    "others",
-    "good",
-    "control",
-]
+    "nothing", "regenerable", "recoverable", "visible", "work", "changed", "unknown", "others",
+    "good", "control"
+]  # fmt: skip
 """What is lost, by its name in the table."""
 
 
@@ -128,10 +120,14 @@ class RiskRow(
     otherwise: Loss = "nothing"
 
 
+Risks = dict[str, tuple[str | RiskRow, ...]]
+"""Rows, by why they are a danger."""
+
+
 class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What is known of programs: risks, each by why it is one; commands that are such, and that are
     none."""
 
-    risks: dict[str, tuple[str | RiskRow, ...]]
+    risks: Risks
     hits: tuple[str, ...] = ()
     misses: tuple[str, ...] = ()

@@ -3,44 +3,119 @@ what it fetches."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from html import unescape
+from itertools import islice
 from shlex import quote
-from typing import Final
+from typing import Any, Final
+
+import msgspec
 
 from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.worst import dangers
-from stanchion.guards.shell.written import READ_BY_PEOPLE, begins_with, scripts
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
+from stanchion.readings.word_lists import in_order, listed
+
+READ_BY_PEOPLE: Final = (
+    ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg",
+    ".po", ".log",
+)  # fmt: skip
+"""How the names of files end that nobody runs."""
+SHELL: Final = in_order(".sh .bash .zsh .ksh .fish .command .bats .envrc .profile rc")
+RECIPES: Final = listed("makefile gnumakefile justfile .justfile procfile")
+LONGEST_NAME: Final = 256
+MANY: Final = 64
+"""How many words are read as those of one command."""
+
+ARGUMENTS: Final = listed("args arguments argv")
+"""What the words of a program are called that stand in a list beside its name."""
+
+_SETTING: Final = regex(r"\s*(?:export\s+|override\s+)?([A-Za-z_]\w*)\s*(?:[:?+]*=)\s*(.*)")
+_USED: Final = regex(r"\$[({]\s*(?!shell\b)([A-Za-z_]\w*)\s*[)}]|\{\{\s*([A-Za-z_]\w*)\s*\}\}")
+_SHELL_CALL: Final = regex(r"\$\(shell ")
+_SHEBANG: Final = regex(r"#!\s*(?:\S*/)?(?:env\s+(?:-S\s+)?)?([\w.+-]+)\s*(\S*)")
+
+
+def begins_with(text: str) -> re.Match[str] | None:
+    """The line at the head of a text that says what runs it."""
+    return _SHEBANG.match(text)
+
+
+def scripts(name: str, text: str, shebang: re.Match[str] | None) -> Iterator[str]:
+    """The shell texts that are in a file."""
+    program = "" if shebang is None else shebang[1].lower()
+    if program in ("make", "just") or name in RECIPES or name.endswith((".mk", ".just")):
+        yield _recipes(text)
+    elif program.endswith("sh") or name.endswith(SHELL) or (not program and "." not in name):
+        yield text
+    elif name.endswith(".json"):
+        yield from _strings(text)
+
+
+def _recipes(text: str) -> str:
+    """The recipes of a Makefile or a justfile as a shell would run them, its variables before
+    them."""
+    lines: list[str] = []
+    for line in text.replace("\\\n", " ").split("\n"):
+        if line[:1] in ("\t", " "):
+            line = line.strip().lstrip("@-+")
+        elif (found := _SETTING.fullmatch(line)) is not None:
+            value = found[2].strip().strip("'\"")
+            line = f"{found[1]}='{value}'" if "$" not in value else f'{found[1]}="{value}"'
+        else:
+            continue
+        lines.append(
+            _USED.sub(lambda one: f"${{{one[1] or one[2]}}}", _SHELL_CALL.sub("$(", line)).replace(
+                "$$", "$"
+            )
+        )
+    return "\n".join(lines)
+
+
+def _strings(text: str) -> Iterator[str]:
+    """The texts of a JSON document, wherever they stand."""
+    try:
+        waiting: list[Any] = [msgspec.json.decode(text)]
+    except (msgspec.DecodeError, RecursionError):
+        return
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, str):
+            yield one
+        elif isinstance(one, list):
+            yield from _together(one)
+            waiting += one
+        elif isinstance(one, dict):
+            for name, words in one.items():
+                if name in ARGUMENTS and isinstance(words, list):
+                    yield from _together(
+                        [value for key, value in one.items() if key != name], words
+                    )
+            waiting += one.values()
+
+
+def _together(first: list[Any], words: list[Any] | None = None) -> Iterator[str]:
+    """Words that stand beside each other as one command: those of a list, or each of some texts
+    with a list behind."""
+    if words is None:
+        first, words = first[:1], first[1:]
+    behind = [quote(word) for word in words[:MANY] if isinstance(word, str)]
+    for program in first if behind else ():
+        if isinstance(program, str) and len(program) <= LONGEST_NAME:
+            yield " ".join([program, *behind])
+
 
 LONGEST: Final = 65_536
 MOST: Final = 200
 """How many texts of a file are read as commands."""
-CODE: Final = (
-    ".rs",
-    ".js",
-    ".ts",
-    ".mjs",
-    ".cjs",
-    ".rb",
-    ".go",
-    ".php",
-    ".gradle",
-    ".groovy",
-    ".kts",
-    "jenkinsfile",
-)
+CODE: Final = in_order(".rs .js .ts .mjs .cjs .rb .go .php .gradle .groovy .kts jenkinsfile")
 BUILDS: Final = (".targets", ".props", ".csproj", ".vbproj", ".fsproj", ".vcxproj", ".proj")
-UNASKED: Final = (
-    "setup.py",
-    "build.rs",
-    "conftest.py",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "noxfile.py",
+UNASKED: Final = in_order(
+    "setup.py build.rs conftest.py sitecustomize.py usercustomize.py noxfile.py"
 )
 """Files that run although nobody calls them: when something is built, installed, tested or
 begun."""
@@ -74,6 +149,15 @@ _FREES: Final = regex(
 """Settings that let an agent do things without a person."""
 
 
+SETTINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+HOMES: Final = ("~/", "/home/", "/Users/", "/root/")
+RUN_UNASKED: Final = (*[f"/{name}" for name in UNASKED], ".gyp", ".gypi")
+SIGNS: Final = (
+    ("/package.json", _LIFE), ("", _OPENS), ("", _ON_HOST), (BUILDS, _WITH_EACH),
+)  # fmt: skip
+"""What a file says of itself that runs unasked, by how its path ends."""
+
+
 def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     """What a text would do once it is in a file of that name and runs: `leak`, `fetched`, `frees`,
     `takes` (it reads what is protected, which `takes` says of a shell text), or nothing."""
@@ -82,60 +166,52 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     if len(text) < 8 or last.endswith(READ_BY_PEOPLE):
         return ""
     text = text[:LONGEST]
-    if (
-        last.endswith((".json", ".jsonc", ".toml", ".yaml", ".yml"))
-        and "/." in f"/{name}"
-        and _FREES.search(text)
-    ):
+    if last.endswith(SETTINGS) and "/." in f"/{name}" and _FREES.search(text):
         return "frees"
-    unasked = last in UNASKED or _HOOKS.search(name) is not None
-    unasked = (
-        unasked
-        or (last == "package.json" and _LIFE.search(text) is not None)
-        or _OPENS.search(text) is not None
-    )
-    unasked = unasked or last.endswith((".gyp", ".gypi")) or _ON_HOST.search(text) is not None
-    unasked = unasked or (last.endswith(BUILDS) and _WITH_EACH.search(text) is not None)
-    for command in _commands(last, text):
-        for danger in dangers(command, HERE):
-            if danger.family.name == "exfiltration" and level_of(danger.loss) == "danger":
-                return "leak"
-            if unasked and danger.family.name == "remote_code":
-                return "fetched"
-    if (
-        (last in UNASKED or _TESTS.search(last) or last.endswith(".ipynb"))
-        and _HOME.search(text)
-        and _READ.search(text)
-    ):
-        literals = [
-            next(part for part in found.groups() if part is not None)
-            for found in _TEXT.finditer(text)
-        ]
-        if any(takes(f"cat {_in_home(each)}") for each in literals[:MOST] if each):
-            return "takes"
-    if last.endswith(".ipynb"):
-        literals = [
-            next(part for part in found.groups() if part is not None)
-            for found in _TEXT.finditer(text)
-        ]
-        paths = [
-            each
-            for each in literals[:MOST]
-            if each.startswith(("~/", "/home/", "/Users/", "/root/"))
-        ]
-        lines = [line.lstrip("!% \t") for line in text.split("\n")[:MOST] if line[:1] in ("!", "%")]
-        reads = [f"cat {each if each[0] == '~' else quote(each)}" for each in paths]
-        return "takes" if any(takes(each) for each in [*reads, *lines]) else ""
-    if last.endswith(".py"):
-        return ""
-    return "takes" if any(takes(script) for script in list(_scripts(last, text))[:MOST]) else ""
+    unasked = _runs_unasked(f"/{name}", text)
+    for danger in [
+        danger for command in _commands(last, text) for danger in dangers(command, HERE)
+    ]:
+        if danger.family.name == "exfiltration" and level_of(danger.loss) == "danger":
+            return "leak"
+        if unasked and danger.family.name == "remote_code":
+            return "fetched"
+    return "takes" if any(map(takes, _reading(last, text))) else ""
+
+
+def _runs_unasked(name: str, text: str) -> bool:
+    """Whether a file runs although nobody calls it: by its name, or by what it says of itself."""
+    if name.endswith(RUN_UNASKED) or _HOOKS.search(name) is not None:
+        return True
+    return any(name.endswith(ends) and sign.search(text) for ends, sign in SIGNS)
+
+
+def _reading(name: str, text: str) -> Iterator[str]:
+    """Shell texts that read what a file reads when it runs."""
+    notebook = name.endswith(".ipynb")
+    tests = notebook or name in UNASKED or _TESTS.search(name)
+    if tests and _HOME.search(text) and _READ.search(text):
+        yield from [f"cat {_in_home(each)}" for each in _literals(text) if each]
+    if notebook:
+        paths = [each for each in _literals(text) if each.startswith(HOMES)]
+        yield from [f"cat {each if each[0] == '~' else quote(each)}" for each in paths]
+        lines = text.split("\n")[:MOST]
+        yield from [line.lstrip("!% \t") for line in lines if line[:1] in ("!", "%")]
+    elif not name.endswith(".py"):
+        yield from islice(_scripts(name, text), MOST)
+
+
+def _literals(text: str) -> list[str]:
+    """The texts in a piece of code."""
+    found = islice(_TEXT.finditer(text), MOST)
+    return [next(part for part in one.groups() if part is not None) for one in found]
 
 
 def _commands(name: str, text: str) -> Iterator[Command]:
     if name.endswith(".py"):
         yield from analysed(("python3", "-c", text)).commands
         return
-    for script in list(_scripts(name, text))[:MOST]:
+    for script in islice(_scripts(name, text), MOST):
         yield from analysed(script).commands
 
 

@@ -1,4 +1,4 @@
-"""Places: what a path in a command stands for, and how much would be lost with it."""
+"""Places: which part of a machine a path leads to, and where secrets are."""
 
 from __future__ import annotations
 
@@ -6,39 +6,20 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.secret_sources import SOURCE
+from stanchion.readings.word_lists import in_order
 
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
     "/sbin", "/srv", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private",
     "/snap", "/mnt", "/media", "/Volumes", "C:/Windows", "C:",
 )  # fmt: skip
-CORE: Final = (
-    "/bin",
-    "/boot",
-    "/dev",
-    "/etc",
-    "/lib",
-    "/lib32",
-    "/lib64",
-    "/sbin",
-    "/sys",
-    "/usr",
-    "/proc",
-    "/System",
-)
+CORE: Final = in_order("/bin /boot /dev /etc /lib /lib32 /lib64 /sbin /sys /usr /proc /System")
 """Folders of the system itself: a single file of these matters."""
 HOMES: Final = ("/home", "/Users", "/root", "~")
-TEMPORARY: Final = (
-    "/tmp",
-    "/var/tmp",
-    "/dev/shm",
-    "/private/tmp",
-    "$TMPDIR",
-    "$TMP",
-    "$TEMP",
-    "/var/folders",
-)
+TEMPORARY: Final = in_order("/tmp /var/tmp /dev/shm /private/tmp $TMPDIR $TMP $TEMP /var/folders")
 SHARED: Final = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Those of them in which other programs keep their files and sockets, too."""
 HIDDEN: Final = ("/tmp/.*", "/tmp/.[", "/tmp/.?", "/var/tmp/.*")
@@ -161,3 +142,73 @@ def place_of(path: str, cwd: str, roots: Roots) -> str:
     if not roots.here:
         return "outside"
     return "all" if where in (".", "*", "**", ".*", "./**", "{}") else "own"
+
+
+PUBLIC: Final = (
+    ".pub", ".example", ".sample", ".template", ".dist", ".tmpl", ".crt", ".md", ".ssh/config",
+    ".ssh/known_hosts", ".ssh/authorized_keys",
+)  # fmt: skip
+"""How the names of files end that tell no secret."""
+
+FOLDERS: Final = (
+    r"\.(?:ssh|gnupg|aws|azure|oci|aliyun|kube|docker|terraform\.d|password-store)",
+    r"\.config/(?:gcloud|gh|hub|op|doctl|rclone|sops|helm|heroku|stripe|netlify|configstore)",
+    (
+        r"\.local/share/keyrings|keychains?|(?:var/)?run/secrets|etc/(?:ssl/private|wireguard|"
+        r"kubernetes/pki)"
+    ),
+    (
+        r"(?:google/chrome|google-chrome|chromium|bravesoftware|microsoft/edge|\.mozilla|mozilla/"
+        r"firefox|firefox/profiles)"
+    ),
+    r"\.(?:ethereum|bitcoin|electrum|solana|exodus)",
+)
+"""Folders that are secret as a whole: of keys, of tools and clouds, of browsers, of money."""
+
+FILES: Final = (
+    (
+        r"\.ssh/(?:id_\w+|identity|\*.*)|id_(?:rsa|ed25519|ecdsa|dsa)\w*|[\w.*-]*(?:\.pem|\.key|"
+        r"-key\.txt)"
+    ),
+    (
+        r"[\w.*-]*\.(?:kdbx|keytab|jks|p12|pfx|ppk|keystore)|master\.key|wallet\.dat|"
+        r"login\.keychain(?:-db)?"
+    ),
+    (
+        r"\.aws/(?:credentials|config|sso|\*).*|\.docker/(?:config\.json|\*)|\.kube/\S+|\.config/\w+/"
+        r"\S+|\.gnupg/.*"
+    ),
+    (
+        r"\.(?:netrc|pgpass|git-credentials|npmrc|pypirc|my\.cnf|htpasswd|boto|s3cfg|vault-token|"
+        r"terraformrc)"
+    ),
+    (
+        r"(?:\.(?:gem|cargo)/)?credentials(?:\.(?:json|toml|ya?ml|xml|db|ini))?|\.m2/settings\S*|"
+        r"\.composer/auth\S*"
+    ),
+    r"\.(?:claude|codex|gemini|cursor|continue|aider)/[^/]*(?:auth|credential|token|key)\S*",
+    (
+        r"\.env(?:\.\w+|rc)?|[\w-]+\.env|secrets?\.(?:ya?ml|json|toml|txt)|"
+        r"service[-_]?account[\w.-]*\.json"
+    ),
+    r"[\w.*-]*\.(?:tfstate(?:\.backup)?|tfvars)",
+    r"\.\w+_history|fish_history|consolehost_history\.txt",
+    (
+        r"etc/(?:g?shadow|sudoers\S*|krb5\.keytab|ssh/ssh_host\S*)|proc/[^/]+/environ|(?:var/)?run/"
+        r"secrets/\S+"
+    ),
+    r"login data|local state|cookies(?:\.sqlite)?|key[34]\.db|logins\.json|web data",
+    r"sam|ntds\.dit|lsass\.dmp|system32/config/\w+|\.terraform\.d/\S+|\.azure/\S+",
+)
+"""Files: keys, stores of keys, what tools keep, settings with secrets, histories, what the system
+keeps, browsers'."""
+
+_SECRET: Final = regex(rf"(?:^|[/@=:])(?:(?:{'|'.join(FOLDERS)})(?:/.*)?|{'|'.join(FILES)})$")
+
+
+def is_secret(path: str) -> bool:
+    """Whether a path is where keys, passwords or traces of people are usually kept."""
+    if path == SOURCE[1:]:
+        return True
+    low = path.lower().replace("\\", "/").rstrip("/")
+    return not low.endswith(PUBLIC) and _SECRET.search(low) is not None

@@ -8,11 +8,11 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.consequence import Loss, Program, RiskRow
+from stanchion.guards.shell.consequence import Loss, RiskRow, Risks
 from stanchion.guards.shell.places import Roots, place_of
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.once import Once
+from stanchion.readings.shell.options import Once
 
 Check = Callable[[Command, Roots], bool]
 
@@ -83,10 +83,10 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         return all(test(command, roots) for test in self._tests)
 
 
-def rules_of(program: Program, names: str, family: str) -> Iterator[Rule]:
-    """The rows of a program of these names, of the family where a row does not say it; raises
+def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
+    """The risks of programs of these names as rows, of the family where one does not say it; raises
     `ValueError` for one that nobody could follow."""
-    for why, rows in program.risks.items():
+    for why, rows in risks.items():
         for row in rows:
             given = RiskRow(words=row) if isinstance(row, str) else row
             said = msgspec.structs.asdict(given)

@@ -21,8 +21,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.shell.analysis import Analysis, analysed
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import find_roots
+from stanchion.readings.shell.command import Command, find_roots
 from stanchion.readings.shell.partly_known import Open
 
 if TYPE_CHECKING:
@@ -142,7 +141,7 @@ class Verdict:
 
     def _is_scratch(self, danger: Danger, found: Analysis) -> bool:
         """Whether only things of tests on this host are hit."""
-        from stanchion.guards.shell.scratch import CLIENTS, is_chosen, is_scratch
+        from stanchion.guards.shell.made import CLIENTS, is_chosen, is_scratch
 
         scratch = danger.family.name == "database" or danger.command.name in CLIENTS
         return (scratch and is_scratch(danger.command, found.commands)) or is_chosen(

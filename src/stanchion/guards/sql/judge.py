@@ -17,12 +17,9 @@ from stanchion.kernel.sizes import Limits
 from stanchion.readings import Reading
 from stanchion.readings.commands.roles import COMMAND, role_of
 from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.sql.catalogs import SECRET
-from stanchion.readings.sql.classes import REMEMBERED_CHARS, classify
 from stanchion.readings.sql.clients import given_by, given_by_code
 from stanchion.readings.sql.dialect import dialect_said_by
 from stanchion.readings.sql.fragments import shape_of
-from stanchion.readings.sql.functions import CHANGES
 from stanchion.readings.sql.places import (
     SAYING,
     SURELY,
@@ -36,8 +33,11 @@ from stanchion.readings.sql.places import (
     texts_in,
     values_named,
 )  # fmt: skip
+from stanchion.readings.sql.pure import CHANGES
 from stanchion.readings.sql.recognise import is_sql
 from stanchion.readings.sql.statement import Does, Statement
+from stanchion.readings.sql.tables import SECRET
+from stanchion.readings.sql.view import REMEMBERED_CHARS, classify
 
 _NAMED: Final = {
     Does.UPKEEP: "write",

@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.code import spoken
 from stanchion.readings.commands.roles import (
     BEHIND_IT,
     BESIDE,
@@ -30,6 +29,7 @@ from stanchion.readings.commands.shapes import (
     given,
     is_lone,
     listed,
+    spoken,
     words_behind,
 )
 from stanchion.readings.commands.words import DECODERS, LANGUAGES, PAGE

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from stanchion.kernel.names import glob, is_glob
-from stanchion.readings.paths.devices import is_device
-from stanchion.readings.paths.place import Place, place_of
+from stanchion.readings.paths.place import Place, is_device, place_of
 
 
 class Pattern(NamedTuple):

@@ -145,3 +145,17 @@ def inside(place: Place, folder: Place) -> bool:
         and place.up == folder.up
         and place.parts[: len(folder.parts)] == folder.parts
     )
+
+
+HARMLESS: Final = frozenset(
+    Place("/", ("dev", name))
+    for name in ("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "full")
+)
+
+
+def is_device(place: Place) -> bool:
+    """Whether a place is such a device, or a file that the program has open. What is below a folder
+    that it has open is none: that may be anywhere."""
+    return place in HARMLESS or (
+        place.root == "/" and place.parts[:2] == ("dev", "fd") and len(place.parts) <= 3
+    )

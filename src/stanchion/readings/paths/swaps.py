@@ -11,18 +11,8 @@ from stanchion.readings.word_lists import listed
 
 MOST: Final = 64
 OLD: Final = listed("oldstring oldstr oldtext old search find searchtext pattern before")
-NEW: Final = frozenset(
-    {
-        "newstring",
-        "newstr",
-        "newtext",
-        "new",
-        "replace",
-        "replacement",
-        "replacewith",
-        "replacetext",
-        "after",
-    }
+NEW: Final = listed(
+    "newstring newstr newtext new replace replacement replacewith replacetext after"
 )
 SCRIPTS: Final = listed("expression expressions expr sed substitution")
 _SED: Final = regex(

@@ -12,7 +12,7 @@ from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings import act_words as words
 from stanchion.readings.act import Act, Use, act_of
 from stanchion.readings.commands import Held
-from stanchion.readings.commands.code import Text
+from stanchion.readings.commands.shapes import Text
 from stanchion.readings.names import letters, plain
 from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.place import is_file_url

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.syntax import Syntax
-from stanchion.readings.shell.escapes import unescape
+from stanchion.readings.shell.outputs import unescape
 
 Kind = Literal["name", "text", "run", "number", "sign", "line", "words"]
 MANY: Final = 20_000

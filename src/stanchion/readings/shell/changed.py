@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -15,63 +15,171 @@ from stanchion.readings.act import Use
 from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.git_files import changed_by_git
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
+from stanchion.readings.shell.known import WORDS, named, words_by_name
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
+
+ABOVE: Final = listed(
+    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"
+)
+"""Options before the command's name that take a value."""
+VALUED: Final = WORDS["git options with a value"]
+NEW: Final = listed("-b -B --orphan --detach -d -t --track")
+"""With these, `checkout` goes to a branch."""
+RESETS: Final = listed("--hard --merge --keep")
+SHOWN_ONLY: Final = listed("--check --stat --numstat --summary --cached")
+_FILE: Final = regex(r"\.{1,2}|:/?.*|.*/|\.{1,2}/.*|.*\.[A-Za-z][A-Za-z0-9]{0,7}|.*[*?].*")
+"""What is a file's name rather than a branch's."""
+_REPOSITORY: Final = regex(r".*?([^/:]+?)(?:\.git)?/*")
+
+Told = Iterator[tuple[str, Use]]
+
+
+def changed_by_git(command: Command) -> Told:
+    """What a `git` command writes and deletes in its checkout, and where it makes another one."""
+    words = list(command.argv[1:])
+    folder = ""
+    while words and words[0][:1] == "-":
+        option, equals, value = words.pop(0).partition("=")
+        if option in ABOVE:
+            value = value if equals else words.pop(0) if words else ""
+            folder = _within(folder, value) if option in ("-C", "--work-tree") else folder
+    told = TOLD.get(words[0]) if words else None
+    if told is not None:
+        yield from [(_within(folder, path), use) for path, use in told(words[1:])]
+
+
+def _within(folder: str, path: str) -> str:
+    return (
+        path
+        if not folder or path[:1] in ("/", "~", "$") or not path
+        else f"{folder.rstrip('/')}/{path}"
+    )
+
+
+def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """Options, operands before `--`, and operands behind it."""
+    cut = words.index("--") if "--" in words else len(words)
+    options: list[str] = []
+    operands: list[str] = []
+    before = ""
+    for word in words[:cut]:
+        if word[:1] == "-":
+            options.append(word.partition("=")[0])
+        elif before not in VALUED:
+            operands.append(word)
+        before = word
+    return options, operands, words[cut + 1 :]
+
+
+def _checkout(words: list[str]) -> Told:
+    options, operands, paths = _sorted(words)
+    if paths or "--" in words:
+        yield from [(path, "write") for path in paths]
+    elif NEW.isdisjoint(options):
+        # `git checkout TREE file …`, or one word that is a branch or a file.
+        named = (
+            operands[1:]
+            if len(operands) > 1
+            else [word for word in operands if _FILE.fullmatch(word)]
+        )
+        yield from [(path, "write") for path in named]
+        if len(operands) > 1 and _FILE.fullmatch(operands[0]):
+            yield operands[0], "write"
+
+
+def _every(use: Use, unless: str, but: str = "") -> Callable[[list[str]], Told]:
+    """All that a command names, unless one of these options says otherwise."""
+    bars, lifts = listed(unless), listed(but)
+
+    def told(words: list[str]) -> Told:
+        options, operands, paths = _sorted(words)
+        if bars.isdisjoint(options) or not lifts.isdisjoint(options):
+            yield from [(path, use) for path in (*operands, *paths)]
+
+    return told
+
+
+def _reset(words: list[str]) -> Told:
+    return iter([] if RESETS.isdisjoint(words) else [(".", "write")])
+
+
+def _init(words: list[str]) -> Told:
+    return islice(_every("write", "")(words), 1)
+
+
+def _move(words: list[str]) -> Told:
+    _, operands, paths = _sorted(words)
+    both = [*operands, *paths]
+    yield from [(path, "delete") for path in both[:-1]]
+    yield from [(path, "write") for path in both[-1:]]
+
+
+def _clean(words: list[str]) -> Told:
+    options, operands, paths = _sorted(words)
+    short = "".join([option[1:] for option in options if option[:2] != "--"])
+    if ("f" in short or "--force" in options) and "n" not in short and "--dry-run" not in options:
+        yield from [(path, "delete") for path in ([*operands, *paths] or ["."])]
+
+
+def _clone(words: list[str]) -> Told:
+    _, operands, paths = _sorted(words)
+    both = [*operands, *paths]
+    named = _REPOSITORY.fullmatch(both[0]) if both else None
+    if len(both) > 1:
+        yield both[1], "write"
+    elif named is not None:
+        yield named[1], "write"
+
+
+def _worktree(words: list[str]) -> Told:
+    if words[:1] in (["add"], ["remove"], ["move"]):
+        _, operands, paths = _sorted(words[1:])
+        both = [*operands, *paths]
+        yield from [(path, "write" if words[0] == "add" else "delete") for path in both[:1]]
+        yield from [(path, "write") for path in (both[1:2] if words[0] == "move" else [])]
+
+
+def _submodule(words: list[str]) -> Told:
+    if words[:1] == ["add"]:
+        yield from _clone(words[1:])
+
+
+def _into(words: list[str]) -> Told:
+    """Commands that write what `-o` or `--output` names."""
+    for word, after in pairwise((*words, "")):
+        option, equals, value = word.partition("=")
+        if option in ("-o", "--output", "--output-directory"):
+            yield value if equals else after, "write"
+
+
+def _apply(words: list[str]) -> Told:
+    """A patch in a file says in that file what it changes."""
+    options, operands, paths = _sorted(words)
+    if (operands or paths) and SHOWN_ONLY.isdisjoint(options):
+        yield "", "write"
+
+
+TOLD: Final[dict[str, Callable[[list[str]], Told]]] = {
+    "checkout": _checkout, "restore": _every("write", "--staged -S", "--worktree -W"),
+    "rm": _every("delete", "--cached -n --dry-run"), "mv": _move, "clean": _clean,
+    "reset": _reset, "clone": _clone, "worktree": _worktree, "init": _init, "submodule": _submodule,
+    "archive": _into, "format-patch": _into, "diff": _into, "apply": _apply, "am": _apply,
+}  # fmt: skip
+"""What each command of `git` changes."""
+
 
 KEPT: Final = 128
 """How many texts are remembered with what they change."""
 MOST: Final = 64
 """How many files of one command are told."""
 
-INTO: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(
-        listed(
-            "gcc g++ cc c++ clang clang++ ld as rustc sort pandoc dot xsltproc minify terser "
-            "uglifyjs sassc go"
-        ),
-        listed("-o --output"),
-    ),
-    "javac": listed("-d"),
-    "pg_dump": listed("-f --file"),
-    "pg_dumpall": listed("-f --file"),
-    "mysqldump": listed("-r --result-file"),
-    "patch": listed("-o --output"),
-    "cmake": listed("-B"),
-    "pip": listed("-t --target --prefix -d --dest"),
-    "pip3": listed("-t --target --prefix -d --dest"),
-    "csplit": listed("-f --prefix"),
-    "tsc": listed("--outdir --outfile"),
-    "find": listed("-fprint -fprintf -fls -fprint0"),
-    "docker": listed("--iidfile --cidfile"),
-    "strace": listed("-o"),
-    "time": listed("-o"),
-    "tcpdump": listed("-w"),
-    "7z": listed("-o"),
-}
+INTO: Final = words_by_name("into")
 """Options of a program by which it is told where to write."""
-ANYWHERE: Final = listed(
-    """
-    --output --output-file --outfile --out-file --out --output-dir --output-directory --outdir
-    --out-dir --dest --destination --dest-dir --target-dir --log-file --logfile --report-file
-    --junitxml --save-to --export-to
-    """
-)
+ANYWHERE: Final = WORDS["options that say where to write"]
 """Options by which any program may be told so, with a value that is a file's name."""
-SAME: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(listed("sponge ed ex red dos2unix unix2dos rustfmt black isort stylua nano "
-                           "script ranlib strip")
-                    , frozenset()),
-    **dict.fromkeys(listed("prettier gofmt goimports shfmt"), listed("--write -w")),
-    **dict.fromkeys(listed("eslint standard stylelint rubocop"), listed("--fix --autocorrect "
-                                                                        "-a -A")),
-    **dict.fromkeys(listed("autopep8 yapf clang-format yq gsed"), listed("-i --in-place "
-                                                                         "--inplace")),
-    "ruff": listed("--fix --fix-only format"),
-    "patch": frozenset(),
-    "vim": listed("-c --cmd"),
-}  # fmt: skip
+SAME: Final = words_by_name("rewrites")
 """Programs that change the files that they are given: always, or where one of these words says
 so."""
 SHOWS: Final = listed(
@@ -79,21 +187,23 @@ SHOWS: Final = listed(
     "--help"
 )
 """Words with which such a program changes nothing."""
-PACKS: Final = listed("gzip gunzip bzip2 bunzip2 xz unxz zstd unzstd lzma compress uncompress")
+PACKS: Final = named("replaces")
 """Programs that put another file in the place of the one that they are given."""
-LAST: Final = listed("ffmpeg convert magick objcopy wkhtmltopdf pdftk qpdf cwebp sox")
+LAST: Final = named("makes-last")
 """Programs whose last operand is the file that they make."""
-RUNNERS: Final = listed("uv poetry pipenv pdm hatch rye pixi conda mamba micromamba bundle")
+RUNNERS: Final = named("starts")
 STARTS: Final = frozenset({"run", "exec"})
 """Programs that start another one in a place of its own, and how they are told to."""
 HERE: Final = listed("localhost ::1 ip6-localhost 0 0.0.0.0")
 """How this machine is called by itself."""
-UNREAD: Final = listed(
-    "rscript julia swift scala elixir erl ghc octave clojure bb racket sbcl guile r"
-)
+UNREAD: Final = named("unread")
 INLINE: Final = listed("-e -E --eval --execute -eval -p")
 """Programs that run code of a language that nobody here reads, and how they are given it."""
 OTHERS: Final = listed("format check lint fix eslint")
+GLUED: Final = listed("7z sort gcc cc")
+"""Programs whose short options have their value in the same word."""
+BEFORE_VALUES: Final = listed("-c --cmd -p -d -i -o -B -F -r -b -n -l -a")
+NONE: Final[frozenset[str]] = frozenset()
 
 _SED: Final = regex(r"(?:^|[;{}\n])\s*(?:\d+|\$|/[^/\n]*/)?\s*w\s+([^\s;}]+)")
 _SWAP: Final = regex(r"[gpiIMme\d]*w\s+(\S+)")
@@ -130,35 +240,32 @@ def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterato
     """What one command changes so, `files` being those that the text has written before."""
     if command.cwd == "container:" or is_far(command):
         return
-    for path in (*command.writes, *command.deletes):
-        if path[:1] == "$" and path[:8] != "$(mktemp" and not is_known(path):
-            yield Changed("", "write", command.cwd, command.words)
+    unknown = Changed("", "write", command.cwd, command.words)
+    yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
     if not command.argv:
         return
-    if (
-        command.name == "git"
-        and isinstance(command.given, Open)
-        and command.operands[:1] in (("apply",), ("am",))
-    ):
-        yield Changed("", "write", command.cwd, command.words)
-    if command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:]):
-        yield Changed("", "write", command.cwd, command.words)
+    if _is_unread(command):
+        yield unknown
     if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):
         yield from _started(command, files)
-    told: Callable[[Command], Iterator[tuple[str, Use]]] = (
-        changed_by_git if command.name == "git" else _by_words
-    )
-    for count, (path, use) in enumerate(told(command)):
-        if count >= MOST:
-            break
-        known = path[:1] != "$" or is_known(path)
-        yield (
-            Changed(path, use, command.cwd)
-            if known and path
-            else Changed("", use, command.cwd, command.words)
-        )
+    told = changed_by_git(command) if command.name == "git" else _by_words(command)
+    for path, use in islice(told, MOST):
+        known = path and (path[:1] != "$" or is_known(path))
+        yield Changed(path, use, command.cwd) if known else unknown._replace(use=use)
     if command.name in LANGUAGES and not (command.name == "vim" and len(command.argv) < 3):
         yield from _by_code(command, files)
+
+
+def is_open(path: str) -> bool:
+    """Whether nobody can tell which file a path leads to; a temporary one matters to nobody."""
+    return path[:1] == "$" and path[:8] != "$(mktemp" and not is_known(path)
+
+
+def _is_unread(command: Command) -> bool:
+    """Whether a command applies a patch, or runs code, that nobody here reads."""
+    if command.name == "git":
+        return isinstance(command.given, Open) and command.operands[:1] in (("apply",), ("am",))
+    return command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:])
 
 
 def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
@@ -193,51 +300,73 @@ def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
 def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
     """What a program is told to write by its words."""
     name, argv = command.name, command.argv
-    into = INTO.get(name, frozenset())
+    yield from [(path, "write") for path in _by_options(name, argv)]
+    operands = [word for word in command.operands if word != "-"]
+    shows = not SHOWS.isdisjoint(argv[1:])
+    wanted = SAME.get(name, NONE)
+    if not shows and ("always" in wanted or not wanted.isdisjoint(argv)):
+        written = _rewritten(command, operands)
+    elif name in PACKS and not shows and "-c" not in command.flags:
+        yield from [(word, "delete") for word in operands]
+        return
+    elif name in LAST:
+        written = operands[1:][-1:]
+    else:
+        written = WAYS[name](argv, operands) if name in WAYS else []
+    yield from [(path, "write") for path in written]
+
+
+def _by_options(name: str, argv: tuple[str, ...]) -> Iterator[str]:
+    """The files behind options that say where to write."""
+    into = INTO.get(name, NONE)
     for word, after in pairwise((*argv[1:], "")):
         option, equals, value = word.partition("=")
-        if (word in into or (word[:2] == "--" and word.lower() in into)) and after:
-            yield after, "write"
-        elif (option in into and equals) or (
-            option.lower() in ANYWHERE and equals and _NAMED.fullmatch(value)
+        low = word.lower()
+        if after and (low if word[:2] == "--" else word) in into:
+            yield after
+        elif equals and (
+            option in into or (option.lower() in ANYWHERE and _NAMED.fullmatch(value))
         ):
-            yield value, "write"
-        elif word.lower() in ANYWHERE and _NAMED.fullmatch(after):
-            yield after, "write"
-        elif (
-            word[:2] in into
-            and len(word) > 2
-            and word[1:2] != "-"
-            and name in ("7z", "sort", "gcc", "cc")
-        ):
-            yield word[2:], "write"
-    operands = [word for word in command.operands if word != "-"]
-    if (
-        name in SAME
-        and (not SAME[name] or not SAME[name].isdisjoint(argv))
-        and SHOWS.isdisjoint(argv[1:])
-    ):
-        skipped = 1 if name == "yq" else 0
-        values = set(_values(argv)) if name in ("vim", "patch") else set()
-        files = [word for word in operands[skipped:] if word not in OTHERS and word not in values]
-        yield from [(word, "write") for word in (files[:1] if name == "patch" else files)]
-        if name == "patch" and not files and command.given is None:
-            yield "", "write"
-    elif name == "vim" and len(operands) > 1:
-        values = set(_values(argv))
-        yield from [(word, "write") for word in operands if word not in values]
-    elif name in PACKS and SHOWS.isdisjoint(argv[1:]) and "-c" not in command.flags:
-        yield from [(word, "delete") for word in operands]
-    elif name in LAST and len(operands) > 1:
-        yield operands[-1], "write"
-    elif name in ("sed", "gsed"):
-        yield from [(path, "write") for word in argv[1:] for path in _by_sed(word)]
-    elif name == "cargo" and operands[:1] in (["new"], ["init"]):
-        yield from [(word, "write") for word in operands[1:2]]
-    elif name == "split":
-        values = set(_values(argv))
-        files = [word for word in operands if word not in values]
-        yield files[1] if len(files) > 1 else "x", "write"
+            yield value
+        elif low in ANYWHERE and _NAMED.fullmatch(after):
+            yield after
+        elif name in GLUED and word[1:2] != "-" and len(word) > 2 and word[:2] in into:
+            yield word[2:]
+
+
+def _rewritten(command: Command, operands: list[str]) -> list[str]:
+    """The operands that a program changes which changes what it is given."""
+    name = command.name
+    values = _values(command.argv) if name in ("vim", "patch") else NONE
+    first = 1 if name == "yq" else 0
+    files = [word for word in operands[first:] if word not in OTHERS and word not in values]
+    if name != "patch":
+        return files
+    return files[:1] if files or command.given is not None else [""]
+
+
+def _split(argv: tuple[str, ...], operands: list[str]) -> list[str]:
+    values = _values(argv)
+    return ([word for word in operands if word not in values][1:] or ["x"])[:1]
+
+
+def _opened(argv: tuple[str, ...], operands: list[str]) -> list[str]:
+    values = _values(argv)
+    return [word for word in operands if word not in values] if len(operands) > 1 else []
+
+
+def _by_scripts(argv: tuple[str, ...], _operands: list[str]) -> list[str]:
+    return [path for word in argv[1:] for path in _by_sed(word)]
+
+
+def _made(_argv: tuple[str, ...], operands: list[str]) -> list[str]:
+    return operands[1:2] if operands[:1] in (["new"], ["init"]) else []
+
+
+WAYS: Final = {
+    "vim": _opened, "split": _split, "sed": _by_scripts, "gsed": _by_scripts, "cargo": _made,
+}  # fmt: skip
+"""What programs write that have a way of their own."""
 
 
 def _by_sed(script: str) -> Iterator[str]:
@@ -250,22 +379,6 @@ def _by_sed(script: str) -> Iterator[str]:
         yield from [found[1] for found in _SED.finditer(script)]
 
 
-def _values(argv: tuple[str, ...]) -> Iterator[str]:
+def _values(argv: tuple[str, ...]) -> frozenset[str]:
     """Words that belong to the option before them."""
-    for word, after in pairwise(argv[1:]):
-        if word in (
-            "-c",
-            "--cmd",
-            "-p",
-            "-d",
-            "-i",
-            "-o",
-            "-B",
-            "-F",
-            "-r",
-            "-b",
-            "-n",
-            "-l",
-            "-a",
-        ):
-            yield after
+    return frozenset([after for word, after in pairwise(argv[1:]) if word in BEFORE_VALUES])

@@ -2,12 +2,265 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Final
+
 import msgspec
 
-from stanchion.readings.shell.effects import effects_of
-from stanchion.readings.shell.once import Once
-from stanchion.readings.shell.options import Sorted, sort
+from stanchion.readings.shell.inline import LANGUAGES
+from stanchion.readings.shell.known import by_name, named
+from stanchion.readings.shell.options import Once, Sorted, sort
 from stanchion.readings.shell.partly_known import Open, origin_of
+
+WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
+READS: Final = frozenset({"<", "<>"})
+"""Operators of a shell that write into a file, and that read one."""
+USES: Final = {"reads": 0, "writes": 1, "deletes": 2, "sends": 3}
+Found = tuple[list[str], list[str], list[str], list[str]]
+"""Reads, writes, deletes, sends."""
+
+READERS: Final = named("reads")
+PATTERN_FIRST: Final = named("pattern-first")
+IN_PLACE: Final = named("in-place")
+"""Programs that change the files they read, where `-i` says so."""
+DELETERS: Final = named("deletes")
+MAKERS: Final = named("makes")
+EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+HOSTS: Final = named("hosts")
+
+
+def effects_of(command: Command) -> tuple[tuple[str, ...], ...]:
+    """What a command reads, writes, deletes and sends to."""
+    found: Found = ([], [], [], [])
+    for op, target in command.opens:
+        if op in READS:
+            found[0].append(target)
+        if op in WRITES:
+            found[1].append(target)
+    if command.argv:
+        special = SPECIAL.get(command.name)
+        if special is not None:
+            special(command, found)
+        else:
+            _plain(command, found)
+    return tuple([tuple(each) for each in found])
+
+
+def _plain(command: Command, found: Found) -> None:
+    name, operands = command.name, command.operands
+    if name in DELETERS:
+        found[2].extend(operands)
+    elif name in MAKERS:
+        found[1].extend(operands[1:] if name in ("chmod", "chown", "chgrp") else operands)
+    elif name in READERS:
+        files = operands[1:] if _begins_with_code(command) else operands
+        into = found[1] if name in IN_PLACE and command.flags & {"-i", "--in-place"} else found[0]
+        into.extend([file for file in files if file != "-"])
+    elif name in HOSTS:
+        found[3].extend([each for each in operands if not each.isdigit()][:4])
+
+
+def _begins_with_code(command: Command) -> bool:
+    """Whether the first operand is a pattern or a program, and so no file."""
+    if command.name in PATTERN_FIRST:
+        return not command.flags & {"-e", "-f"}
+    language = LANGUAGES.get(command.name)
+    return language is not None and any(option in command.flags for option in language.options)
+
+
+def _copy(command: Command, found: Found) -> None:
+    operands, values = command.operands, dict(command.sorted.values)
+    into = values.get("-t", values.get("--target-directory"))
+    sources = operands if into is not None else operands[:-1]
+    found[0].extend(sources)
+    if into is not None or operands:
+        found[1].append(into if into is not None else operands[-1])
+    if command.name == "mv":
+        found[2].extend(sources)
+
+
+def _disk_dump(command: Command, found: Found) -> None:
+    for word in command.argv[1:]:
+        if word.startswith("if="):
+            found[0].append(word[3:])
+        elif word.startswith("of="):
+            found[1].append(word[3:])
+
+
+TAKES: Final = by_name(
+    "takes",
+    lambda takes: {option: use for options, use in takes.items() for option in options.split()},
+)
+"""What becomes of the file or host behind an option, by program."""
+
+
+def _take(use: str, value: str, found: Found) -> None:
+    if use != "reads-at":
+        found[USES[use]].append(value)
+    elif "@" in value:
+        found[0].append(value.partition("@")[2].partition(";")[0])
+    elif "=<" in value:
+        found[0].append(value.partition("=<")[2])
+
+
+def _curl(command: Command, found: Found) -> None:
+    found[3].extend(command.operands)
+    for flag, value in command.sorted.values:
+        if (use := TAKES["curl"].get(flag)) is not None:
+            _take(use, value, found)
+    if command.flags & {"-O", "--remote-name"}:
+        found[1].extend([each.rstrip("/").rpartition("/")[2] for each in command.operands])
+
+
+def _wget(command: Command, found: Found) -> None:
+    found[3].extend(command.operands)
+    for flag, value in dict(command.sorted.values).items():
+        if (use := TAKES["wget"].get(flag)) is not None:
+            _take(use, value, found)
+
+
+def _openssl(command: Command, found: Found) -> None:
+    """What makes a key or a certificate writes it: only `-in` and its like are read."""
+    for flag, value in pairwise(command.argv):
+        use = TAKES["openssl"].get(flag)
+        if use is not None:
+            _take(use, value.removeprefix("file:") if use == "reads" else value, found)
+
+
+def _remote_copy(command: Command, found: Found) -> None:
+    operands = command.operands
+    for at, word in enumerate(operands):
+        if is_remote(word):
+            found[3].append(word)
+        elif at == len(operands) - 1:
+            found[1].append(word)
+        else:
+            found[0].append(word)
+    if (
+        command.name == "rsync"
+        and operands
+        and any(flag.startswith("--delete") for flag in command.flags)
+    ):
+        found[2].append(operands[-1])
+
+
+def is_remote(word: str) -> bool:
+    """Whether a word names something on another host: `host:path` or a URL."""
+    head, colon, _ = word.partition(":")
+    return bool(colon) and "/" not in head and len(head) > 1
+
+
+def _find(command: Command, found: Found) -> None:
+    roots = find_roots(command.argv)
+    found[0].extend(roots)
+    found[0].extend([f"{roots[0].rstrip('/')}/{name}" for name in found_names(command.argv)])
+    if find_deletes(command.argv):
+        found[2].extend(roots)
+
+
+def find_roots(argv: tuple[str, ...]) -> list[str]:
+    """Where a `find` begins to look."""
+    roots: list[str] = []
+    for word in argv[1:]:
+        if word in ("-H", "-L", "-P") or word.startswith("-O"):
+            continue
+        if word[:1] in ("-", "(", "!"):
+            break
+        roots.append(word)
+    return roots if roots else ["."]
+
+
+def find_deletes(argv: tuple[str, ...]) -> bool:
+    """Whether a `find` deletes: `-delete` is its own word, and none of a command that it runs."""
+    if "-delete" not in argv:
+        return False
+    within = False
+    for word in argv:
+        if word == "-delete" and not within:
+            return True
+        within = word not in (";", "+") if within else word in EXECS
+    return False
+
+
+def found_names(argv: tuple[str, ...]) -> list[str]:
+    """The names that a `find` looks for."""
+    wanted = ("-name", "-iname", "-path", "-ipath", "-wholename")
+    return [value for flag, value in pairwise(argv) if flag in wanted][:8]
+
+
+def _link(command: Command, found: Found) -> None:
+    operands = command.operands
+    found[1].extend(operands[-1:])
+    found[0].extend(operands[:-1])
+
+
+def _archive(command: Command, found: Found) -> None:
+    args = command.argv[1:]
+    mode = args[0].lstrip("-") if args and args[0][:2] != "--" else ""
+    lists = ("t" in mode and "x" not in mode and "c" not in mode) or bool(
+        command.flags & {"-t", "--list"}
+    )
+    creates = "c" in mode or bool(
+        command.flags & {"-c", "--create", "-r", "-u", "--append", "--update"}
+    )
+    given = dict(command.sorted.values)
+    archive = given.get(
+        "-f",
+        given.get(
+            "--file",
+            args[1] if "f" in mode and not args[0].startswith("-") and len(args) > 1 else "",
+        ),
+    )
+    if archive and archive != "-":
+        found[1 if creates else 0].append(archive)
+    if creates:
+        found[0].extend([each for each in command.operands if each not in (archive, args[0])])
+    elif not lists:
+        found[1].append(given.get("-C", given.get("--directory", ".")))
+
+
+def _unzip(command: Command, found: Found) -> None:
+    into = next((after for word, after in pairwise(command.argv) if word == "-d"), ".")
+    found[0].extend(command.operands[:1])
+    found[1].append(into)
+
+
+def _ssh_keygen(command: Command, found: Found) -> None:
+    """What makes a key writes it, what shows a fingerprint looks at it; the rest reads or changes
+    the key."""
+    words = command.argv
+    files = [value for flag, value in pairwise(words) if flag[:1] == "-" and flag[-1:] == "f"]
+    if any(word[:2] in ("-y", "-p", "-e", "-i", "-c") for word in words[1:]):
+        found[0].extend(files)
+
+
+def _packed(command: Command, found: Found) -> None:
+    """`zip`, `7z`: the first operand is the archive, those behind it go in."""
+    operands = (
+        command.operands if command.name == "zip" else command.operands[1:]
+    )  # `7z a archive file`
+    found[1].extend(operands[:1])
+    found[0].extend([word for word in operands[1:] if word != "-"])
+
+
+def _encrypted(command: Command, found: Found) -> None:
+    """`gpg`, `age`: from one file to another."""
+    args = command.argv[1:]
+    for flag, value in pairwise(args):
+        if flag in ("-o", "--output"):
+            found[1].append(value)
+    found[0].extend(
+        [word for word in command.operands[-1:] if word not in found[1] and word != "-"]
+    )
+
+
+SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
+    "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _curl, "wget": _wget,
+    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
+    "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,
+}  # fmt: skip
 
 
 class Command(msgspec.Struct, frozen=True, dict=True):
@@ -97,6 +350,16 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     def sends(self) -> tuple[str, ...]:
         """Hosts and addresses it talks to."""
         return self._effects[3]
+
+    @property
+    def targets(self) -> tuple[str, ...]:
+        """Files it writes, and those that its redirections open for that, of errors too."""
+        return (*self.writes, *[target for op, target in self.opens if ">" in op])
+
+    @property
+    def emptied(self) -> list[str]:
+        """Files that its redirections empty."""
+        return [target for op, target in self.opens if op in (">", ">|", "&>")]
 
     @property
     def words(self) -> str:

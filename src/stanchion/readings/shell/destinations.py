@@ -9,26 +9,23 @@ from typing import Final, NamedTuple
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.shell.analysis import analysed
-from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.data import DATA, is_told
-from stanchion.readings.shell.effects import is_remote
+from stanchion.readings.shell.known import by_name, named
 from stanchion.readings.word_lists import listed
 
 KEPT: Final = 1_024
 """How many texts are remembered with where they go."""
-BY_OPTION: Final = {
-    **dict.fromkeys(listed("mysql mariadb mysqldump psql pg_dump pg_restore redis-cli"), "-h"),
-    "openssl": "-connect",
-}
+BY_OPTION: Final = by_name("host", str)
 """Programs that are told their host by an option of one letter, or of their own."""
 HOST_OPTIONS: Final = frozenset({"--host", "--hostname"})
 VIA: Final = frozenset({"-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname"})
 SOCKETS: Final = frozenset({"--unix-socket", "--abstract-unix-socket"})
-WEB: Final = listed("curl wget http https xh aria2c")
+WEB: Final = named("web")
 """Programs that speak whatever scheme they are given; all others have a protocol of their own."""
 USUAL: Final = listed("http https ftp ftps sftp scp ws wss")
 
-ASK_NAMES: Final = listed("dig host nslookup drill kdig")
+ASK_NAMES: Final = named("asks-names")
 """Programs that ask for a name, and for what kind of record: `+short`, `CAA`."""
 
 _URL: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]{0,31})://([^\s\"'`<>)]+)")
@@ -55,28 +52,33 @@ def _of(command: Command) -> Iterator[ShellDestination]:
     told = {value for option, value in values if is_told(option)}
     talks = command.sends[:1] if name == "ssh" else command.sends
     words = talks if name in DATA else [word for word in command.argv[1:] if word not in told]
-    hosts = [word for word in talks if "://" not in word]
-    if name in ASK_NAMES:
-        hosts = [word for word in hosts if word[:1] != "+" and not word.isupper()]
-    for option, value in values:
-        if option in SOCKETS:
-            yield ShellDestination(f"unix://{value}", True)
-        elif option in VIA:
-            words = [*words, value]
-        elif option == BY_OPTION.get(name, "") or (name in BY_OPTION and option in HOST_OPTIONS):
-            hosts.append(value)
-    if name == "git":
-        hosts += [word for word in command.operands if "@" in word and is_remote(word)]
-    for word in words:
+    yield from [
+        ShellDestination(f"unix://{value}", True) for option, value in values if option in SOCKETS
+    ]
+    for word in (*words, *[value for option, value in values if option in VIA]):
         for scheme, rest in _URL.findall(word):
             odd = name in WEB and scheme.lower() not in USUAL
             if odd or rest[0] != "/":
                 yield _at(scheme if odd else "http", rest)
-    for word in hosts:
-        yield _at("http", _host(word))
-    for _, target in command.opens:
-        for host, port in _DEVICE.findall(target):
-            yield _at("http", f"{host}:{port}")
+    yield from [_at("http", _host(word)) for word in _hosts(command, talks)]
+    devices = [found for _, target in command.opens for found in _DEVICE.findall(target)]
+    yield from [_at("http", f"{host}:{port}") for host, port in devices]
+
+
+def _hosts(command: Command, talks: tuple[str, ...]) -> list[str]:
+    """The hosts that a command names without a scheme."""
+    name = command.name
+    asks = name in ASK_NAMES
+    hosts = [
+        word
+        for word in talks
+        if "://" not in word and not (asks and (word[:1] == "+" or word.isupper()))
+    ]
+    naming = {BY_OPTION[name], *HOST_OPTIONS} if name in BY_OPTION else frozenset()
+    hosts += [value for option, value in command.sorted.values if option in naming]
+    if name == "git":
+        hosts += [word for word in command.operands if "@" in word and is_remote(word)]
+    return hosts
 
 
 def _at(scheme: str, rest: str) -> ShellDestination:

@@ -6,10 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from stanchion.readings.shell.arithmetic import Arithmetic, NotKnown
-from stanchion.readings.shell.braces import spread
 from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.partly_known import Open, joined, like
-from stanchion.readings.shell.patterns import ANY, Piece, fits, pieces
+from stanchion.readings.shell.patterns import ANY, Piece, fits, pieces, spread
 from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
 
 Value = str | list[str]

@@ -8,31 +8,13 @@ from itertools import islice
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.escapes import unescape
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.known import named
+from stanchion.readings.shell.outputs import unescape
 
-DOERS: Final = listed(
-    """
-    rm rmdir unlink shred mv dd mkfs mkfs.ext4 mkfs.xfs wipefs blkdiscard find truncate chmod chown
-    chattr curl wget fetch aria2c sh bash dash zsh ksh ash fish busybox nc ncat netcat socat telnet
-    ssh scp sftp rsync python python2 python3 perl ruby node php lua eval exec source sudo doas su
-    env nohup setsid timeout xargs tee kill pkill killall crontab at systemctl service iptables
-    useradd usermod passwd chpasswd visudo docker podman kubectl terraform aws gcloud git tar base64
-    xxd openssl cat cp ln printf echo mkfifo insmod modprobe setcap powershell pwsh cmd certutil
-    mshta rundll32 regsvr32 iex del rd format diskpart stanchion
-    """
-)
+DOERS: Final = named("does")
 """Programs by whose names a command is known among the words of another: those that do something,
 or start others."""
-NAMED: Final = DOERS | listed(
-    """
-    srm wipe fdisk parted sgdisk sfdisk mke2fs newfs hdparm nvme cryptsetup zpool zfs mdadm lvremove
-    vgremove pvremove setenforce ufw firewall-cmd nft ip6tables auditctl sysctl history dropdb
-    dropuser psql mysql mariadb mongosh mongo redis-cli mysqladmin helm pulumi az gsutil gh shutdown
-    reboot poweroff halt init swapoff umount mount userdel deluser adduser groupmod setfacl chgrp
-    launchctl schtasks reg sc netsh vssadmin wbadmin rclone
-    """
-)
+NAMED: Final = named("does", "known")
 """Those by whose names a command is known in a text: a lone word of these may be another program's
 own."""
 

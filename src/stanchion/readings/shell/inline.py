@@ -5,12 +5,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.known import by_name
+from stanchion.readings.word_lists import in_order
 
 
 class Language(NamedTuple):
@@ -20,33 +22,7 @@ class Language(NamedTuple):
     program: bool = False
 
 
-PYTHON: Final = Language(("-c",))
-E_CODE: Final = Language(("-e", "-E", "--eval", "-p", "--print"))
-POWERSHELL: Final = Language(("-command", "-c", "/c", "/command"))
-LANGUAGES: Final[dict[str, Language]] = {
-    **dict.fromkeys(
-        listed(
-            "python python2 python3 python3.8 python3.9 python3.10 python3.11 python3.12 "
-            "python3.13 python3.14 pypy pypy3 ipython"
-        ),
-        PYTHON,
-    ),
-    **dict.fromkeys(
-        listed("perl ruby node nodejs bun lua lua5.1 lua5.3 lua5.4 groovy jrunscript "
-               "tsx ts-node"), E_CODE
-    ),
-    "deno": Language(("eval",)),
-    **dict.fromkeys(("rscript", "r"), Language(("-e",))),
-    "php": Language(("-r",)),
-    "osascript": Language(("-e",)),
-    "tclsh": Language(()),
-    "expect": Language(("-c",)),
-    "gdb": Language(("-ex", "--eval-command")),
-    "vim": Language(("-c", "--cmd")),
-    "powershell": POWERSHELL,
-    "pwsh": POWERSHELL,
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Language((), True)),
-}  # fmt: skip
+LANGUAGES: Final = by_name("code", lambda code: Language(tuple(code.behind.split()), code.operands))
 
 
 NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -73,21 +49,15 @@ def codes_in(
     """The code that a program is given: behind its options, as its first operand, by its input or
     in a file."""
     args = argv[1:]
-    low = language is POWERSHELL
+    low = "-command" in language.options
     options = {option.lower() for option in language.options} if low else set(language.options)
-    codes = [
-        args[at + 1]
-        for at, word in enumerate(args[:-1])
-        if (word.lower() if low else word) in options
-    ]
+    codes = [after for word, after in pairwise(args) if (word.lower() if low else word) in options]
     codes += [
         word[2:]
         for word in args
         if len(word) > 3 and word[:2] in language.options and not word.startswith("--")
     ]
-    codes += [
-        args[at + 1] for at, word in enumerate(args[:-1]) if clustered(word, language.options)
-    ]
+    codes += [after for word, after in pairwise(args) if clustered(word, language.options)]
     operands = [word for word in args if not word.startswith("-")]
     if language.program and not codes and operands:
         codes = [operands[0]]
@@ -98,25 +68,8 @@ def codes_in(
     return codes
 
 
-SOCKET: Final = (
-    "socket",
-    "TCPSocket",
-    "Socket",
-    "fsockopen",
-    "net.",
-    "TCPClient",
-    "/inet/tcp",
-    "/dev/tcp",
-)
-CONNECTS: Final = (
-    "connect",
-    "TCPSocket",
-    "fsockopen",
-    "TCPClient",
-    "/inet/tcp",
-    "/dev/tcp",
-    "INET",
-)
+SOCKET: Final = in_order("socket TCPSocket Socket fsockopen net. TCPClient /inet/tcp /dev/tcp")
+CONNECTS: Final = in_order("connect TCPSocket fsockopen TCPClient /inet/tcp /dev/tcp INET")
 SPELLED: Final = regex(
     r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,"
     r")]"

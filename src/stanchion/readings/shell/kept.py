@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.shell.arithmetic import NotKnown
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import WRITES
+from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.expansion import Expanding
+from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import STEPS_A_COMMAND, Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
@@ -36,25 +36,9 @@ class Files(dict[str, str]):
 ALTERNATIVES: Final = 4
 """How many values of a variable are followed besides its last one."""
 
-COPIES: Final = frozenset(
-    {
-        "cp",
-        "mv",
-        "ln",
-        "install",
-        "tar",
-        "zip",
-        "7z",
-        "dd",
-        "rsync",
-        "gzip",
-        "openssl",
-        "gpg",
-        "compress-archive",
-    }
-)
+COPIES: Final = named("copies")
 """Programs that write what they read, as it is, packed or encrypted."""
-SAME: Final = frozenset({"cp", "mv", "ln", "install"})
+SAME: Final = named("copies-plainly")
 """Those that write it as it is."""
 
 FILES: Final = 256

@@ -5,17 +5,43 @@ from __future__ import annotations
 
 import binascii
 import hashlib
+import re
 import zlib
 from base64 import b64decode
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from stanchion.readings.shell.escapes import unescape
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import Open, joined, like
 from stanchion.readings.shell.patterns import fits, pieces
-from stanchion.readings.word_lists import listed
+
+_ESCAPE: Final = regex(
+    r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(0?[0-7]{1,3})|c(.)|(.))",
+    re.DOTALL,
+)
+_SIMPLE: Final = {
+    "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t",
+    "v": "\v", "\\": "\\", "'": "'", '"': '"', "?": "?",
+}  # fmt: skip
+
+
+def unescape(text: str) -> str:
+    """The text with its escapes carried out; one that means nothing stays as it is."""
+    return _ESCAPE.sub(_meant, text) if "\\" in text else text
+
+
+def _meant(found: re.Match[str]) -> str:
+    byte, short, long, octal, control, simple = found.groups()
+    if simple is not None:
+        return _SIMPLE.get(simple, "\\" + simple)
+    if control is not None:
+        return chr(ord(control) & 0x1F)
+    number = int(octal, 8) & 0xFF if octal is not None else int(byte or short or long, 16)
+    return chr(number) if number < 0x110000 else ""
+
 
 Made = str | None
 """What is printed; None where that is not known."""
@@ -273,7 +299,7 @@ PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
         printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else ""
     ),
 }
-SILENT: Final = listed(": true false rm mkdir rmdir touch chmod cp mv ln kill sleep test [ unset")
+SILENT: Final = named("silent")
 FILTERS: Final[dict[str, Callable[[tuple[str, ...], str], Made]]] = {
     "cat": _same, "tac": _tac, "rev": _rev, "base64": _base64, "xxd": _hex, "gunzip": _gunzip,
     "zcat": _gunzip, "gzip": _gzip, "bunzip2": _bunzip2, "bzcat": _bunzip2, "bzip2": _bzip2,

@@ -74,6 +74,10 @@ _RUNS: Final = regex(
 `exec=…`."""
 
 
+_IS_TEXT: Final = regex(r"[ \n\t!(]|exec=")
+"""What a word has that is more than a name or a path."""
+
+
 def pass_on(walker: Walker, call: Call, name: str) -> None:
     """Follow what a command is given, as if it ran it."""
     if walker.passing >= DEEPEST:
@@ -91,40 +95,31 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         return
     if len(call.argv) > MANY_WORDS + 1:
         _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
-    files = walker.files
     for at, (before, word) in enumerate(pairwise(call.argv[: MANY_WORDS + 1]), 1):
         if is_run(name, before) or is_run(name, word):
             _command(walker, call, name, word)
-            continue
-        if (
-            " " in word
-            or "\n" in word
-            or "\t" in word
-            or "!" in word
-            or "exec=" in word
-            or "(" in word
-        ):
-            if not _is_told(before, word):
-                _text(walker, name, word)
-        elif word.rpartition("/")[2] in DOERS and (
-            name not in VERBS or "/" in word or before == "--"
-        ):
-            if not _is_told(before, word):
-                _words(walker, call, name, at)
-        elif (
-            files
-            and word in files
-            and name not in VERBS
-            and name not in LOOKS
-            and not _is_told(before, word)
-        ):
-            _text(walker, name, files[word])
+        elif not _is_told(before, word):
+            _word(walker, call, name, at)
+    files = walker.files
     for path in UNNAMED.get(name, ()) if files else ():
         if path in files:
             _text(walker, name, files[path])
     given = call.given
     if given is not None and not isinstance(given, Open) and name not in FED and may_hold(given):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
+
+
+def _word(walker: Walker, call: Call, name: str, at: int) -> None:
+    """Follow a word that may be a text, the name of a program, or a file that the text wrote."""
+    word = call.argv[at]
+    if _IS_TEXT.search(word) is not None:
+        _text(walker, name, word)
+    elif word.rpartition("/")[2] in DOERS and (
+        name not in VERBS or "/" in word or call.argv[at - 1] == "--"
+    ):
+        _words(walker, call, name, at)
+    elif walker.files and word in walker.files and name not in VERBS and name not in LOOKS:
+        _text(walker, name, walker.files[word])
 
 
 def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> None:

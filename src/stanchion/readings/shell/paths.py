@@ -18,18 +18,19 @@ from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.swaps import Swap, swapped
 from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analysed
-from stanchion.readings.shell.changed import changed_by, changed_in, is_far
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import (
+from stanchion.readings.shell.changed import changed_by, changed_in, is_far, is_open
+from stanchion.readings.shell.command import (
     DELETERS,
     MAKERS,
     PATTERN_FIRST,
     READERS,
     SPECIAL,
+    Command,
     find_roots,
 )
 from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.stores import shows_secret
+from stanchion.readings.shell.known import named
+from stanchion.readings.shell.secret_sources import shows_secret
 from stanchion.readings.word_lists import listed
 
 How = Literal["", "looks", "deep", "asks", "hunts"]
@@ -37,49 +38,45 @@ How = Literal["", "looks", "deep", "asks", "hunts"]
 folder is used; `hunts` where that is searched for words of credentials; `asks` where a tool is
 asked for what it signs in with."""
 
-TALKS: Final = listed(
-    """
-    echo printf man whatis apropos which whereis type hash test [ [[ true : git gh hub glab pip pip3
-    brew apt apt-get npm yarn cd pushd export alias unset basename dirname expr case xdg-open find
-    gfind fd mkdir rmdir docker podman pnpm logger notify-send say
-    """
-)
+TALKS: Final = named("names")
 """Programs to which a path among their words is a name like any other, or which have their files
 told apart above."""
-LOOKS: Final = listed(
-    "ls dir stat file readlink realpath du df tree namei lsattr getfacl mkdir md5sum sha256sum wc"
-)
+LOOKS: Final = named("lists")
 """Programs that say where things are and how large, not what is in them."""
-FINDS: Final = listed("ls dir find gfind fd tree mdfind locate")
+FINDS: Final = named("finds")
 """Programs whose output is names that another one may open."""
 TOLD: Final = (READERS | DELETERS | MAKERS | frozenset(SPECIAL)) - listed(
     "python python3 perl ruby node"
 )
 """Programs of which it is known which operands are files."""
-USES: Final = listed("ssh-add ssh-copy-id ssh-keygen ssh scp sftp mosh autossh")
+USES: Final = named("uses-keys")
 """Programs that use a key without showing it."""
-SHELLS: Final = listed("sh bash zsh dash ksh tar zip cp scp rsync curl openssl")
-"""Programs by which `find` may go through what is in the files that it finds, beside those that
-read."""
+GOING_IN: Final = (READERS - LOOKS) | named("follows")
+"""Programs by which `find` may go through what is in the files that it finds."""
+STARTING: Final = listed("-exec -execdir -ok -x -X")
+RECURSIVE: Final = listed("-r -R -a --recursive --archive")
+SHOWING: Final = listed("scp sftp ssh-keygen")
+LISTING: Final = listed("cpio pax afio")
+"""Programs that read the names of files from their input."""
+CONTAINERS: Final = listed("docker podman nerdctl")
 CHECKOUT: Final = listed(
     "commit add rm mv reset apply am merge rebase restore clean stash cherry-pick revert push"
 )
-WALKED: Final = listed(
-    "sh bash zsh dash ksh ash fish eval sudo doas env xargs nohup timeout watch su parallel"
-)
+WALKED: Final = named("walked")
 """Programs whose words are read as commands of their own."""
-SEARCHES: Final = listed("rg ag ack")
-GREPS: Final = SEARCHES | listed("grep egrep fgrep zgrep ripgrep ugrep")
-UNPACKS: Final = listed("tar bsdtar unzip 7z 7za unar cpio pax")
+SEARCHES: Final = named("searches")
+GREPS: Final = named("greps")
+UNPACKS: Final = named("unpacks")
 LISTED: Final = listed("-T --files-from -@")
 """Options by which a program takes the names of files from its input."""
 GIT_READS: Final = listed(
     "hash-object interpret-trailers stripspace notes mailinfo bundle update-index"
 )
 """Commands of `git` that take in a file wherever it is."""
-PACKS: Final = listed("tar zip 7z rar rsync scp bsdtar ln")
-MODES: Final = listed("chmod chown chgrp setfacl chattr setcap")
-PATCHES: Final = listed("patch apply_patch applypatch git")
+PACKS: Final = named("packs")
+MODES: Final = named("modes")
+LOOKS_ALONE: Final = USES | LOOKS | MODES
+PATCHES: Final = named("patches")
 
 _WITHHELD: Final = regex(
     r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
@@ -230,62 +227,52 @@ def _takes_on(command: Command) -> bool:
 
 
 def _used(command: Command, handed: bool) -> Iterator[Used]:
-    said: set[str] = set()
+    """What a command uses by its effects, and by all other ways; `handed` where another command
+    reads what this one finds."""
     how = _how(command)
     if how == "looks" and handed and command.name in FINDS:
         how = "deep"
-    roots = find_roots(command.argv) if command.name in FINDS else []
-    found: How
-    uses: tuple[tuple[Use, tuple[str, ...]], ...] = (
-        ("read", command.reads),
-        ("write", command.writes),
-        ("delete", command.deletes),
-    )
-    for use, paths in uses:
-        for path in paths:
-            said.add(path)
-            if (
-                path[:1] == "$"
-                and "/" in path
-                and not path.startswith("$(mktemp")
-                and not is_known(path)
-            ):
-                yield Used(str(path), use, command.cwd, how, False)
-            elif _is_path(path):
-                found = (
-                    "looks" if command.name in FINDS and path not in roots and not handed else how
-                )
-                yield Used(
-                    str(path),
-                    use,
-                    _linked_from(command) if use == "read" else command.cwd,
-                    found
-                    if use == "read"
-                    or found == "looks"
-                    or (use == "write" and command.name in UNPACKS)
-                    else "",
-                )
+    yield from _by_effects(command, how, handed)
     if command.name == "git":
         yield from _in_other_checkout(command)
     if shows_secret(command):
         yield Used(f"~/.{command.name}/credentials", "read", "", "asks", False)
-    if command.argv:
-        yield from _in_words(command, said, handed)
-        yield from _in_code(command)
-        if command.given and command.given[:1] != "<":
-            named = included(command.given)
-            if command.name in ("cpio", "pax", "afio") or any(
-                word in LISTED for word in command.argv
-            ):
-                named = iter(command.given.split("\n")[:MOST])
-            yield from [
-                Used(path, "read", command.cwd, "", False)
-                for path in named
-                if path and _is_path(path)
-            ]
-        if command.name in PATCHES and command.given:
-            for path, use in patched(command.given):
-                yield Used(path, use, command.cwd)
+    if not command.argv:
+        return
+    yield from _in_words(command, handed)
+    yield from _in_code(command)
+    if command.given:
+        yield from _in_input(command, command.given)
+
+
+def _in_input(command: Command, given: str) -> Iterator[Used]:
+    """The files that what a command reads names: a list of them, what a text includes, a patch."""
+    if given[:1] != "<":
+        lists = command.name in LISTING or not LISTED.isdisjoint(command.argv)
+        named = given.split("\n")[:MOST] if lists else included(given)
+        yield from [
+            Used(path, "read", command.cwd, "", False) for path in named if path and _is_path(path)
+        ]
+    if command.name in PATCHES:
+        yield from [Used(path, use, command.cwd) for path, use in patched(given)]
+
+
+def _by_effects(command: Command, how: How, handed: bool) -> Iterator[Used]:
+    """The files that a command reads, writes and deletes by its plain effects."""
+    finds = command.name in FINDS
+    roots = find_roots(command.argv) if finds else []
+    uses: tuple[tuple[Use, tuple[str, ...], str, bool], ...] = (
+        ("read", command.reads, _linked_from(command), True),
+        ("write", command.writes, command.cwd, command.name in UNPACKS),
+        ("delete", command.deletes, command.cwd, False),
+    )
+    for use, paths, base, keeps in uses:
+        for path in paths:
+            found: How = "looks" if finds and path not in roots and not handed else how
+            if path[:1] == "$" and "/" in path and is_open(path):
+                yield Used(str(path), use, command.cwd, how, False)
+            elif _is_path(path):
+                yield Used(str(path), use, base, found if keeps or found == "looks" else "")
 
 
 def _linked_from(command: Command) -> str:
@@ -301,40 +288,31 @@ def _linked_from(command: Command) -> str:
 
 
 def _how(command: Command) -> How:
+    """How a command uses what it reads."""
     name, flags = command.name, command.flags
-    if name in LOOKS or name in FINDS:
-        runs = [
-            after
-            for word, after in pairwise(command.argv)
-            if word in ("-exec", "-execdir", "-ok", "-x", "-X")
-        ]
-        if name in FINDS and any(
-            _HUNTED.search(word) is not None for word in command.argv[1:] if word[:1] not in "/~"
-        ):
-            return "deep"
-        return (
-            "deep"
-            if name in FINDS
-            and any((run in READERS and run not in LOOKS) or run in SHELLS for run in runs)
-            else "looks"
-        )
+    if name in FINDS:
+        return _how_found(command.argv)
+    if name in LOOKS:
+        return "looks"
     if name in MODES:
-        return (
-            "looks"
-            if len(command.argv) > 1
-            and _WITHHELD.match(command.operands[0] if command.operands else "")
-            else ""
-        )
+        mode = command.operands[:1]
+        return "looks" if mode and _WITHHELD.match(mode[0]) else ""
     if name in USES:
-        return "looks" if name not in ("scp", "sftp", "ssh-keygen") else ""
-    goes_in = flags & {"-r", "-R", "-a", "--recursive", "--archive"}
-    if (
-        name in GREPS
-        and (goes_in or name in SEARCHES)
-        and any(hunts(word) for word in command.operands[:1])
-    ):
+        return "" if name in SHOWING else "looks"
+    goes_in = not RECURSIVE.isdisjoint(flags)
+    hunted = name in GREPS and any(map(hunts, command.operands[:1]))
+    if hunted and (goes_in or name in SEARCHES):
         return "hunts"
-    return "deep" if name in SEARCHES or name in PACKS or goes_in else ""
+    return "deep" if goes_in or name in SEARCHES or name in PACKS else ""
+
+
+def _how_found(argv: tuple[str, ...]) -> How:
+    """How a search uses what it finds: all of it where it looks for credentials, or has a program
+    go through it."""
+    if any(word[:1] not in "/~" and hunts(word) for word in argv[1:]):
+        return "deep"
+    runs = [after for word, after in pairwise(argv) if word in STARTING]
+    return "deep" if not GOING_IN.isdisjoint(runs) else "looks"
 
 
 def _is_path(path: str) -> bool:
@@ -343,35 +321,34 @@ def _is_path(path: str) -> bool:
     return not path.startswith("$") or is_known(path)
 
 
-def _in_words(command: Command, said: set[str], handed: bool) -> Iterator[Used]:
+def _in_words(command: Command, handed: bool) -> Iterator[Used]:
     """Words that look like paths, whatever the program is: it may show what is in them."""
-    if command.name in ("docker", "podman", "nerdctl"):
+    name = command.name
+    if name in CONTAINERS:
         yield from _mounted(command)
-    takes_in = command.name == "git" and (
-        "--no-index" in command.argv or not GIT_READS.isdisjoint(command.argv[1:3])
-    )
-    if command.name in TALKS and not takes_in:
+    if name in LOOKS_ALONE or (name in TALKS and not _takes_in(command)):
         return
-    how: How = "deep" if handed and command.name in FINDS else ""
-    if command.name in USES or command.name in LOOKS or command.name in MODES:
-        return
+    how: How = "deep" if handed and name in FINDS else ""
+    said = {*command.reads, *command.writes, *command.deletes}
+    programs = name not in WALKED and (name not in PATTERN_FIRST or "awk" in name)
     for option, word in _values(command):
-        if (
-            " " in word
-            and command.name not in WALKED
-            and (command.name not in PATTERN_FIRST or "awk" in command.name)
-        ):
-            for found in _INSIDE.finditer(word):
-                yield Used(found[0], "read", command.cwd, "", False)
+        if programs and " " in word:
+            inside = [found[0] for found in _INSIDE.finditer(word)]
+            yield from [Used(path, "read", command.cwd, "", False) for path in inside]
         path = word.lstrip("@")
-        if (
-            path in said
-            or _QUIET.match(option) is not None
-            or (option == "-e" and command.name in PATTERN_FIRST)
-        ):
-            continue
-        if len(path) <= LONGEST and _PATH.match(path) and _is_path(path):
+        quiet = _QUIET.match(option) or (option == "-e" and name in PATTERN_FIRST)
+        if path not in said and not quiet and _looks_like_path(path):
             yield Used(str(path), "read", command.cwd, how, False)
+
+
+def _takes_in(command: Command) -> bool:
+    """Whether a command of `git` takes in files wherever they are."""
+    words = command.argv
+    return command.name == "git" and ("--no-index" in words or not GIT_READS.isdisjoint(words[1:3]))
+
+
+def _looks_like_path(text: str) -> bool:
+    return len(text) <= LONGEST and _PATH.match(text) is not None and _is_path(text)
 
 
 def _values(command: Command) -> Iterator[tuple[str, str]]:
@@ -443,7 +420,7 @@ def _in_code(command: Command) -> Iterator[Used]:
         how: How = "deep" if _WALKS.search(code) is not None else ""
         for path in texts_of(code):
             path = normalize("NFKC", path)
-            if len(path) <= LONGEST and _PATH.match(path) and _is_path(path):
+            if _looks_like_path(path):
                 yield Used(path, "read", command.cwd, how, False)
                 if writes and path != "/":
                     yield Used(path, "write", command.cwd, "", False)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
-from stanchion.readings.shell.limits import Meter
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.limits import MAX_FIELDS, Meter
+from stanchion.readings.shell.tree import Part, Text
 
 ANY: Final = 0
 ONE: Final = 1
@@ -79,3 +82,106 @@ def _takes(piece: Piece, char: str) -> bool:
     if isinstance(piece, tuple):
         return (char in piece[1]) != piece[0]
     return piece == ONE
+
+
+_RANGE: Final = regex(r"(-?\d{1,9}|[A-Za-z])\.\.(-?\d{1,9}|[A-Za-z])(?:\.\.(-?\d{1,9}))?", re.ASCII)
+LONGEST: Final = 1_024
+"""Longer words are left as they stand."""
+
+_HELD: Final = 0xE000
+"""Parts that are no plain text stand as characters from here on while braces are expanded."""
+
+
+def spread(parts: list[Part], meter: Meter) -> list[list[Part]]:
+    """The words that a word with braces stands for."""
+    if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts):
+        return [parts]
+    held: list[Part] = []
+    text: list[str] = []
+    for part in parts:
+        if isinstance(part, Text) and not part.quoted:
+            text.append(part.text)
+        elif len(held) < 0x1800:
+            text.append(chr(_HELD + len(held)))
+            held.append(part)
+        else:
+            return [parts]
+    flat = "".join(text)
+    if len(flat) > LONGEST:
+        return [parts]
+    found = _alternatives(flat, meter, 0)
+    if found == [flat]:
+        return [parts]
+    return [_restored(one, held) for one in found]
+
+
+def _restored(text: str, held: list[Part]) -> list[Part]:
+    parts: list[Part] = []
+    plain: list[str] = []
+    for char in text:
+        code = ord(char) - _HELD
+        if 0 <= code < len(held):
+            if plain:
+                parts.append(Text("".join(plain)))
+                plain = []
+            parts.append(held[code])
+        else:
+            plain.append(char)
+    if plain:
+        parts.append(Text("".join(plain)))
+    return parts
+
+
+def _alternatives(text: str, meter: Meter, depth: int) -> list[str]:
+    for begin, close, commas in _pairs(text, meter):
+        inner = text[begin + 1 : close]
+        options: list[str] = []
+        if commas:
+            marks = [begin, *commas, close]
+            options = [text[marks[at] + 1 : marks[at + 1]] for at in range(len(marks) - 1)]
+            if depth < 8:
+                options = [
+                    each for option in options for each in _alternatives(option, meter, depth + 1)
+                ]
+        elif (match := _RANGE.fullmatch(inner)) is not None:
+            options = _counted(match)
+        if options:
+            return _product(text[:begin], options, text[close + 1 :], meter, depth)
+    return [text]
+
+
+def _pairs(text: str, meter: Meter) -> list[tuple[int, int, list[int]]]:
+    """Braces that are closed, in the order in which they open, each with the commas directly in
+    it."""
+    found: list[tuple[int, int, list[int]]] = []
+    waiting: list[tuple[int, list[int]]] = []
+    meter.step(1 + len(text) // 16)
+    for at, char in enumerate(text):
+        if char == "{":
+            waiting.append((at, []))
+        elif char == "," and waiting:
+            waiting[-1][1].append(at)
+        elif char == "}" and waiting:
+            begin, commas = waiting.pop()
+            found.append((begin, at, commas))
+    return sorted(found)
+
+
+def _product(head: str, options: list[str], tail: str, meter: Meter, depth: int) -> list[str]:
+    tails = _alternatives(tail, meter, depth + 1) if depth < 8 else [tail]
+    if len(options) * len(tails) > MAX_FIELDS:
+        options = options[: max(1, MAX_FIELDS // len(tails))]
+    meter.step(len(options) * len(tails))
+    return [head + option + rest for option in options for rest in tails]
+
+
+def _counted(match: re.Match[str]) -> list[str]:
+    first, last, by = match.groups()
+    if first.isalpha() != last.isalpha():
+        return []
+    letters = first.isalpha()
+    low, high = (ord(first), ord(last)) if letters else (int(first), int(last))
+    step = max(1, abs(int(by))) if by else 1
+    values = range(low, high + 1, step) if low <= high else range(low, high - 1, -step)
+    few = list(values[:MAX_FIELDS])
+    return [chr(value) for value in few] if letters else [str(value) for value in few]

@@ -6,8 +6,8 @@ import re
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.escapes import unescape
 from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.outputs import unescape
 from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
 
 PLAIN: Final = regex(r"[^\s\\'\"$`|&;<>()]+")

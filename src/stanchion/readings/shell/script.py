@@ -29,6 +29,7 @@ from stanchion.readings.shell.tree import (
 )
 from stanchion.readings.shell.unfold import PASSED_BY, PASSING, SETTINGS_PASSED_BY, UNFOLD, likely
 
+WILD: Final = frozenset("*?[")
 SHELL_VARIABLES: Final = frozenset({"$SHELL", "$BASH", "${SHELL}"})
 """Variables that name a shell, whoever runs the text."""
 
@@ -209,28 +210,13 @@ class Walker(Control):
             return self.run(msgspec.structs.replace(call, argv=call.argv[1:]))
         if first in self.functions:
             return self._function(first, call)
-        if ("*" in first or "?" in first or "[" in first) and len(first) > 1:
-            first = likely(first, self.meter)
-            call = msgspec.structs.replace(call, argv=(first, *call.argv[1:]))
-        if first in SHELL_VARIABLES and isinstance(first, Open):
-            first = "sh"
-            call = msgspec.structs.replace(call, argv=("sh", *call.argv[1:]))
-        if self.links and first != "ln":
-            opens = tuple([(op, self._followed(path)) for op, path in call.opens])
-            call = msgspec.structs.replace(
-                call, argv=tuple([self._followed(word) for word in call.argv]), opens=opens
-            )
-        if self.files and (path := self._written(first)):
-            self.emit(call)
-            call = msgspec.structs.replace(call, argv=("sh", path, *call.argv[1:]))
-            first = "sh"
-        name = first.rpartition("/")[2].lower()
+        if self.links or self.files or isinstance(first, Open) or not WILD.isdisjoint(first):
+            call = self._resolved(call)
+        name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))
-        if unfold is None or name in PASSING:
-            for pass_on in PASSED_BY:
-                pass_on(self, call, name)
-        elif call.settings:
-            for pass_on in SETTINGS_PASSED_BY:
+        passing = PASSED_BY if unfold is None or name in PASSING else SETTINGS_PASSED_BY
+        if passing is PASSED_BY or call.settings:
+            for pass_on in passing:
                 pass_on(self, call, name)
         if unfold is not None:
             printed = unfold(self, call)
@@ -244,6 +230,25 @@ class Walker(Control):
             self.meter.make(len(made))
             return made
         return self.unknown(call)
+
+    def _resolved(self, call: Call) -> Call:
+        """A command by the program that its first word stands for, and with links followed."""
+        first = call.argv[0]
+        if len(first) > 1 and not WILD.isdisjoint(first):
+            first = likely(first, self.meter)
+        if first in SHELL_VARIABLES and isinstance(first, Open):
+            first = "sh"
+        argv, opens = (first, *call.argv[1:]), call.opens
+        if self.links and first != "ln":
+            argv = tuple([self._followed(word) for word in argv])
+            opens = tuple([(op, self._followed(path)) for op, path in opens])
+        if argv != call.argv or opens != call.opens:
+            call = msgspec.structs.replace(call, argv=argv, opens=opens)
+        path = self._written(first) if self.files else ""
+        if path:
+            self.emit(call)
+            call = msgspec.structs.replace(call, argv=("sh", path, *argv[1:]))
+        return call
 
     def _written(self, first: str) -> str:
         """The file that the text wrote and that a command's name starts: by its path, or from a

@@ -1,66 +1,24 @@
-"""Sources of secrets: commands whose output is a key, a password, a token or all variables."""
+"""Sources of secrets: commands whose output is a key, a password, a token or all variables, and
+those by which a tool shows the credential that it keeps."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.shell.effects import Said
+from stanchion.kernel.regex import regex
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import by_name, ways
+from stanchion.readings.word_lists import listed
 
 SOURCE: Final = "<a store of secrets>"
 """What stands among the origins of a text that such a command printed."""
 
-STORES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
-    "terraform": (("state", "pull|show"), ("output",), ("show",)),
-    "tofu": (("state", "pull|show"), ("output",)),
-    "pulumi": (("stack", "export|output"), ("config",)),
-    "aws": (
-        ("secretsmanager", "get-secret-value|batch-get-secret-value"),
-        ("ssm", "get-parameter|get-parameters|get-parameters-by-path"),
-        ("sts", "get-session-token|assume-role|get-federation-token"),
-        ("configure", "get|export-credentials"),
-        ("iam", "create-access-key"),
-        ("ecr|ecr-public", "get-login-password"),
-    ),
-    "gcloud": (
-        ("auth", "print-access-token|print-identity-token|application-default"),
-        ("secrets", "versions"),
-    ),
-    "az": (("account", "get-access-token"), ("keyvault", "secret"), ("acr", "credential")),
-    "kubectl": (("get", "secret|secrets|secret/*"), ("config", "view"), ("create", "token")),
-    "oc": (("get", "secret|secrets|secret/*"), ("whoami",), ("sa", "get-token")),
-    "vault": (("kv", "get"), ("read",), ("token",), ("print", "token")),
-    "op": (("read",), ("item", "get"), ("signin",)),
-    "bw": (("get",), ("export",), ("list",)),
-    "pass": (("show",), ("*",)),
-    "gopass": (("show",),),
-    "security": (("find-generic-password|find-internet-password|dump-keychain|export",),),
-    "gh": (("auth", "token"),),
-    "glab": (("auth", "token"), ("config", "get")),
-    "git": (("credential", "fill"), ("credential-*",)),
-    "heroku": (("config|auth:token|config:get",),),
-    "doppler": (("secrets",), ("configure", "get")),
-    "infisical": (("export|secrets",),),
-    "sops": (("-d|--decrypt|decrypt|exec-env",),),
-    "ansible-vault": (("view|decrypt",),),
-    "secret-tool": (("lookup|search",),),
-    "keyring": (("get",),),
-    "lpass": (("show|export",),),
-    "keepassxc-cli": (("show|export|clip",),),
-    "chamber": (("read|export|list",),),
-    "history": ((),),
-    "fc": ((),),
-    "gpg": (("--export-secret-keys|--export-secret-subkeys|-d|--decrypt",),),
-    "reg": (("save", "*hklm*"),),
-    "mimikatz": ((),),
-    "lazagne": ((),),
-    "secretsdump.py": ((),),
-    "compgen": (("-v|-e",),),
-}
+STORES: Final = by_name("tells", ways)
 """Programs that hold secrets, with the words that make them tell one: `|` parts alternatives, `*`
 stands for more."""
 
 
-def tells_secret(command: Said) -> bool:
+def tells_secret(command: Command) -> bool:
     """Whether what a command prints is a secret."""
     ways = STORES.get(command.name)
     if ways is None:
@@ -88,3 +46,63 @@ def _fits(word: str, options: list[str]) -> bool:
         ):
             return True
     return False
+
+
+_SHOWS: Final = regex(
+    r"-{0,2}(?:print|get|show|export|dump|find|reveal|decrypt|list)[-_:](?:\w+[-_])*"
+    r"(?:access-token|identity-token|tokens?|credentials?|secret(?:s|-keys?|-subkeys?|-value)?|password|keychain)\Z"
+)
+"""Words that ask for a credential, in the one way or the other in which tools are made."""
+SAID: Final = by_name("shows", ways)
+"""What else asks for one, by program: all the words of one of these."""
+_STORE: Final = regex(r"credential|\bcreds|-creds|keyring|passw(?!d\Z)|secret|vault|wallet")
+"""Programs that keep credentials, by their names."""
+TELLS: Final = listed("get show decrypt print export cat reveal read dump lookup view")
+CONFIGURES: Final = listed("config configure settings configuration conf credential-helper")
+_KEY: Final = regex(
+    r"[^=]*(?:extraheader|oauth|-token\b|_auth\b|authtoken|auth_token|access[-_.]?token|http-basic|[-_.:/]token|passw|secret|api[-_.]?key"
+    r"|private[-_.]?key|credentials?\b|bearer)[^=]*\Z"
+)
+"""A setting that signs in, by its name."""
+SETS: Final = listed("set unset add delete rm remove --unset --add --unset-all --replace-all")
+SAFE: Final = listed("get-login-password list-secrets --list-secret-keys")
+"""What is handed on to a login and to nothing else, and what lists no more than names."""
+
+
+def shows_secret(command: Command) -> bool:
+    """Whether a command has a tool show what it signs in with."""
+    words = [word.lower() for word in command.argv[1:]]
+    if not words:
+        return False
+    if any(_SHOWS.match(word) is not None and word not in SAFE for word in words[:4]):
+        return True
+    if _asks_for_setting(words) or (
+        _STORE.search(command.name) and not TELLS.isdisjoint(words[:3])
+    ):
+        return True
+    if (
+        command.name == "kubectl"
+        and "get" in words
+        and words[words.index("get") + 1 : words.index("get") + 2]
+        in (
+            ["secret"],
+            ["secrets"],
+        )
+    ):
+        return any(
+            word.startswith(("-oyaml", "-ojson", "jsonpath", "yaml", "json", "go-template"))
+            for word in words
+        )
+    return any(all(word in words for word in said) for said in SAID.get(command.name, ()))
+
+
+def _asks_for_setting(words: list[str]) -> bool:
+    """Whether a tool is asked for a setting of its own that signs in: `config get …token`."""
+    at = next((at for at, word in enumerate(words[:3]) if word in CONFIGURES), -1)
+    if at < 0:
+        return False
+    rest = words[at + 1 :]
+    gets = any(word == "get" or word.startswith(("--get", "get-")) for word in rest[:4])
+    keys = [word for word in rest if word[:1] != "-" and _KEY.match(word) is not None]
+    alone = len([word for word in rest if word[:1] != "-"]) == 1
+    return (gets or alone) and bool(keys) and SETS.isdisjoint(rest)

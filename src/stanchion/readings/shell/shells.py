@@ -246,13 +246,10 @@ def _printf(walker: Walker, call: Call) -> str | None:
     return None
 
 
-SSH: Final = Prefix(VALUED["ssh"])
-
-
 @unfolds("ssh", "mosh", "autossh")
 def _ssh(walker: Walker, call: Call) -> str:
     walker.emit(call)
-    words, _ = inner_of(SSH, call.argv[1:])
+    words, _ = inner_of(Prefix(VALUED["ssh"]), call.argv[1:])
     if len(words) > 1:
         text = joined([each for word in words[1:] for each in (word, " ")])
     elif call.given is not None and words and not isinstance(call.given, Open):

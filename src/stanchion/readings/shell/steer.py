@@ -9,46 +9,29 @@ from typing import Final
 
 from stanchion.kernel.names import names
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
-STEERING: Final = listed(
-    """
-    alias unalias eval exec exit return logout trap hash enable disable builtin shopt setopt
-    unsetopt emulate autoload zmodload functions function source . read mapfile readarray getopts
-    declare typeset local readonly fc bind complete suspend rehash
-    """
-)
+STEERING: Final = WORDS["programs that steer a shell"]
 """Words of the shell that give names another meaning, set variables by name, end a text or have
 something run later."""
 
 VARIABLES: Final = names(
-    (
-        "PATH", "FPATH", "CDPATH", "LD_*", "DYLD_*", "BASH_*", "ENV", "ZDOTDIR", "SHELL*",
-        "BASHOPTS", "IFS", "PS4", "PROMPT_COMMAND", "FUNCTIONS", "ALIASES", "COMMANDS", "COMSPEC",
-        "HOME", "USERPROFILE", "XDG_*", "*ADDOPTS", "*OPT",
-        "*OPTS", "*OPTIONS", "*FLAGS", "*_ARGS", "*_WRAPPER*", "*_RUNNER", "*SKIP*", "PYTHON*",
-        "PYTEST*", "VIRTUAL_ENV",
-        "CONDA*", "TOX*", "NOX*", "COVERAGE*", "UV_*", "POETRY_*", "PIP*", "PDM_*", "HATCH_*",
-        "RYE_*", "MAKE*", "GNUMAKE*",
-        "MAVEN*", "MVN*", "M2*", "JAVA*", "_JAVA*", "JDK*", "GRADLE*", "ORG_GRADLE*", "NODE*",
-        "NPM*", "YARN*", "PNPM*", "BUN*", "DENO*", "JEST*", "VITEST*", "MOCHA*", "COREPACK*",
-        "TS_NODE*", "BABEL*", "CARGO*", "RUST*", "NEXTEST*", "GO*", "BAZEL*", "TEST_TMPDIR",
-        "PERL*", "PROVE*", "HARNESS*", "RUBY*", "BUNDLE*", "GEM*", "RSPEC*", "RAKE*", "PHP*",
-        "COMPOSER*", "DOTNET*", "MSBUILD*", "VSTEST*", "CTEST*", "CMAKE*", "MIX_*", "ERL*",
-        "ELIXIR*", "SWIFT*", "STESTR*",
+    in_order(
+        "PATH FPATH CDPATH LD_* DYLD_* BASH_* ENV ZDOTDIR SHELL* BASHOPTS IFS PS4 PROMPT_COMMAND "
+        "FUNCTIONS ALIASES COMMANDS COMSPEC HOME USERPROFILE XDG_* *ADDOPTS *OPT *OPTS *OPTIONS "
+        "*FLAGS *_ARGS *_WRAPPER* *_RUNNER *SKIP* PYTHON* PYTEST* VIRTUAL_ENV CONDA* TOX* NOX* "
+        "COVERAGE* UV_* POETRY_* PIP* PDM_* HATCH_* RYE_* MAKE* GNUMAKE* MAVEN* MVN* M2* JAVA* "
+        "_JAVA* JDK* GRADLE* ORG_GRADLE* NODE* NPM* YARN* PNPM* BUN* DENO* JEST* VITEST* MOCHA* "
+        "COREPACK* TS_NODE* BABEL* CARGO* RUST* NEXTEST* GO* BAZEL* TEST_TMPDIR PERL* PROVE* "
+        "HARNESS* RUBY* BUNDLE* GEM* RSPEC* RAKE* PHP* COMPOSER* DOTNET* MSBUILD* VSTEST* CTEST* "
+        "CMAKE* MIX_* ERL* ELIXIR* SWIFT* STESTR*"
     )
 )  # fmt: skip
 """Variables that say where programs are found, what is run before them, or which options they have
 besides; those of runners by how their names begin."""
-HARMLESS: Final = listed(
-    """
-    PYTHONDONTWRITEBYTECODE PYTHONUNBUFFERED PYTHONHASHSEED PYTHONIOENCODING PYTHONUTF8
-    PYTHONFAULTHANDLER PYTHONASYNCIODEBUG PYTHONDEVMODE NODE_ENV RUST_BACKTRACE RUST_LOG
-    CARGO_TERM_COLOR CARGO_INCREMENTAL GOMAXPROCS GO111MODULE GOOS GOARCH GOPROXY MIX_ENV
-    PYTHONTRACEMALLOC DOTNET_CLI_TELEMETRY_OPTOUT DOTNET_NOLOGO
-    """
-)
+HARMLESS: Final = WORDS["harmless variables"]
 """Variables of runners that say nothing about what runs."""
 SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
 HERE: Final = ("./", "$PWD/", "$(pwd…)/")
@@ -60,11 +43,8 @@ COMPILING: Final = frozenset({"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "RUST
 SILENT: Final = frozenset(
     {"cd", "true", ":", "test", "[", "sleep", "export", "unset", "set", "mkdir"}
 )
-ACTIVATES: Final = (
-    "/.venv/bin/activate",
-    "/venv/bin/activate",
-    "/.venv/Scripts/activate",
-    "/venv/Scripts/activate",
+ACTIVATES: Final = in_order(
+    "/.venv/bin/activate /venv/bin/activate /.venv/Scripts/activate /venv/Scripts/activate"
 )
 """How the names of scripts end that have a shell use an environment; others may do anything."""
 SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
@@ -72,13 +52,12 @@ SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 SET: Final = listed("-e -u -eu -ue -o -eo -uo -euo -ueo +o pipefail errexit nounset")
 """What `set` may be given so that the rest of a text runs as it stands."""
 CONFIGURING: Final = names(
-    (
-        "package.json", "makefile", "gnumakefile", "justfile", "taskfile.y*ml", "pytest.ini",
-        "tox.ini", "setup.cfg", "pyproject.toml", "conftest.py", "noxfile.py", "tasks.py",
-        "sitecustomize.py", "usercustomize.py", "cargo.toml", "config.toml", "go.mod", "pom.xml",
-        "build.gradle*", "build.sbt", "rakefile", "composer.json", "phpunit.xml*", "*.config.js",
-        "*.config.ts", "*.config.mjs", "*.config.cjs", "*rc", "*rc.js*", "*rc.y*ml", "*ruff.toml",
-        "mypy.ini", ".flake8", ".pylintrc", ".env",
+    in_order(
+        "package.json makefile gnumakefile justfile taskfile.y*ml pytest.ini tox.ini setup.cfg "
+        "pyproject.toml conftest.py noxfile.py tasks.py sitecustomize.py usercustomize.py "
+        "cargo.toml config.toml go.mod pom.xml build.gradle* build.sbt rakefile composer.json "
+        "phpunit.xml* *.config.js *.config.ts *.config.mjs *.config.cjs *rc *rc.js* *rc.y*ml "
+        "*ruff.toml mypy.ini .flake8 .pylintrc .env"
     )
 )  # fmt: skip
 """Files that say what a runner of tests or a linter runs."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
+from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.patterns import fits, pieces
 
@@ -25,24 +26,7 @@ PASSED_BY: Final[list[Callable[[Any, Any, str], None]]] = []
 SETTINGS_PASSED_BY: Final[list[Callable[[Any, Any, str], None]]] = []
 """Follows the variables of a command whose words are followed otherwise."""
 
-PASSING: Final = frozenset(
-    {
-        "ssh",
-        "mosh",
-        "autossh",
-        "vim",
-        "expect",
-        "gdb",
-        "osascript",
-        "tclsh",
-        "groovy",
-        "jrunscript",
-        "systemd-run",
-        "powershell",
-        "pwsh",
-        "su",
-    }
-)
+PASSING: Final = named("more-runs")
 """Commands that are unfolded and whose other words may run as well."""
 
 

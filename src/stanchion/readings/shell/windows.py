@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 PACKS: Final = listed("compress-archive copy-item copy move-item")
 SENDS: Final = listed("invoke-restmethod invoke-webrequest irm iwr")
 SENT: Final = listed("-infile -body -form put post")
+INTO: Final = listed("-outfile -o")
 """What says that something is sent."""
 STARTS: Final = listed(
     "start-process saps start & invoke-item ii invoke-command icm new-scheduledtaskaction"
@@ -41,50 +43,41 @@ def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False)
         return
     where = (*keeping.via, via) if via else keeping.via
     steps = powershell(text)
-    inner = [
-        word
-        for step in steps
-        if step.argv[0].lower() in STARTS
-        for word in step.argv[1:]
-        if " " in word
-    ]
+    inner = [word for step in _of(steps, STARTS) for word in step.argv[1:] if " " in word]
     steps += tuple([each for word in inner[:8] for each in powershell(word)])
     made = [_command(step, where) for step in steps]
     read = [each for one in made for each in one.origin if each.startswith("<")]
-    read += [
-        f"<{slashed(word)}"
-        for step in steps
-        if step.argv[0].lower() in PACKS
-        for word in step.argv[1:3]
-    ]
+    read += [f"<{slashed(word)}" for step in _of(steps, PACKS) for word in step.argv[1:3]]
+    carries = tuple(dict.fromkeys(read))
     fetched = {
-        after
-        for step in steps
-        for flag, after in pairwise(step.argv)
-        if flag.lower() in ("-outfile", "-o")
+        after for step in steps for flag, after in pairwise(step.argv) if flag.lower() in INTO
     }
     for command in made:
+        runs = command.argv[1:2] if command.name in STARTS else command.argv[:1]
         if command.name in SENDS and SENT.intersection([word.lower() for word in command.argv]):
-            keeping.passed.append(
-                msgspec.structs.replace(command, carries=tuple(dict.fromkeys(read)))
-            )
-        elif fetched.intersection(
-            command.argv[1:2] if command.name in STARTS else command.argv[:1]
-        ):
-            keeping.passed.append(msgspec.structs.replace(command, marks=MARK | {"fetched"}))
-        else:
-            keeping.passed.append(command)
-    low = text.lower()
+            command = msgspec.structs.replace(command, carries=carries)
+        elif fetched.intersection(runs):
+            command = msgspec.structs.replace(command, marks=MARK | {"fetched"})
+        keeping.passed.append(command)
+    keeping.passed += _calls(text.lower(), where)
+
+
+def _of(steps: tuple[Step, ...], programs: frozenset[str]) -> list[Step]:
+    return [step for step in steps if step.argv[0].lower() in programs]
+
+
+def _calls(low: str, where: tuple[str, ...]) -> Iterator[Command]:
+    """What a text does by methods, and by forms that no command has."""
     if _DELETES.search(low) is not None:
-        home = "getfolderpath" in low or "$home" in low or "userprofile" in low
+        home = any(map(low.__contains__, ("getfolderpath", "$home", "userprofile")))
         target = "~" if home else Open("$(…)", ("powershell",))
-        keeping.passed.append(Command(("remove-item", "-Recurse", target), where, marks=MARK))
+        yield Command(("remove-item", "-Recurse", target), where, marks=MARK)
     if "%0|%0" in low.replace(" ", ""):
-        keeping.passed.append(Command(("cmd",), where, marks=MARK | {"forks"}))
+        yield Command(("cmd",), where, marks=MARK | {"forks"})
     if "tcpclient" in low and any(
-        name in low for name in ("iex", "invoke-expression", "process", "cmd")
+        map(low.__contains__, ("iex", "invoke-expression", "process", "cmd"))
     ):
-        keeping.passed.append(Command(("powershell",), where, marks=MARK | {"reverse"}))
+        yield Command(("powershell",), where, marks=MARK | {"reverse"})
 
 
 def slashed(text: str) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.effects import EXECS, find_roots, found_names
+from stanchion.readings.shell.command import EXECS, find_roots, found_names
+from stanchion.readings.shell.known import OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
@@ -28,69 +29,12 @@ class Prefix(NamedTuple):
     privileged: bool = False
 
 
-def _prefix(
-    valued: str = "", skip: int = 0, settings: bool = False, privileged: bool = False
-) -> Prefix:
-    return Prefix(frozenset(valued.split()), skip, settings, privileged)
+def prefix_of(own: OwnWords) -> Prefix:
+    """What the table says of it."""
+    return Prefix(listed(own.values), own.skip, own.settings, own.privileged)
 
 
-NO_PREFIX: Final = Prefix()
-SUDO: Final = (
-    "-u --user -g --group -h --host -p --prompt -C --close-from -r --role -t --type -T "
-    "-U --other-user -D --chdir -R"
-)
-PREFIXES: Final[dict[str, Prefix]] = {
-    "sudo": _prefix(SUDO, 0, True, True),
-    "doas": _prefix("-u -C", 0, False, True),
-    "pkexec": _prefix("--user", 0, False, True),
-    "gosu": _prefix("", 1, False, True),
-    "su-exec": _prefix("", 1, False, True),
-    "env": _prefix("-u --unset -C --chdir", 0, True),
-    "nohup": _prefix(),
-    "setsid": _prefix(),
-    "command": _prefix(),
-    "builtin": _prefix(),
-    "exec": _prefix("-a"),
-    "time": _prefix("-o --output -f --format"),
-    "nice": _prefix("-n --adjustment"),
-    "ionice": _prefix("-c --class -n --classdata -p"),
-    "chrt": _prefix("", 1),
-    "taskset": _prefix("", 1),
-    "timeout": _prefix("-s --signal -k --kill-after", 1),
-    "gtimeout": _prefix("-s --signal -k --kill-after", 1),
-    "stdbuf": _prefix("-i -o -e --input --output --error"),
-    "unbuffer": _prefix(),
-    "strace": _prefix("-e -o -p -s -u -E -P -I -O -S -a -b -X"),
-    "ltrace": _prefix("-e -o -p -s -u -n -a -l"),
-    "chroot": _prefix("--userspec --groups", 1, False, True),
-    "fakeroot": _prefix("-l -f -i -s -b"),
-    "proxychains": _prefix("-f"),
-    "proxychains4": _prefix("-f"),
-    "torsocks": _prefix(),
-    "torify": _prefix(),
-    "rlwrap": _prefix("-f -b -c -C -H -l -p -P -s -w -q"),
-    "caffeinate": _prefix("-t -w"),
-    "systemd-run": _prefix(
-        "-p --property --unit -u --slice --uid --gid --description -E --setenv -t -M --on-calendar"
-    ),
-    "busybox": _prefix(),
-    "toybox": _prefix(),
-    "catchsegv": _prefix(),
-    "setarch": _prefix("", 1),
-    "linux64": _prefix(),
-    "unshare": _prefix("--mount-proc -S -G --map-user"),
-    "nsenter": _prefix("-t --target -S -G"),
-    "dbus-run-session": _prefix("--config-file"),
-    "xvfb-run": _prefix("-n -s -e -f -p -w --server-args --server-num"),
-    "cgexec": _prefix("-g"),
-    "firejail": _prefix(),
-    "watchexec": _prefix("-e -w -i --exts --watch --ignore"),
-    "entr": _prefix(),
-    "dotenv": _prefix("-f -e"),
-    "op-run": _prefix(),
-    "noglob": _prefix(),
-    "nocorrect": _prefix(),
-}
+PREFIXES: Final = by_name("passes", prefix_of)
 
 
 def inner_of(
@@ -119,20 +63,7 @@ def inner_of(
     return args[at:], tuple(settings)
 
 
-RUNNERS: Final[dict[str, tuple[str, Prefix]]] = {
-    **dict.fromkeys(listed("npx bunx pnpx"), ("", _prefix("-p --package"))),
-    **dict.fromkeys(
-        listed(
-            "bundle uv poetry pipenv pdm hatch rye pixi conda foreman heroku doppler infisical npm"
-        ),
-        ("exec run x", _prefix("--with --python -p --env-file --project --directory -n -e -E")),
-    ),
-    **dict.fromkeys(listed("pnpm yarn bun"), ("exec dlx x *", _prefix("-C --dir --cwd --filter"))),
-    **dict.fromkeys(
-        listed("python python3 php ruby node tsx ts-node"),
-        ("", _prefix("-d -I -W -X -r --require --loader --import")),
-    ),
-}
+RUNNERS: Final = by_name("runs", lambda own: (own.by, prefix_of(own)))
 """Programs that start others from a project: by which words, if they need one, and which of their
 options have a value."""
 
@@ -140,7 +71,7 @@ options have a value."""
 def started_by(name: str, args: tuple[str, ...]) -> tuple[str, ...]:
     """The words of the program, script or module that another program starts; empty where there is
     none."""
-    verbs, prefix = RUNNERS.get(name, ("-", NO_PREFIX))
+    verbs, prefix = RUNNERS.get(name, ("-", Prefix()))
     inner, _ = inner_of(prefix, args)
     if inner and verbs and inner[0] in verbs.split():
         return inner_of(prefix, inner[1:])[0]
@@ -315,7 +246,7 @@ LOADERS: Final = (
 
 @unfolds(*LOADERS)
 def _loader(walker: Walker, call: Call) -> str:
-    inner, _ = inner_of(_prefix("--preload --library-path --argv0 --audit"), call.argv[1:])
+    inner, _ = inner_of(Prefix(listed("--preload --library-path --argv0 --audit")), call.argv[1:])
     walker.emit(call)
     follow = msgspec.structs.replace(call, argv=inner)
     return walker.under("loader", lambda: walker.run(follow)) if inner else ""

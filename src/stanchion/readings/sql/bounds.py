@@ -6,8 +6,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.always import value_of
-from stanchion.readings.sql.rows import Target, holds_all, picks
+from stanchion.readings.sql.rows import Target, holds_all, picks, value_of
 
 if TYPE_CHECKING:
     from sqlglot import exp

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.readings.sql.always import value_of
-from stanchion.readings.sql.rows import picks
+from stanchion.readings.sql.rows import picks, value_of
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:

@@ -7,21 +7,16 @@ from itertools import pairwise
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.functions import FILES, ONE_SESSION
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
+from stanchion.readings.sql.pure import FILES, ONE_SESSION
 from stanchion.readings.sql.settings import PROTECTING, RIGHTS
-from stanchion.readings.word_lists import listed
 
 _DATA: Final = regex(
     r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)"
     r"(?:\.(?:gz|zst))?"
 )
-CHANGING: Final = listed(
-    """
-    DELETE INSERT UPDATE MERGE DROP TRUNCATE ALTER CREATE GRANT REVOKE INTO EXEC SHUTDOWN RECONFIGURE OUTFILE
-    DUMPFILE
-    """  # noqa: E501
-)
+CHANGING: Final = WORDS["changing"]
 """Words that change something where they are not a name, a function or part of a lock."""
 
 

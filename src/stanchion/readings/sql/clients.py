@@ -11,7 +11,9 @@ from stanchion.kernel.sizes import Limits
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import by_name
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.word_lists import listed
 
 MANY: Final = 32
 """How many texts of one command are read."""
@@ -33,43 +35,20 @@ class Client(NamedTuple):
     operands: bool = False
 
 
-_MYSQL: Final = Client("mysql", ("-e", "--execute"))
-_TSQL: Final = Client("tsql", ("-Q", "-q", "-Query", "--query"))
-_HOUSE: Final = Client("clickhouse", ("-q", "--query"))
-CLIENTS: Final[dict[str, Client]] = {
-    **dict.fromkeys(
-        ("psql", "pgcli", "cockroach"), Client("postgres", ("-c", "--command", "-e", "--execute"))
+CLIENTS: Final = by_name(
+    "sql",
+    lambda code: Client(
+        code.dialect if code.dialect else None, tuple(code.behind.split()), code.operands
     ),
-    **dict.fromkeys(("mysql", "mariadb", "mycli"), _MYSQL),
-    **dict.fromkeys(("sqlcmd", "mssql-cli", "invoke-sqlcmd"), _TSQL),
-    **dict.fromkeys(("clickhouse", "clickhouse-client", "clickhouse-local"), _HOUSE),
-    "sqlite3": Client("sqlite", ("-cmd",), True),
-    "duckdb": Client("duckdb", ("-c", "-s", "-cmd"), True),
-    "bq": Client("bigquery", (), True),
-    **dict.fromkeys(("snowsql", "snow"), Client("snowflake", ("-q", "--query"))),
-    "sqlplus": Client("oracle", ()),
-    **dict.fromkeys(("trino", "presto"), Client("trino", ("--execute",))),
-    **dict.fromkeys(("hive", "beeline", "spark-sql"), Client("spark", ("-e",))),
-    "usql": Client(None, ("-c", "--command")),
-}
+)
 
 _NAMES: Final = regex(rf"(?i)\b(?:{'|'.join(sorted(CLIENTS))})\b")
 _CODE: Final = regex(
     r"\.(?:execute|executemany|executescript|exec_driver_sql|sql|query|read_sql\w*|delete)\(|"
     r"\btext\("
 )
-_RUNS: Final = frozenset(
-    {
-        "execute",
-        "executemany",
-        "executescript",
-        "exec_driver_sql",
-        "sql",
-        "query",
-        "text",
-        "read_sql",
-        "read_sql_query",
-    }
+_RUNS: Final = listed(
+    "execute executemany executescript exec_driver_sql sql query text read_sql read_sql_query"
 )
 _MODULES: Final = {
     "sqlite3": "sqlite", "psycopg": "postgres", "asyncpg": "postgres", "pg8000": "postgres",

@@ -6,8 +6,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.always import is_key, value_of
-from stanchion.readings.sql.catalogs import is_credential
+from stanchion.readings.sql.rows import is_key, value_of
+from stanchion.readings.sql.tables import is_credential
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:

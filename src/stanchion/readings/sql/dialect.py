@@ -10,22 +10,9 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
 DialectName = Literal[
-    "bigquery",
-    "clickhouse",
-    "databricks",
-    "duckdb",
-    "hive",
-    "mysql",
-    "oracle",
-    "postgres",
-    "presto",
-    "redshift",
-    "snowflake",
-    "spark",
-    "sqlite",
-    "trino",
-    "tsql",
-]
+    "bigquery", "clickhouse", "databricks", "duckdb", "hive", "mysql", "oracle", "postgres",
+    "presto", "redshift", "snowflake", "spark", "sqlite", "trino", "tsql"
+]  # fmt: skip
 
 DIALECTS: Final[tuple[DialectName, ...]] = get_args(DialectName)
 

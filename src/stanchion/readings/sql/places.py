@@ -29,20 +29,8 @@ SURE: Final = PRODUCTS | {"sql"}
 TOOLS: Final = SURE | {"db", "database", "databases", "warehouse", "query", "execute", "exec"}
 """Words in the names of tools that run SQL for sure, and of those that may."""
 
-CARRYING: Final = frozenset(
-    {
-        "search",
-        "file",
-        "files",
-        "write",
-        "edit",
-        "multiedit",
-        "patch",
-        "replace",
-        "notebook",
-        "document",
-        "documents",
-    }
+CARRYING: Final = listed(
+    "search file files write edit multiedit patch replace notebook document documents"
 )
 """Words in the names of tools that look for a text or keep it, and run nothing."""
 

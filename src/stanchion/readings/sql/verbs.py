@@ -6,30 +6,16 @@ from collections.abc import Callable
 from itertools import pairwise
 from typing import Final
 
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import NUMBER, TEXT
 from stanchion.readings.sql.settings import reset_by, set_by
 from stanchion.readings.sql.statement import Does
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 Verdict = tuple[Does, str]
 """What a statement does, and how it is called."""
 
-PARSED: Final = frozenset(
-    {
-        "SELECT",
-        "WITH",
-        "VALUES",
-        "TABLE",
-        "FROM",
-        "(",
-        "INSERT",
-        "REPLACE",
-        "UPSERT",
-        "UPDATE",
-        "DELETE",
-        "MERGE",
-    }
-)
+PARSED: Final = listed("SELECT WITH VALUES TABLE FROM ( INSERT REPLACE UPSERT UPDATE DELETE MERGE")
 """First words of statements that are parsed, because their first words do not say everything."""
 
 WRITING: Final = {
@@ -62,32 +48,13 @@ _SIMPLE: Final[dict[Does, str]] = {
 SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words.split()}
 """What a first word says by itself."""
 
-OBJECTS: Final = listed(
-    """
-    TABLE VIEW INDEX DATABASE SCHEMA SEQUENCE TRIGGER FUNCTION PROCEDURE TYPE DOMAIN EVENT RULE
-    COLUMN SYNONYM MACRO PACKAGE AGGREGATE COLLATION CAST OPERATOR STATISTICS CATALOG WAREHOUSE TASK
-    STREAM PIPE MODEL DICTIONARY NAMESPACE KEYSPACE CONSTRAINT CONVERSION PARTITION ROUTINE
-    TRANSFORM VOLUME CLUSTER
-    """
-)
+OBJECTS: Final = WORDS["objects"]
 RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE SHARE")
-BEYOND: Final = listed(
-    """
-    EXTENSION LANGUAGE SERVER SUBSCRIPTION PUBLICATION ASSEMBLY WRAPPER LIBRARY DIRECTORY LINK
-    TABLESPACE SYSTEM STAGE INTEGRATION SECRET PLUGIN INSTANCE ACCOUNT
-    """
-)
+BEYOND: Final = WORDS["beyond"]
 """What can be made, changed and dropped: things of the schema, things that say who may do what, and
 things that reach beyond the database."""
 
-ASKING_PRAGMAS: Final = listed(
-    """
-    TABLE_INFO TABLE_XINFO TABLE_LIST INDEX_INFO INDEX_XINFO INDEX_LIST FOREIGN_KEY_LIST
-    FOREIGN_KEY_CHECK DATABASE_LIST COLLATION_LIST FUNCTION_LIST MODULE_LIST PRAGMA_LIST
-    COMPILE_OPTIONS INTEGRITY_CHECK QUICK_CHECK DATA_VERSION FREELIST_COUNT PAGE_COUNT SHOW_TABLES
-    DATABASE_SIZE STORAGE_INFO VERSION
-    """
-)
+ASKING_PRAGMAS: Final = WORDS["asking pragmas"]
 """Pragmas that only answer, also with something in brackets."""
 
 UNPROTECTED: Final = listed(
@@ -105,13 +72,7 @@ UNGUARDED: Final = frozenset(
 )  # fmt: skip
 """Pairs of words by which an ALTER changes who may do what, or takes off what guards a table."""
 
-TUNING_PRAGMAS: Final = listed(
-    """
-    BUSY_TIMEOUT CACHE_SIZE CACHE_SPILL TEMP_STORE MMAP_SIZE THREADS CASE_SENSITIVE_LIKE
-    ANALYSIS_LIMIT OPTIMIZE RECURSIVE_TRIGGERS AUTOMATIC_INDEX FULL_COLUMN_NAMES SHORT_COLUMN_NAMES
-    REVERSE_UNORDERED_SELECTS DEFER_FOREIGN_KEYS CELL_SIZE_CHECK MEMORY_LIMIT
-    """
-)
+TUNING_PRAGMAS: Final = WORDS["tuning pragmas"]
 """Pragmas that mean nothing to others."""
 KEEPING_PRAGMAS: Final = listed(
     "USER_VERSION APPLICATION_ID WAL_CHECKPOINT INCREMENTAL_VACUUM AUTO_VACUUM SHRINK_MEMORY"
@@ -252,17 +213,7 @@ def _rename(words: list[str]) -> Verdict:
 def _begin(words: list[str]) -> Verdict | None:
     if words[-2:] == ["READ", "WRITE"]:
         return Does.UPKEEP, "BEGIN READ WRITE"
-    opening = (
-        "TRANSACTION",
-        "TRAN",
-        "WORK",
-        "ISOLATION",
-        "READ",
-        "DEFERRED",
-        "IMMEDIATE",
-        "EXCLUSIVE",
-        "NOT",
-    )
+    opening = in_order("TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE NOT")
     return (Does.TRANSACTION, "BEGIN") if len(words) == 1 or words[1] in opening else None
 
 

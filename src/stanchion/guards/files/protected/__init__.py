@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Final, NamedTuple
+from pkgutil import get_data
+from typing import Final, Literal, NamedTuple
 
-from stanchion.guards._protected import Held, Protected, Use
+from stanchion.guards._protected import EVERY, Held, Protected, Use
 from stanchion.guards.files.protected import agents, credentials, environment, keys, startup, system
 from stanchion.guards.files.protected.credentials import PERSONAL, keeps_for_its_user
 from stanchion.guards.files.protected.names import is_sample, words_of
@@ -97,9 +98,18 @@ def shipped() -> Index:
 
 
 @cache
+def shown_by(kind: Literal["hit", "miss"]) -> tuple[tuple[str, str, Use], ...]:
+    """The paths and uses that show what each family protects, or leaves alone."""
+    body = get_data(__name__, "examples.txt")
+    rows = [line.split(" ", 3) for line in ("" if body is None else body.decode()).splitlines()]
+    uses = {str(use): use for use in EVERY}
+    return tuple([(row[1], row[3], uses[row[2]]) for row in rows if row[0] == kind])
+
+
+@cache
 def examples() -> tuple[tuple[Place, Use, Held], ...]:
     """The paths by which the rules show what they are about, how they may not be used, and why."""
-    shown = [(place_of(path, True).folded, use) for family in FAMILIES for path, use in family.HITS]
+    shown = [(place_of(path, True).folded, use) for _, path, use in shown_by("hit")]
     found = [(place, use, shipped().find(place, use)) for place, use in shown]
     return tuple([(place, use, why) for place, use, why in found if why is not None])
 

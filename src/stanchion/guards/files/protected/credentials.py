@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import Held, Protected, Shown, Use
+from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected.names import (
+    WORDS,
     ending,
     is_code,
     says_credential,
@@ -29,92 +30,26 @@ _CLOUD: Final = regex(
     r"|application_default_credentials\.json\Z|gha-creds-.*\.json\Z"
 )
 """Names that clouds give the files by which they are signed in to, wherever these are put."""
-SIGNED_IN: Final = listed(
-    """
-    aws azure gcloud kube docker oci doctl gh glab hub heroku fly vercel netlify railway supabase
-    firebase rclone s3cfg boto minio mc databricks databrickscfg snowflake snowsql terraformrc vault
-    bitwarden keepassxc keepass lastpass 1password op ngrok ngrok2 cloudflared tailscale openvpn
-    openvpn3 wireguard nordvpn protonvpn expressvpn anyconnect msmtp msmtprc msmtp mutt muttrc
-    neomutt fetchmailrc getmail mbsyncrc isync offlineimaprc thunderbird evolution mail outlook
-    discord slack signal telegram element whatsapp skype teams keybase mozilla firefox chrome
-    chromium brave bravesoftware edge opera vivaldi safari librewolf bitcoin electrum ethereum
-    solana exodus monero metamask ledger dogecoin litecoin filezilla winscp dbeaver dbeaverdata
-    pgadmin rediscli netrc pgpass mylogin git-credentials huggingface kaggle wandb openai anthropic
-    replicate modal jfrog pulumi argocd consul nomad linode hcloud scw ibmcloud bluemix aliyun tccli
-    exoscale civo vultr digitalocean cloudfoundry cf okta saml2aws granted chamber influxdbv2
-    planetscale turso neon fastly akamai edgerc sentryclirc circleci travis buildkite jenkins
-    cargo-credentials remmina rdp freerdp vnc teamviewer anydesk nextcloud dropbox onedrive keychain
-    authy kwalletd cookies sqldeveloper datagrip mongorc mongodb cassandra cqlshrc subversion curlrc
-    wgetrc httpie insomnia postman imapfilter aerc himalaya gajim pidgin purple weechat helm cisco
-    vpn irssi hexchat zoom plex transmission rtorrent pypirc npmrc yarnrc s3cmd b2 restic borg
-    duplicity
-    """
-)
+SIGNED_IN: Final = WORDS["signed in"]
 """Tools whose own folder or file signs people in somewhere, whatever their files are called."""
 _LONG: Final = tuple([name for name in SIGNED_IN if len(name) > 6])
 """Those that are known even where another word is grown onto them: `telegramdesktop`."""
-REGISTRIES: Final = listed(
-    """
-    m2 gradle nuget bundle pip composer conan poetry ivy2 sbt conda condarc gem yarn hex
-    """
-)
-REGISTRY_FILES: Final = listed(
-    """
-    settings.xml settings-security.xml gradle.properties nuget.config config pip.conf config.toml
-    config.json .condarc
-    """
-)
+REGISTRIES: Final = WORDS["registries"]
+REGISTRY_FILES: Final = WORDS["registry files"]
 """Settings of package managers in which their users sign in."""
-OF_CODE: Final = listed(
-    """
-    git gitconfig gitignore gitattributes vim vimrc nvim emacs emacs.d zed code vscode helix npm npx
-    node nvm fnm volta pyenv rbenv rustup cargo go m2 gradle jupyter ipython matplotlib conda mamba
-    virtualenvs tmux screen htop fish starship bat fontconfig fonts icons themes applications
-    systemd autostart man ruff black mypy pytest flake8 pylint yapf eslint prettier clang clangd gdb
-    gdbinit lldb inputrc dircolors viminfo lesshst ansible asdf mise sdkman jdks android direnv
-    pre-commit deno bun yarn pnpm hunspell texlive texmf r julia mix hex stack cabal ghcup opam
-    dotnet nuget vagrant.d bashrc bash_profile bash_login bash_logout bash_aliases profile zshrc
-    zshenv zprofile zlogin zsh oh-my-zsh tool-versions claude codex cursor gemini continue aider
-    stanchion pip pipx uv poetry editorconfig ripgreprc ctags lua luarocks microsoft windowsapps
-    programs packages python ruby perl5 cpan gem bundle ivy2 sbt config kde.org trash dev java
-    jetbrains xcode developer cocoapods spm swiftpm homebrew dconf mimeapps.list user-dirs.dirs gtk
-    pulse
-    """
-)
+OF_CODE: Final = WORDS["of code"]
 """Tools of which what is not called a credential is none."""
-SEEN: Final = listed(
-    """
-    cache caches log logs completion completions plugin plugins extension extensions bin registry
-    repository docs doc themes schemas locale fonts licenses cli-plugins site-packages node_modules
-    pkg toolchains src packages
-    """
-)
+SEEN: Final = WORDS["seen"]
 """Folders of a tool with what it fetched or made, none of it anybody's credential."""
 ASIDE: Final = listed(
     "completion completions plugin plugins extensions bin log logs themes schemas locale docs"
 )
 """Folders with none even of a tool that signs in; its caches hold what it signed in with."""
 HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
-NAMED: Final = listed(
-    """
-    .netrc .pgpass .my.cnf .mylogin.cnf .git-credentials .pypirc .htpasswd .dockercfg .s3cfg .boto
-    .vault-token .databrickscfg .terraformrc .msmtprc .fetchmailrc .mbsyncrc .offlineimaprc
-    .rediscli_auth .sentryclirc .edgerc .credentials .passwd
-    """
-)
+NAMED: Final = WORDS["named"]
 """Files that sign in wherever they are."""
-DATA: Final = listed(
-    """
-    conf cfg ini json json5 jsonc yaml yml toml xml properties db sqlite sqlite3 dat plist env kdbx
-    tdb ldb config ovpn
-    """
-)
-PERSONAL: Final = listed(
-    """
-    documents desktop downloads dropbox onedrive notes backup backups keys secrets private icloud
-    drive box nextcloud personal
-    """
-)
+DATA: Final = WORDS["data"]
+PERSONAL: Final = WORDS["personal"]
 """Words of folders in which people keep what is theirs."""
 TICKETS: Final = ("krb5cc_", "x509up_u")
 """How the names of tickets begin, which lie in folders for temporary files."""
@@ -171,28 +106,24 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
 
 
 def _of_tool(seat: Seat, use: Use) -> Held | None:
-    tool, inner = seat.tool, seat.inner
+    """What is in the folder of a tool."""
+    tool, inner, name = seat.tool, seat.inner, seat.name
     if not seat.sure:
         # A project may have such a folder too: there the file itself must say that it signs in.
-        said = bool(inner) and (
-            says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
-        )
+        said = inner and (says_credential(name) or (name in USUAL and _signs_in(seat)))
         return TOOL if said and use != "write" else None
-    if (tool, inner[-1] if inner else "") in OPEN or seat.name.endswith(".pub"):
+    if (tool, inner[-1] if inner else "") in OPEN or name.endswith(".pub"):
         return None
     folders = {word for part in inner[:-1] for word in words_of(part)}
-    seen = not SEEN.isdisjoint(folders)
     if _signs_in(seat):
-        return None if not ASIDE.isdisjoint(folders) and "storage" not in folders else TOOL
-    if seen or is_code(seat.name):
+        return TOOL if ASIDE.isdisjoint(folders) or "storage" in folders else None
+    if not SEEN.isdisjoint(folders) or is_code(name):
         return None
-    if any(says_credential_of_tool(part) for part in inner) or (
-        not inner and says_credential(tool)
-    ):
+    if any(map(says_credential_of_tool, inner)) if inner else says_credential(tool):
         return TOOL
-    if tool in REGISTRIES and seat.name in REGISTRY_FILES:
+    if tool in REGISTRIES and name in REGISTRY_FILES:
         return TOOL if use != "write" else None
-    kept = ending(seat.name) in DATA or (inner == () and seat.area == "settings")
+    kept = ending(name) in DATA or (not inner and seat.area == "settings")
     return SETTINGS if use == "read" and kept and keeps_for_its_user(seat) else None
 
 
@@ -203,68 +134,10 @@ def keeps_for_its_user(seat: Seat) -> bool:
 
 def _signs_in(seat: Seat) -> bool:
     """Whether the tool, or the one that its maker's folder holds, signs in."""
-    for part in (
-        (seat.tool, *seat.inner[:2]) if seat.area == "data" else (seat.tool, *seat.inner[:1])
-    ):
+    for part in (seat.tool, *seat.inner[: 2 if seat.area == "data" else 1]):
         words = words_of(part)
-        if (
-            part in SIGNED_IN
-            or part.removeprefix(".") in SIGNED_IN
-            or (words and not SIGNED_IN.isdisjoint(words))
-        ):
+        if not SIGNED_IN.isdisjoint((part, part.removeprefix("."), *words)):
             return True
         if any(word.startswith(_LONG) for word in words):
             return True
     return False
-
-
-HITS: Final[Shown] = (
-    ("~/.aws/credentials", "read"),
-    ("/home/ada/.kube/config", "read"),
-    ("/root/.docker/config.json", "write"),
-    ("~/.netrc", "read"),
-    ("../../.config/gcloud/application_default_credentials.json", "read"),
-    (".git-credentials", "read"),
-    ("infra/service-account-prod.json", "read"),
-    ("~/.npmrc", "read"),
-    ("/var/www/.bash_history", "read"),
-    ("user/.htpasswd", "read"),
-    ("~/Library/Application Support/Google/Chrome/Default/Cookies", "read"),
-    ("~/.mozilla/firefox/x.default/logins.json", "read"),
-    ("C:/unattend.xml", "read"),
-    ("~/.config/hcloud/cli.toml", "read"),
-    ("/Users/ada/Library/Application Support/Slack/storage/root-state.json", "read"),
-    ("C:/Users/ada/AppData/Roaming/FileZilla/sitemanager.xml", "read"),
-    ("~/.config/newtool/access_token", "read"),
-    ("%APPDATA%/acme/session.json", "read"),
-    ("~/.acme/auth.json", "read"),
-    ("~/.m2/settings.xml", "read"),
-    ("/home/ada/.config/someclient/config.yaml", "read"),
-    ("/home/ci/agent/.credentials", "read"),
-    ("~/Documents/passwords.txt", "read"),
-    ("C:/Users/ada/OneDrive - Acme/Private/Passwords 2026.xlsx", "read"),
-    ("/Users/ada/iCloud Drive/House/wallet seed and passphrase.docx", "read"),
-    ("~/Dropbox/Family/Bank/logins.csv", "read"),
-    ("/run/user/1000/containers/auth.json", "read"),
-    ("~/.local/share/TelegramDesktop/tdata", "read"),
-    ("~/AppData/Roaming/ThunderbirdPortable/profile/key4.db", "read"),
-)
-MISSES: Final[Shown] = (
-    ("~/.aws/config", "read"),
-    (".npmrc", "write"),
-    ("src/credentials.py", "write"),
-    ("docs/credentials.md", "read"),
-    ("cookies.sqlite", "read"),
-    ("kube/deployment.yaml", "write"),
-    ("docker/config.json", "write"),
-    ("bash_history.md", "read"),
-    ("~/.config/git/ignore", "read"),
-    ("/home/ada/.m2/repository/org/x/1.0/x-1.0.pom", "read"),
-    ("~/.cargo/registry/src/index/serde-1.0/src/lib.rs", "read"),
-    ("~/.npm/_logs/2026-01-01-debug-0.log", "read"),
-    ("~/.config/nvim/init.lua", "read"),
-    ("app/models/password_reset_token.rb", "read"),
-    ("/home/ada/project/src/auth/session.json", "read"),
-    ("/home/ada/.nuget/packages/acme.identity/1.0.0/lib/net8.0/Acme.Identity.xml", "read"),
-    ("~/Documents/shop/data/password_resets.json", "read"),
-)

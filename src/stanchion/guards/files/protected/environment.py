@@ -4,22 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import Held, Protected, Shown, Use
-from stanchion.guards.files.protected.names import ending, words_of
+from stanchion.guards._protected import Held, Protected, Use
+from stanchion.guards.files.protected.names import WORDS, ending, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
 
 RULES: Final[tuple[Protected, ...]] = ()
 _SETTINGS: Final = regex(
     r"\.env(?:rc)?(?:[._-].*)?\Z|[\w-]+\.env\Z|\.secrets?\Z|\.?secrets?\.(?:ya?ml|toml|json|env|"
     r"ini|properties)\Z"
 )
-_KINDS: Final = listed(
-    """
-    prod production live stage staging dev development local secret secrets app server web
-    """
-)
+_KINDS: Final = WORDS["kinds"]
 HELD: Final = Held("settings with secrets")
 LOST: Final = Held("settings with secrets", asks=True)
 
@@ -39,31 +34,3 @@ def held(seat: Seat, use: Use) -> Held | None:
         if use == "delete"
         else HELD
     )
-
-
-HITS: Final[Shown] = (
-    (".env", "read"),
-    ("/srv/app/.env", "read"),
-    (".env.local", "read"),
-    (".ENV", "read"),
-    (".env.production", "delete"),
-    ("config/.envrc", "read"),
-    ("deploy/secrets.yaml", "read"),
-    ("deploy/prod.env", "read"),
-    ("services/api/.env-staging", "read"),
-)
-MISSES: Final[Shown] = (
-    (".env.example", "read"),
-    (".env.sample", "write"),
-    (".env.template", "write"),
-    (".env.test", "read"),
-    ("tests/e2e/.env", "read"),
-    (".env", "write"),
-    ("src/env.py", "read"),
-    ("environment.yml", "write"),
-    ("autoscaler.env", "read"),
-    ("docs/secrets.md", "write"),
-    (".environment", "read"),
-    ("k8s/external-secret.yaml", "read"),
-    ("secrets.enc", "read"),
-)

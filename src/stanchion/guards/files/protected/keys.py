@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import Held, Protected, Shown, Use
+from stanchion.guards._protected import Held, Protected, Use
 from stanchion.guards.files.protected.names import is_key_file
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.readings.word_lists import listed
@@ -39,36 +39,3 @@ def held(seat: Seat, use: Use) -> Held | None:
     if seat.area in ("near", "plain"):
         return None if use == "write" else KEY if use == "read" else OWN_KEY
     return None if seat.area == "temporary" else KEY
-
-
-HITS: Final[Shown] = (
-    ("server.pem", "read"),
-    ("/etc/ssl/private/tls.key", "read"),
-    ("~/.ssh/id_rsa", "read"),
-    ("/home/ada/.ssh/config", "write"),
-    ("/root/.ssh/authorized_keys", "write"),
-    ("backup/id_ed25519.bak", "read"),
-    ("C:/Users/ada/key.PFX", "read"),
-    ("~/.gnupg/secring.gpg", "read"),
-    ("/Users/ada/Library/Keychains/login.keychain-db", "read"),
-    ("/etc/ssh/ssh_host_rsa_key", "read"),
-    ("C:/ProgramData/ssh/ssh_host_ed25519_key", "read"),
-    ("ios/AuthKey_8XK2.p8", "read"),
-    ("~/.ssh/test_rsa", "read"),
-    ("~/.local/share/keyrings/login.keyring", "read"),
-)
-MISSES: Final[Shown] = (
-    ("~/.ssh/id_rsa.pub", "read"),
-    ("certifi/cacert.pem", "read"),
-    ("tls/fullchain.pem", "read"),
-    ("src/keys.py", "write"),
-    ("ssh/", "read"),
-    ("docs/id_rsa.md", "write"),
-    ("keyboard.json", "write"),
-    ("/etc/ssh/ssh_config", "read"),
-    ("server.key", "write"),
-    ("tests/fixtures/server.pem", "read"),
-    ("pkg/tls/testdata/client.key", "read"),
-    ("internal/sshkeys/id_rsa_parser.go", "read"),
-    ("examples/mtls/client.key", "read"),
-)

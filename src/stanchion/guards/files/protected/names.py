@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import listed, sections
+
+WORDS: Final = sections("stanchion.guards.files.protected", "words.txt")
+"""The words by which files are protected, by the titles above them."""
 
 _WORDS: Final = regex(r"[a-z]+|[0-9]+")
 CREDENTIAL: Final = regex(
@@ -16,42 +19,17 @@ CREDENTIAL: Final = regex(
     r"|recovery.?(?:code|key)|state\.vscdb"
 )
 """Parts of names that say credential, however the rest is written."""
-CREDENTIAL_WORDS: Final = listed(
-    """
-    auth key keys cred creds login logins session sessions identity id accounts account vault seed
-    jwt sasl psk pass pwd shadow access certs pgpass netrc adc rsaparams msal security
-    """
-)
+CREDENTIAL_WORDS: Final = WORDS["credential words"]
 """Words that say credential where a tool keeps its own things."""
 
-CODE: Final = listed(
-    """
-    py pyi pyx js jsx ts tsx mjs cjs mts cts go rs java kt kts c h cc cpp hpp cxx cs rb php swift
-    scala clj ex exs erl hs lua pl pm r jl m mm dart vue svelte astro proto graphql sql tf hcl md
-    mdx rst adoc html htm css scss less svg png jpg jpeg gif ico pdf ipynb snap j2 jinja tmpl tpl
-    erb hbs mustache ejs pub lock map wasm feature zig nim f90 bzl bazel cmake patch diff po mo woff
-    woff2 ttf
-    """
-)
+CODE: Final = WORDS["code"]
 """Endings of files that are written by people or shown to them, and hold no credential of their
 own."""
 KEY_FILES: Final = listed("pem key ppk p12 pfx jks keystore kdbx p8 agekey kdb")
 """Endings of files with private keys."""
-CERTIFICATE: Final = listed(
-    """
-    cert certs certificate crt ca cacert chain fullchain bundle public pub roots root dhparam csr
-    intermediate trust
-    """
-)
+CERTIFICATE: Final = WORDS["certificate"]
 """Words in the name of a file with an ending of keys that say it holds what anybody may see."""
-SAMPLE: Final = listed(
-    """
-    example examples sample samples template templates tmpl tpl dist default defaults schema dummy
-    fake mock mocks stub stubs demo placeholder fixture fixtures test tests testing testdata spec
-    specs golden snapshots snapshot ci e2e testutil testutils selftest unittest unittests cypress
-    playwright
-    """
-)
+SAMPLE: Final = WORDS["sample"]
 """Words of folders and names of things that are made to be seen."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
+from stanchion.guards.files.protected.names import WORDS
 from stanchion.readings.paths.place import Place
-from stanchion.readings.word_lists import listed
 
 Area = Literal[
     "settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"
@@ -121,12 +121,7 @@ def seat_of(place: Place) -> Seat:
     return Seat("system" if _is_system(place) else "near", "", parts, parts)
 
 
-SYSTEM: Final = listed(
-    """
-    bin boot dev etc lib lib32 lib64 libx32 opt proc run sbin sys usr var system library
-    applications snap nix
-    """
-)
+SYSTEM: Final = WORDS["system"]
 WINDOWS: Final = frozenset(
     (
         "windows",
@@ -154,17 +149,7 @@ def _is_system(place: Place) -> bool:
     return bool(parts) and parts[0] in WINDOWS
 
 
-PROJECTS_OWN: Final = listed(
-    """
-    .git .github .gitlab .circleci .vscode .idea .venv .tox .nox .husky .devcontainer .storybook
-    .next .nuxt .cache .pytest_cache .mypy_cache .ruff_cache .yarn .turbo .terraform .gradle .mvn
-    .cargo .config .vs .nyc_output .changeset .claude .cursor .codex .gemini .continue .windsurf
-    .roo .cline .aider .openhands .kiro .zed .junie .stanchion .well-known .svn .hg .eggs .direnv
-    .bundle .output .svelte-kit .angular .expo .buildkite .woodpecker .tekton .semgrep .local
-    .ipynb_checkpoints .parcel-cache .serverless .vercel .netlify .firebase .wrangler .sst .pnpm
-    .bin .github-private
-    """
-)
+PROJECTS_OWN: Final = WORDS["projects own"]
 """Folders with a dot that a project has of its own."""
 
 

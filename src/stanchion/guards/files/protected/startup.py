@@ -6,11 +6,11 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards._own import FIRST
-from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
-from stanchion.guards.files.protected.names import words_of
+from stanchion.guards._protected import CHANGES, Held, Protected, Use
+from stanchion.guards.files.protected.names import WORDS, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 RULES: Final = (
     FIRST,
@@ -22,12 +22,9 @@ RULES: Final = (
     ),
     Protected(
         "a program that others find by its name",
-        (
-            "**/node_modules/.bin/*",
-            "**/.venv/bin/*",
-            "**/venv/bin/*",
-            "**/.venv/Scripts/*",
-            "**/venv/Scripts/*",
+        in_order(
+            "**/node_modules/.bin/* **/.venv/bin/* **/venv/bin/* **/.venv/Scripts/* "
+            "**/venv/Scripts/*"
         ),
         CHANGES,
         asks=True,
@@ -40,48 +37,12 @@ _STARTS: Final = regex(
     r"|xinitrc|xsession|pam_environment|forward|inputrc)\Z"
 )
 """Names of what a shell or a tool runs when it begins."""
-RUNS: Final = listed(
-    """
-    autostart systemd launchagents launchdaemons startup hooks plugin plugins init after autoload
-    ftplugin conf cron environment rc startup-scripts extensions addons loginitems powershell
-    windowspowershell
-    """
-)
+RUNS: Final = WORDS["runs"]
 """Words of folders whose files are run by themselves."""
-SCRIPTS: Final = frozenset(
-    {
-        "sh",
-        "bash",
-        "zsh",
-        "fish",
-        "lua",
-        "vim",
-        "el",
-        "ps1",
-        "bat",
-        "cmd",
-        "plist",
-        "service",
-        "timer",
-        "desktop",
-    }
-)
-FOUND_ABOVE: Final = listed(
-    """
-    conftest.py sitecustomize.py usercustomize.py package.json node_modules gemfile makefile pom.xml
-    nuget.config directory.build.props directory.build.targets directory.packages.props .npmrc
-    .yarnrc .yarnrc.yml .pnpmfile.cjs .envrc .editorconfig .eslintrc.js .eslintrc.cjs
-    eslint.config.js .babelrc babel.config.js .prettierrc.js settings.gradle build.gradle .bazelrc
-    .tool-versions .mise.toml .pre-commit-config.yaml .rspec .rubocop.yml
-    """
-)
+SCRIPTS: Final = listed("sh bash zsh fish lua vim el ps1 bat cmd plist service timer desktop")
+FOUND_ABOVE: Final = WORDS["found above"]
 """What tools look for in the folders above a project, too."""
-GATHERS: Final = listed(
-    """
-    code src source sources projects repos repositories git github gitlab work workspaces dev
-    development sites www clients customers documents
-    """
-)
+GATHERS: Final = WORDS["gathers"]
 """Folders in which people gather their projects."""
 _OF_APPLICATION: Final = regex(
     r"(?:user|personal|site|custom)?[-_]?(?:setup|startup|autoexec|autorun|init|launch|menu|"
@@ -94,11 +55,7 @@ SHARED: Final = (("users", "public"), ("users", "shared"))
 RUNNABLE: Final = SCRIPTS | {"exe", "dll", "app", "com", "scr", "msi", "py"}
 """What runs, in the folders that all who use a computer share."""
 CACHED: Final = listed("cache caches cacache log logs tmp")
-FREE: Final = listed(
-    """
-    trash projects workspace workspaces worktrees plans todos memory scratch tmp temp
-    """
-)
+FREE: Final = WORDS["free"]
 """Folders in a home whose files nobody runs."""
 
 SCRIPTED: Final = RUNS | listed(
@@ -156,52 +113,3 @@ def _plainly(seat: Seat, use: Use) -> Held | None:
     if _OF_APPLICATION.match(seat.name) and not SCRIPTED.isdisjoint(words):
         return START
     return None
-
-
-HITS: Final[Shown] = (
-    ("~/.bashrc", "write"),
-    ("/home/ada/.config/autostart/x.desktop", "write"),
-    (".venv/lib/python3.11/site-packages/zz.pth", "write"),
-    ("~/.local/lib/python3.11/site-packages/usercustomize.py", "write"),
-    (".git/hooks/pre-commit", "write"),
-    ("~/.config/systemd/user/cache-sync.service", "write"),
-    ("app/.git/config", "write"),
-    ("~/.config/fish/conf.d/x.fish", "write"),
-    ("/Users/ada/Library/LaunchAgents/com.acme.x.plist", "write"),
-    ("C:/Users/ada/AppData/Roaming/Microsoft/Windows/Start Menu/Programs/Startup/x.lnk", "write"),
-    ("C:/Users/ada/Documents/PowerShell/Microsoft.PowerShell_profile.ps1", "write"),
-    ("~/.lldbinit", "write"),
-    ("~/.config/pip/pip.conf", "write"),
-    ("~/.ipython/profile_default/startup/00.py", "write"),
-    ("~/.local/bin/git", "write"),
-    ("/home/ada/go/bin/gopls", "write"),
-    ("node_modules/.bin/tsc", "write"),
-    ("~/.emacs.d/init.el", "write"),
-    ("../.zshenv", "write"),
-    ("/home/ada/conftest.py", "write"),
-    (".git/modules/lib/hooks/post-checkout", "write"),
-    ("/home/ada/code/directory.build.props", "write"),
-    ("C:/Users/ada/source/repos/Directory.Build.targets", "write"),
-    ("C:/Users/ada/Documents/maya/scripts/userSetup.mel", "write"),
-    ("C:/Users/ada/Documents/Houdini19/scripts/python/startup.py", "write"),
-    ("/Users/ada/Documents/Adobe/Startup Scripts/init.jsx", "write"),
-    ("C:/Users/ada/Documents/UnrealEngine/Python/init_unreal.py", "write"),
-)
-MISSES: Final[Shown] = (
-    ("~/.bashrc", "read"),
-    ("dotfiles/.bashrc", "write"),
-    (".git/config", "read"),
-    (".venv/lib/python3.11/site-packages/zz.pth", "read"),
-    ("weights/model.pth", "write"),
-    (".gitignore", "write"),
-    ("hooks/pre-commit", "write"),
-    (".husky/pre-commit", "write"),
-    ("bin/build", "write"),
-    ("~/.cache/acme/x.json", "write"),
-    ("~/.gradle/caches/modules-2", "delete"),
-    (".eslintrc.cjs", "write"),
-    ("config/initializers/startup.rb", "write"),
-    ("/home/ada/code/shop/package.json", "write"),
-    ("C:/Users/ada/Documents/report/setup.py", "write"),
-    ("/home/ada/Documents/projects/shop/scripts/init.py", "write"),
-)

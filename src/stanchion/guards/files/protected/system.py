@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards._protected import CHANGES, Held, Protected, Shown, Use
-from stanchion.guards.files.protected.names import ending, is_key_file, says_credential, words_of
+from stanchion.guards._protected import CHANGES, Held, Protected, Use
+from stanchion.guards.files.protected.names import (
+    WORDS,
+    ending,
+    is_key_file,
+    says_credential,
+    words_of,
+)
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 RULES: Final = (
     Protected(
         "the system's passwords",
-        (
-            "/etc/shadow*", "/etc/gshadow*", "/etc/master.passwd", "/etc/security/opasswd",
-            "/etc/sudoers", "/etc/sudoers.d/**", "/var/db/shadow/**", "/etc/krb5.keytab",
-            "/var/lib/sss/secrets/**", "?:/windows/system32/config/**", "?:/windows/repair/**",
-            "?:/windows/ntds/**", "/etc/ssl/private/**",
+        in_order(
+            "/etc/shadow* /etc/gshadow* /etc/master.passwd /etc/security/opasswd /etc/sudoers "
+            "/etc/sudoers.d/** /var/db/shadow/** /etc/krb5.keytab /var/lib/sss/secrets/** "
+            "?:/windows/system32/config/** ?:/windows/repair/** ?:/windows/ntds/** "
+            "/etc/ssl/private/**"
         ),
     ),
     Protected(
@@ -48,23 +54,10 @@ RULES: Final = (
     ),
 )  # fmt: skip
 
-CLOSED: Final = listed(
-    """
-    wireguard openvpn ipsec strongswan swanctl system-connections wpa_supplicant iwd ppp kubernetes
-    rancher k3s gitlab-runner debian.cnf letsencrypt secrets private sudoers keytabs opasswd
-    bluetooth waagent user-data dslocal user-data.txt machinekeys crypto cloud-init buildkite-agent
-    pgbouncer msmtprc wlansvc credstore samba sssd krb5kdc openldap freeradius tailscale vault
-    mail
-    """
-)
+CLOSED: Final = WORDS["closed"]
 """Folders and files of the system that hold keys and passwords of networks, clusters, runners and
 people."""
-DATABASES: Final = listed(
-    """
-    mysql postgresql pgsql mongodb mongo redis docker containerd etcd jenkins couchdb elasticsearch
-    ldap
-    """
-)
+DATABASES: Final = WORDS["databases"]
 """Programs whose data below `/var/lib` is for themselves alone."""
 SITES: Final = (
     ("var", "www"),
@@ -128,18 +121,7 @@ def _is_of_site(parts: tuple[str, ...]) -> bool:
 def _read(parts: tuple[str, ...]) -> Held | None:
     if parts[0] == "proc":
         return MEMORY if parts[-1] in ("environ", "mem", "kcore") else None
-    if parts[0] in (
-        "usr",
-        "lib",
-        "opt",
-        "nix",
-        "sys",
-        "dev",
-        "applications",
-        "snap",
-        "bin",
-        "sbin",
-    ):
+    if parts[0] in in_order("usr lib opt nix sys dev applications snap bin sbin"):
         return CLOSED_TO if is_key_file(parts[-1]) and "share" not in parts else None
     if parts[:2] == ("var", "lib") and not DATABASES.isdisjoint(parts[2:3]):
         return CLOSED_TO
@@ -155,52 +137,3 @@ def _read(parts: tuple[str, ...]) -> Held | None:
     ):
         return CLOSED_TO
     return None
-
-
-HITS: Final[Shown] = (
-    ("/etc/shadow", "read"),
-    ("/etc/sudoers.d/agent", "read"),
-    ("/proc/self/root/etc/shadow", "read"),
-    ("../../../../etc/shadow", "read"),
-    ("C:\\Windows\\System32\\config\\SAM", "read"),
-    ("/proc/self/environ", "read"),
-    ("/etc/passwd", "write"),
-    ("/etc/cron.d/x", "write"),
-    ("/etc", "delete"),
-    ("/usr/bin/python3", "delete"),
-    ("/dev/sda", "write"),
-    ("/etc/wireguard/wg1.conf", "read"),
-    ("/etc/NetworkManager/system-connections/office.nmconnection", "read"),
-    ("/run/secrets/db_password", "read"),
-    ("/var/lib/mysql/mysql/user.MYD", "read"),
-    ("/etc/postfix/sasl_passwd", "read"),
-    ("/var/log/auth.log", "write"),
-    ("/opt/homebrew/bin/gh", "write"),
-    ("/usr/local/bin/tool", "write"),
-    ("C:/Windows/Panther/Unattend.xml", "read"),
-    ("/private/etc/sudoers", "read"),
-    ("/var/www/shop/wp-config.php", "read"),
-    ("/srv/www/wiki/LocalSettings.php", "read"),
-    ("C:/inetpub/wwwroot/shop/web.config", "read"),
-    ("/var/www/html/app/config/parameters.yml", "read"),
-    ("/usr/share/nginx/html/blog/configuration.php", "read"),
-)
-MISSES: Final[Shown] = (
-    ("/etc/passwd", "read"),
-    ("/etc/os-release", "read"),
-    ("/dev/null", "write"),
-    ("/dev/stderr", "write"),
-    ("/dev/fd/63", "write"),
-    ("/dev/shm/buffer", "write"),
-    ("etc/shadow", "read"),
-    ("/tmp/x", "delete"),
-    ("/etc/nginx/mime.types", "read"),
-    ("/usr/include/openssl/evp.h", "read"),
-    ("/var/log/nginx/access.log", "read"),
-    ("/var/www/app/index.php", "write"),
-    ("/usr/share/ca-certificates/x.crt", "read"),
-    ("/proc/cpuinfo", "read"),
-    ("/usr/share/dict/words", "read"),
-    ("/var/www/shop/index.php", "read"),
-    ("wp-config.php", "read"),
-)

@@ -10,12 +10,9 @@ from typing import Final
 from stanchion import typed
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.rules import (
-    credentials,
     databases,
     destruction,
     exfiltration,
-    exhaustion,
-    git,
     own,
     persistence,
     privilege,
@@ -34,11 +31,8 @@ ASKED: Final = (
     exfiltration,
     privilege,
     persistence,
-    exhaustion,
     databases,
     services,
-    git,
-    credentials,
 )
 """What answers the questions of rows: without it none could be asked."""
 FAMILIES: Final = {

@@ -9,9 +9,9 @@ from stanchion.guards.shell.made import NOT
 from stanchion.guards.shell.places import DISKS, Roots, place_of
 from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import find_deletes, find_roots
+from stanchion.readings.shell.command import Command, find_deletes, find_roots
 from stanchion.readings.shell.partly_known import origin_of
+from stanchion.readings.word_lists import listed
 
 ACCOUNTS: Final = ("/etc/passwd", "/etc/shadow", "/etc/hosts", "/etc/fstab", "/etc/sudoers")
 PROGRAMS: Final = ("/boot/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/")
@@ -140,14 +140,11 @@ def opens_disk(command: Command, roots: Roots) -> bool:
 
 @asked
 def opens_core(command: Command, roots: Roots) -> bool:
-    targets = [
-        path
-        for op, path in command.opens
-        if op in (">", ">|", "&>") and not path.startswith("/dev/")
-    ]
     return any(
-        place_of(path, command.cwd, roots) == "core" and path.startswith((*ACCOUNTS, *PROGRAMS))
-        for path in targets
+        not path.startswith("/dev/")
+        and path.startswith((*ACCOUNTS, *PROGRAMS))
+        and place_of(path, command.cwd, roots) == "core"
+        for path in command.emptied
     )
 
 
@@ -178,21 +175,8 @@ def is_image(command: Command, _roots: Roots) -> bool:
     return any(word.startswith(("/dev/", "\\\\.\\")) for word in command.operands)
 
 
-NARROWS: Final = frozenset(
-    {
-        "-name",
-        "-iname",
-        "-path",
-        "-regex",
-        "-empty",
-        "-newer",
-        "-mtime",
-        "-mmin",
-        "-size",
-        "-user",
-        "-atime",
-        "-ctime",
-    }
+NARROWS: Final = listed(
+    "-name -iname -path -regex -empty -newer -mtime -mmin -size -user -atime -ctime"
 )
 """What a search asks for besides where something is."""
 
@@ -204,9 +188,9 @@ def replaces_program(command: Command, _roots: Roots) -> bool:
 
 @asked
 def empties_home(command: Command, roots: Roots) -> bool:
-    targets = [path for op, path in command.opens if op in (">", ">|", "&>")]
     return any(
-        path.endswith("*") and place_of(path, command.cwd, roots) in LOST for path in targets
+        path.endswith("*") and place_of(path, command.cwd, roots) in LOST
+        for path in command.emptied
     )
 
 

@@ -1,37 +1,24 @@
-"""Exfiltration: secrets, and what is in files and variables, that would go out."""
+"""Exfiltration: secrets, and what is in files and variables, that would be read or go out."""
 
 from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, plain
+from stanchion.guards.shell.places import Roots, is_secret, plain
 from stanchion.guards.shell.rule import asked
-from stanchion.guards.shell.secret_places import is_secret
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.command import HOSTS, Command, is_remote
 from stanchion.readings.shell.data import DATA, SHELLS
-from stanchion.readings.shell.effects import HOSTS, is_remote
-from stanchion.readings.shell.partly_known import origin_of
+from stanchion.readings.shell.known import named
+from stanchion.readings.shell.partly_known import Open, origin_of
+from stanchion.readings.shell.secret_sources import SOURCE
 from stanchion.readings.word_lists import listed
 
-SENDERS: Final = (
-    "curl wget http https xh nc ncat netcat socat telnet ftp tftp lftp ncftp ncftpput scp sftp "
-    "rsync ssh openssl mail mailx sendmail mutt s-nail swaks msmtp aws gsutil gcloud rclone s3cmd "
-    "s5cmd mc az azcopy gh glab hub dig drill nslookup host ping finger whois aria2c httpie lynx "
-    "links w3m elinks croc wormhole ffsend transfer gs-netcat websocat smbclient curlftpfs "
-    "mosquitto_pub kcat kafkacat kafka-console-producer nats amqp-publish redis-cli telegram-send "
-    "slackcat slack signal-cli ntfy ipfs pastebinit sprunge wgetpaste nc.openbsd nc.traditional "
-    "tnc invoke-webrequest invoke-restmethod iwr irm certutil bitsadmin twine pinata logger gist"
-)
-UPLOADERS: Final = listed(
-    "aws gsutil gcloud rclone s3cmd s5cmd mc az azcopy gh glab hub croc wormhole ffsend transfer "
-    "ipfs pastebinit twine wgetpaste gist ncftpput slackcat telegram-send mutt mail mailx s-nail "
-    "swaks socat"
-)
+UPLOADERS: Final = named("uploads")
 """Senders whose operands are files."""
 KEEPERS: Final = listed("secret secrets variable secretsmanager ssm keyvault auth login kms")
 """What they do with secrets that are meant for the service."""
-_SENDERS: Final = frozenset(SENDERS.split())
+SENDERS: Final = named("sends-out")
 _TO_PROGRAM: Final = regex(r"(?i)\bto\s+program\s+'([^']*)'")
 ISSUERS: Final = {
     "gcloud": regex(r"https://[\w.-]+\.googleapis\.com(?:/.*)?"),
@@ -151,7 +138,7 @@ def hands_variables(command: Command, _roots: Roots) -> bool:
 def to_program(command: Command, _roots: Roots) -> bool:
     """Whether a query's rows go to a program that sends."""
     found = [found[1] for word in command.argv[1:] for found in _TO_PROGRAM.finditer(word)]
-    return any(not _SENDERS.isdisjoint(text.replace("/", " ").split()) for text in found)
+    return any(not SENDERS.isdisjoint(text.replace("/", " ").split()) for text in found)
 
 
 @asked
@@ -167,3 +154,43 @@ def opens_socket(command: Command, _roots: Roots) -> bool:
         or command.name in ALL_VARIABLES
         or any(not each.startswith("</dev/") for each in command.origin)
     )
+
+
+KEYS: Final = (
+    "/etc/shadow", "/etc/gshadow", "/.ssh/id_rsa", "/.ssh/id_ed25519", "/.ssh/id_ecdsa",
+    "/.ssh/id_dsa", "/.aws/credentials", "/.netrc", "/.pgpass", "/.git-credentials",
+    "/.vault-token", "/.config/gh/hosts.yml", "/.docker/config.json", "/.kube/config",
+    "/Login Data", "/Cookies", "/cookies.sqlite", "/logins.json", "/key4.db",
+    "/proc/self/environ", "/.ssh", "/.gnupg", "/.aws", "~/.npmrc", "/.pypirc",
+    "/.cargo/credentials.toml", "/.gem/credentials", "/glab-cli/config.yml",
+)  # fmt: skip
+
+SEEN: Final = frozenset({"/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"})
+"""Files that whoever runs a command sees."""
+VAULTS: Final = named("vault")
+"""Programs that keep secrets for people and tell them one by one."""
+
+
+@asked
+def reads_key(command: Command, _roots: Roots) -> bool:
+    return any(
+        plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
+        for path in command.reads
+    )
+
+
+@asked
+def is_shown(command: Command, _roots: Roots) -> bool:
+    """Whether what a command prints is seen, and no program, variable or file takes it."""
+    return not command.taken and not any(
+        op[:1] == ">" and path not in SEEN for op, path in command.opens
+    )
+
+
+@asked
+def repeats_secret(command: Command, roots: Roots) -> bool:
+    """Whether a program prints what one that keeps secrets has told it."""
+    texts = [command.given, *command.argv[1:]]
+    origins = [set(origin_of(text)) for text in texts if isinstance(text, Open)]
+    told = any(SOURCE in origin and not VAULTS.isdisjoint(origin) for origin in origins)
+    return told and is_shown(command, roots)

@@ -12,8 +12,7 @@ from stanchion.guards._own import FIRST, POLICY, STATE, usually
 from stanchion.guards._protected import Protected
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import asked
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import DELETERS
+from stanchion.readings.shell.command import DELETERS, Command
 from stanchion.readings.shell.paths import used_by
 from stanchion.readings.word_lists import listed
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, place_of
+from stanchion.guards.shell.places import Roots, is_secret, place_of
 from stanchion.guards.shell.rule import asked
-from stanchion.guards.shell.secret_places import is_secret
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 
@@ -84,8 +83,7 @@ def gives_admin(command: Command, _roots: Roots) -> bool:
 @asked
 def kernel_runs(command: Command, _roots: Roots) -> bool:
     """Whether a file is written that tells the kernel which program to run."""
-    targets = (*command.writes, *[path for op, path in command.opens if ">" in op])
-    return any(path.endswith(KERNEL_RUNS) for path in targets)
+    return any(path.endswith(KERNEL_RUNS) for path in command.targets)
 
 
 @asked
@@ -137,7 +135,6 @@ def lets_everybody(command: Command, _roots: Roots) -> bool:
 
 @asked
 def sudoers(command: Command, _roots: Roots) -> bool:
-    targets = (*command.writes, *[path for op, path in command.opens if ">" in op])
     return any(
         "sudoers" in path
         or path in ("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/ssh/sshd_config")
@@ -145,7 +142,7 @@ def sudoers(command: Command, _roots: Roots) -> bool:
             ("/etc/pam.d/", "/etc/security/", "/etc/polkit-1/", "/etc/ssh/sshd_config.d/")
         )
         or path.endswith(("/pg_hba.conf", "/doas.conf"))
-        for path in targets
+        for path in command.targets
     )
 
 

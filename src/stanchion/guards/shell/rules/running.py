@@ -9,23 +9,12 @@ from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import named
 from stanchion.readings.shell.partly_known import Open, origin_of
 from stanchion.readings.word_lists import listed
 
-SHELLS: Final = "sh bash dash zsh ksh ash fish rbash mksh csh tcsh eval source ."
-CODE: Final = (
-    "python python2 python3 perl ruby node php lua osascript powershell pwsh iex invoke-expression"
-)
-FETCHERS: Final = listed(
-    "gsutil rclone s3cmd links w3m elinks drill whois finger socat smbclient irm invoke-restmethod "
-    "lftp sftp curl wget fetch http https xh aria2c lynx nc ncat netcat telnet ftp tftp scp dig "
-    "nslookup host axel invoke-webrequest iwr"
-)
-HIDERS: Final = listed(
-    "base64 base32 xxd openssl gpg rev tr gunzip zcat gzip bunzip2 bzip2 xz od perl python python3 "
-    "awk gawk sed uudecode pieces cut printf hexdump jq yq php node nodejs ruby lua deno bun "
-    "basenc base58 uuencode iconv zstd zstdcat lz4 lz4cat unxz xzcat lzma brotli unzip 7z dc bc"
-)
+FETCHERS: Final = named("fetches")
+HIDERS: Final = named("hides")
 SHELL_NAMES: Final = listed(
     "sh bash dash zsh ksh ash fish cmd cmd.exe powershell /bin/sh /bin/bash /bin/zsh /usr/bin/bash"
 )
@@ -166,10 +155,6 @@ def socket(command: Command, _roots: Roots) -> bool:
     )
 
 
-def _piped_shell(command: Command, _roots: Roots) -> bool:
-    return bool(command.flags & {"-i"}) and command.given is not None
-
-
 @asked
 def piped_to_host(command: Command, _roots: Roots) -> bool:
     return bool({"sh", "bash", "dash", "zsh"} & set(command.origin))
@@ -214,14 +199,6 @@ def escapes(command: Command, _roots: Roots) -> bool:
     if command.name not in SHELL_NAMES or command.given is not None or command.opens:
         return False
     return not command.operands and not command.flags - {"-i", "-p", "-l"}
-
-
-def _downloads_program(command: Command, _roots: Roots) -> bool:
-    return (
-        bool({"-i"} & command.flags)
-        and command.name in SHELL_NAMES
-        and any(">" in op for op, _ in command.opens)
-    )
 
 
 @asked

@@ -1,5 +1,5 @@
-"""Services: things in clouds, clusters, containers and servers that a command line would delete or
-stop."""
+"""Services and histories: things in clouds, clusters, containers and servers that a command line
+would delete or stop, and pushed history that would be rewritten."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import Final
 from stanchion.guards.shell.places import CORE, Roots, under
 from stanchion.guards.shell.rule import asked
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.effects import is_remote
+from stanchion.readings.shell.command import Command, is_remote
+from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.word_lists import in_order
 
 _CHANGING: Final = regex(
     r"(?i)(?<![a-z])(?:destroy|delete|update|save|create|insert|upsert|increment|decrement|toggle|"
@@ -45,20 +46,7 @@ def onto_system(command: Command, _roots: Roots) -> bool:
     )
 
 
-HELD_BY_SERVICES: Final = (
-    "ad",
-    "az",
-    "ec2",
-    "s3",
-    "rds",
-    "vm",
-    "smbshare",
-    "dns",
-    "mailbox",
-    "msol",
-    "mg",
-    "spo",
-)
+HELD_BY_SERVICES: Final = in_order("ad az ec2 s3 rds vm smbshare dns mailbox msol mg spo")
 
 
 @asked
@@ -73,3 +61,23 @@ def removes(command: Command, _roots: Roots) -> bool:
 def mirrors_to_host(command: Command, _roots: Roots) -> bool:
     last = command.operands[-1] if command.operands else ""
     return is_remote(last) and any(flag.startswith("--del") for flag in command.flags)
+
+
+@asked
+def listed_ref(command: Command, _roots: Roots) -> bool:
+    """Whether another program lists what is pushed, which may be deletions."""
+    return "xargs" in command.via and any(
+        isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:]
+    )
+
+
+@asked
+def checks_out_files(command: Command, _roots: Roots) -> bool:
+    """Whether what is checked out are files, not a branch."""
+    operands = command.operands
+    return (
+        "--" in command.argv
+        or "." in operands[1:]
+        or len(operands) > 2
+        or any("/" in w and "." in w.rpartition("/")[2] for w in operands[1:])
+    )

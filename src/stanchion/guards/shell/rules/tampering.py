@@ -1,25 +1,19 @@
-"""Tampering: traces that would be wiped, and Stanchion itself switched off."""
+"""Tampering and exhaustion: traces that would be wiped, and what would use a machine up, or end
+what runs on it."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Final
 
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import asked
 from stanchion.readings.shell.command import Command
+from stanchion.readings.word_lists import in_order
 
 WIPES: Final = frozenset({"truncate", "ln", "shred", "sed"})
-TRACES: Final = (
-    ".bash_history",
-    ".zsh_history",
-    ".history",
-    "/var/log",
-    "wtmp",
-    "btmp",
-    "lastlog",
-    "auth.log",
-    "audit.log",
-    "/var/audit",
+TRACES: Final = in_order(
+    ".bash_history .zsh_history .history /var/log wtmp btmp lastlog auth.log audit.log /var/audit"
 )
 
 
@@ -27,11 +21,7 @@ TRACES: Final = (
 def wipes_traces(command: Command, _roots: Roots) -> bool:
     wipes = command.name in WIPES or "/dev/null" in command.argv
     paths = (*command.deletes, *(command.writes if wipes else ()))
-    return any(mark in path for path in (*paths, *_emptied(command)) for mark in TRACES)
-
-
-def _emptied(command: Command) -> list[str]:
-    return [path for op, path in command.opens if op in (">", ">|", "&>")]
+    return any(mark in path for path in (*paths, *command.emptied) for mark in TRACES)
 
 
 @asked
@@ -39,7 +29,7 @@ def opens_traces(command: Command, _roots: Roots) -> bool:
     silent = command.name in ("", ":", "true", "cat", "echo") and (
         len(command.argv) < 2 or command.argv[1] in ("/dev/null", "", "-n")
     )
-    return silent and any(mark in path for path in _emptied(command) for mark in TRACES)
+    return silent and any(mark in path for path in command.emptied for mark in TRACES)
 
 
 @asked
@@ -48,3 +38,39 @@ def history_off(command: Command, _roots: Roots) -> bool:
         if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
             return True
     return False
+
+
+@asked
+def all_processes(command: Command, _roots: Roots) -> bool:
+    return any(word in ("-1", "1", "0") for word in command.operands) or (
+        command.argv[-1:] == ("-1",) and len(command.argv) > 2
+    )
+
+
+@asked
+def broad(command: Command, _roots: Roots) -> bool:
+    return any(len(word) < 3 or word in (".", ".*", "*") for word in command.operands) or (
+        bool(command.flags & {"-u", "-U"}) and not command.operands
+    )
+
+
+@asked
+def holds_lock(command: Command, _roots: Roots) -> bool:
+    words = " ".join(command.argv[1:]).split()
+    return any(
+        word == "sleep"
+        and after[:-1].isdigit()
+        and (int(after.rstrip("smhd")) >= 600 or after[-1] in "hd")
+        for word, after in itertools.pairwise(words)
+        if after.rstrip("smhd").isdigit()
+    )
+
+
+@asked
+def triggers_system(command: Command, _roots: Roots) -> bool:
+    return "/proc/sysrq-trigger" in command.writes
+
+
+@asked
+def is_privileged(command: Command, _roots: Roots) -> bool:
+    return command.privileged

@@ -1,0 +1,73 @@
+"""The words by which the table says what programs do: each is said of a program, no program stands
+twice, and a new one is one entry."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import TABLE, Kind
+from stanchion.readings.shell.secret_sources import shows_secret, tells_secret
+from tools import program_table
+
+PROGRAM = """
+programs:
+  frobcat: {is: keeps reads, values: -n --lines, hits: [], misses: []}
+"""
+
+
+def test_every_kind_is_said_of_a_program() -> None:
+    assert {kind for known in TABLE for kind in known.kinds.split()} == set(get_args(Kind))
+
+
+def test_a_program_stands_once() -> None:
+    names = [name for known in TABLE for name in known.names.split()]
+    assert len(names) == len(set(names))
+
+
+def _usages(folder: Path, text: str, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    (folder / "new.yaml").write_text(text, "utf-8")
+    monkeypatch.setattr(program_table, "FOLDER", folder)
+    return [(known.names, known.kinds) for known in program_table.usages()]
+
+
+def test_a_new_program_is_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _usages(tmp_path, PROGRAM, monkeypatch) == [("frobcat", "keeps reads")]
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("  grep frobcat: {is: seeks}", "another entry tells of `frobcat`"),
+        ("  frobdog: {is: barks}", "no program is `barks`"),
+        ("  frobdog: {barks: loud}", "unknown field `barks`"),
+    ],
+)
+def test_an_entry_that_nobody_could_follow_is_a_fault(
+    entry: str, says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        _usages(tmp_path, f"{PROGRAM}{entry}\n", monkeypatch)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "vault kv get s/x",
+        "aws --region eu secretsmanager get-secret-value --secret-id x",
+        "gh auth token",
+        "pass show mail/ann",
+    ],
+)
+def test_what_a_vault_tells_is_a_secret(words: str) -> None:
+    assert tells_secret(Command(tuple(words.split())))
+
+
+@pytest.mark.parametrize("words", ["vault status", "aws s3 ls", "gh pr list", "git status"])
+def test_what_it_tells_otherwise_is_none(words: str) -> None:
+    command = Command(tuple(words.split()))
+    assert not tells_secret(command)
+    assert not shows_secret(command)
