@@ -58,6 +58,7 @@ _TEXT: Final = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`"
 _ATTRIBUTE: Final = regex(r"(?i)\bcommand\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 """What a target of a build runs."""
 _GYP: Final = regex(r"<!@?\(([^\n\"']+)\)")
+_ALL_SECRETS: Final = regex(r"toJSON\(\s*secrets\s*\)")
 _ON_HOST: Final = regex(r"\"initializeCommand\"\s*:")
 """What a container's settings run on the computer itself."""
 _WITH_EACH: Final = regex(r"(?i)\b(?:before|after)targets\s*=|initialtargets\s*=")
@@ -96,6 +97,10 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     )
     unasked = unasked or last.endswith((".gyp", ".gypi")) or _ON_HOST.search(text) is not None
     unasked = unasked or (last.endswith(BUILDS) and _WITH_EACH.search(text) is not None)
+    if ".github/workflows/" in name:
+        if _ALL_SECRETS.search(text) is not None and "curl" in text:
+            return "leak"
+        unasked = "secrets." in text
     for command in _commands(last, text):
         for danger in dangers(command, HERE):
             if danger.family.name == "exfiltration" and level_of(danger.loss) == "danger":
