@@ -67,6 +67,16 @@ def test_a_declared_effect_says_more_than_a_name() -> None:
             "const o = new Octokit(); o.rest.repos.delete({})",
             ("tool:", "o", "rest", "repo"),
         ),
+        (
+            "python3",
+            "import github\nr = g.get_repo('a/b')\nr.edit(private=False)",
+            ("tool:", "r", "edit"),
+        ),
+        (
+            "python3",
+            "import git\nr.remote('origin').push(refspec=':' + b)",
+            ("git", "push", "origin", ":$"),
+        ),
         ("python3", "import git\nr.git.push('origin', force=True)", ("git", "push", "origin")),
     ],
 )

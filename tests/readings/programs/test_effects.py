@@ -61,6 +61,13 @@ def test_a_command_that_code_runs(program: str, code: str, text: str) -> None:
         ("ruby", "FileUtils.rm_rf '/x'", "/x", True),
         ("ruby", "%w[a /x].each { |d| FileUtils.rm_rf(d) }", "/x", True),
         ("node", "for (const d of ['a', '/x']) fs.rmSync(d, {recursive: true})", "/x", True),
+        ("rscript", 'sapply(c("a", "/x"), unlink, recursive = TRUE)', "/x", True),
+        (
+            "node",
+            "['y', 'x'].map(d => `/${d}`).forEach(p => fs.rmSync(p, {recursive: true}))",
+            "/x",
+            True,
+        ),
         ("rscript", 'for (d in c("a", "/x")) unlink(d, recursive = TRUE)', "/x", True),
         ("python3", "import shutil\n[shutil.rmtree('/' + d) for d in ['y', 'x']]", "/x", True),
         ("python3", "import shutil\nt = {'a': '/x'}\nshutil.rmtree(t['a'])", "/x", True),

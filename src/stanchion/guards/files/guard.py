@@ -66,7 +66,10 @@ BY_TOOL: Final = Held("a tool would show what it signs in with", asks=True)
 FREE: Final = ReadyScope(None, ())
 """The scope of a task of which the policy says nothing."""
 
-UNASKED: Final = r"package\.json|\.vscode/tasks\.json|\.husky/|\.githooks/|devcontainer\.json"
+UNASKED: Final = (
+    r"package\.json|\.github/workflows/|\.vscode/tasks\.json|\.husky/|\.githooks/|"
+    r"devcontainer\.json"
+)
 """Files that run although nobody calls them, as their paths tell."""
 _UNASKED: Final = re.compile(UNASKED)
 HANDED: Final = ("_scopes", "_own", "_harm")

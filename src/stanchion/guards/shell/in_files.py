@@ -133,6 +133,7 @@ _TEXT: Final = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`"
 _ATTRIBUTE: Final = regex(r"(?i)\bcommand\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 """What a target of a build runs."""
 _GYP: Final = regex(r"<!@?\(([^\n\"']+)\)")
+_ALL_SECRETS: Final = regex(r"toJSON\(\s*secrets\s*\)")
 _ON_HOST: Final = regex(r"\"initializeCommand\"\s*:")
 """What a container's settings run on the computer itself."""
 _WITH_EACH: Final = regex(r"(?i)\b(?:before|after)targets\s*=|initialtargets\s*=")
@@ -168,7 +169,10 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     text = text[:LONGEST]
     if last.endswith(SETTINGS) and "/." in f"/{name}" and _FREES.search(text):
         return "frees"
-    unasked = _runs_unasked(f"/{name}", text)
+    job = ".github/workflows/" in name
+    if job and "curl" in text and _ALL_SECRETS.search(text) is not None:
+        return "leak"
+    unasked = "secrets." in text if job else _runs_unasked(f"/{name}", text)
     for danger in [
         danger for command in _commands(last, text) for danger in dangers(command, HERE)
     ]:

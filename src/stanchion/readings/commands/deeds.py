@@ -44,6 +44,8 @@ KEPT_SECRET: Final = listed(
 )
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET
+ELSE_FILES: Final = listed("fs filesystem path paths filepath")
+"""Words in the name of a tool that is about files, beside those that say so."""
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
 ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
@@ -117,7 +119,7 @@ def _named(tool: str) -> Named:
     return Named(
         _parts(tool),
         not known.isdisjoint(TELLING) and not runner_of(tool).runs,
-        not known.isdisjoint(FILES),
+        not known.isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),

@@ -238,6 +238,16 @@ class _Found:
         named = [each for each in texts if DATABASE.fullmatch(each) is not None]
         if ":memory:" not in named and "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
+        ran = {
+            word for text in [*self.texts, *map(" ".join, self.started)] for word in text.split()
+        }
+        fetched = any(
+            not FETCHES.isdisjoint((call.name, *call.made_of))
+            or (call.name == "get" and call.of in ("requests", "httpx"))
+            for call in code.calls
+        )
+        if fetched and not ran.isdisjoint(self.writes):
+            self.marks.add("fetched")
         folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
         if "/proc" in folders and any(call.name in KILLS for call in code.calls):
             self.started.append(("kill", "-9", "-1"))

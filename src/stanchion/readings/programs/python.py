@@ -73,9 +73,16 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
     args = [
         _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
     ]
-    named = [(word.arg, values.value(word.value)) for word in node.keywords if word.arg is not None]
+    named = [(word.arg, _value(word.value, values)) for word in node.keywords if word.arg]
     behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
     return Called(name, of, on, tuple(args), used, tuple(named), behind)
+
+
+def _value(node: ast.expr, values: Values) -> str | None:
+    """What is given by name: a text, a number, or whether it is so."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool | int):
+        return str(node.value)
+    return values.value(node)
 
 
 def _told(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:

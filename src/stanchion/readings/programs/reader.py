@@ -57,6 +57,8 @@ EACH: Final = frozenset(
 """Calls that run a block for each thing of what they are called on."""
 BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
 """What stands before the variable of such a block."""
+APPLIES: Final = frozenset({"sapply", "lapply", "vapply", "walk", "Map"})
+"""Calls of R that hand each thing of a list to a function."""
 LISTING: Final = frozenset({"ipairs", "pairs", "c", "array", "list", "sorted"})
 """Calls that give the things that they are given."""
 
@@ -226,7 +228,7 @@ class _Reader:
             if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
                 value = self._call(name, of, value.text, value)
             else:
-                if name.endswith("_all"):  # Ruby calls without brackets
+                if name.endswith(("_all", "!")):  # Ruby calls without brackets
                     self._note(name, of, value.text, [])
                 told = _told(name, of)
                 made = decoded(name, value.text, ()) if told is None else told
@@ -242,6 +244,12 @@ class _Reader:
         texts = _flat(args)
         if name == "glob" and texts and texts[0] is not None:
             return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
+        if name in ("map", "flatMap") and value.items and texts and texts[-1] is not None:
+            return Value(None, (texts[-1],), made_of | {texts[-1]})
+        if self.syntax is R and name == "path":
+            return Value("/".join([UNKNOWN if each is None else each for each in texts]))
+        if self.syntax is R and name in APPLIES and len(args) > 1 and args[1].made_of:
+            self._note(min(args[1].made_of), "", None, [args[0], *args[2:]])
         if name in LISTING or (name == "from" and of == "Array"):
             return Value(None, tuple(texts), made_of)
         if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:

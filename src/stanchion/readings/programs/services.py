@@ -79,8 +79,17 @@ def _by_git(call: Called) -> tuple[str, ...] | None:
         return None
     if last == "origin" and name != "push":
         return None
+    refs = [value for key, value in call.named if key == "refspec" and value is not None]
+    remote = ["origin"] if refs else []
     flags = [f"--{key.replace('_', '-')}" for key, value in call.named if value in (None, "True")]
-    return ("git", name, *[UNKNOWN if each is None else each for each in call.args], *flags)
+    return (
+        "git",
+        name,
+        *[UNKNOWN if each is None else each for each in call.args],
+        *remote,
+        *refs,
+        *flags,
+    )
 
 
 def _through_library(call: Called) -> tuple[str, ...] | None:
@@ -91,8 +100,12 @@ def _through_library(call: Called) -> tuple[str, ...] | None:
         return None
     behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
     given = [("given", each[:400].lower()) for each in call.args if each is not None]
-    named = [(key.lower(), True if value is None else value.lower()) for key, value in call.named]
-    return told([*of, *name, *[each for each in behind if each not in ASKING]], [*named, *given])
+    named = [
+        (key.lower(), True if value in (None, "True") else value.lower())
+        for key, value in call.named
+    ]
+    about = [each for each in (*of, *behind) if each not in ASKING]
+    return told([*about, *name], [*named, *given])
 
 
 ASKING: Final = listed("list get describe search find all auto_paging_iter paging iter view read")
