@@ -52,14 +52,15 @@ def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int, A
     found: Found = []
     cut, pure, asks = plan.end, plan.early, plan.asks
     try:
-        for listens in (bool(plan.gates), False):
+        # First those before any guard with a gate, then those behind it that the event concerns.
+        for more in (bool(plan.gates), False):
             for pos, judge, index in pure:
                 finding = judge(readings[index])
                 if finding is not None:
                     cut = note(plan, pos, finding, found, cut, readings[index])
                     if cut == pos:
                         break
-            if not listens or cut < plan.end:
+            if not more or cut < plan.end:
                 break
             pure, asks = plan.listening(readings)
         if plan.switches:
