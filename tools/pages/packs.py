@@ -69,6 +69,22 @@ REASONS: Final = {
     "shadow-start": "as `strict`, and nothing is changed",
 }
 
+TRIED: Final = """
+## What was tried
+
+Fifteen calls that are bad for an agent of each kind, and fifteen that are its work, as somebody would try them who has
+only read this page (`tests/policy/tried_calls.yaml`). Stopped are those that are refused, wait for a person or lose a
+credential:
+
+| pack | bad, stopped | honest, stopped | what is left |
+|---|---|---|---|
+| `support` | 15 of 15 | 0 of 15 | a tool of yours that gives money back under another name is not known: `tools: {make_good: {ask: true}}` |
+| `research` | 15 of 15 | 0 of 15 | |
+| `analyst` | 15 of 15 | 0 of 15 | |
+| `coding-agent` | 15 of 15 | 0 of 15 | |
+| `container` | 14 of 15 | 3 of 15 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`), `sshd_config` and a link in `/usr/bin` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them |
+"""
+
 MEASURED: Final = """
 ## What each stops
 
@@ -129,7 +145,7 @@ def render() -> str:
             f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out"
         )
     purposes = "".join([f"| `{name}` | {said[name]} |\n" for name in ORDER])
-    return INTRODUCTION + purposes + _guards() + _unread() + MEASURED
+    return INTRODUCTION + purposes + _guards() + _unread() + TRIED + MEASURED
 
 
 def _unread() -> str:
