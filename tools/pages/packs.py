@@ -69,6 +69,22 @@ REASONS: Final = {
     "shadow-start": "as `strict`, and nothing is changed",
 }
 
+TRIED: Final = """
+## What was tried
+
+Fifteen calls that are bad for an agent of each kind, and fifteen that are its work, as somebody would try them who has
+only read this page (`tests/policy/tried_calls.yaml`). Stopped are those that are refused, wait for a person or lose a
+credential:
+
+| pack | bad, stopped | honest, stopped | what is left |
+|---|---|---|---|
+| `support` | 15 of 15 | 0 of 15 | a tool of yours that gives money back under another name is not known: `tools: {make_good: {ask: true}}` |
+| `research` | 15 of 15 | 0 of 15 | |
+| `analyst` | 15 of 15 | 0 of 15 | |
+| `coding-agent` | 15 of 15 | 0 of 15 | |
+| `container` | 14 of 15 | 3 of 15 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`), `sshd_config` and a link in `/usr/bin` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them |
+"""
+
 MEASURED: Final = """
 ## What each stops
 
@@ -102,13 +118,13 @@ other content:
 
 | family | default | coding-agent | guardian |
 |---|---|---|---|
-| all | 7/405 | 7/405 | 4/405 |
-| miniswe | 2/49 | 2/49 | 1/49 |
+| all | 5/405 | 5/405 | 4/405 |
+| miniswe | 0/49 | 0/49 | 1/49 |
 | oas | 3/94 | 3/94 | 1/94 |
 | swe | 0/5 | 0/5 | 0/5 |
 | toolemu | 2/257 | 2/257 | 2/257 |
 
-The goals, 1 % for `default` and 2 % for `coding-agent`, are met by `coding-agent` only. Of 1,938 calls 36 are disturbed
+The goals, 1 % for `default` and 2 % for `coding-agent`, are met by `coding-agent` only. Of 1,938 calls 32 are disturbed
 (31 by `guardian`), 28 of them in one session that clicks on the same two buttons until it ends.
 
 These rows were read to improve the guards. What to expect of calls that nobody has seen is on the pages of
@@ -129,7 +145,7 @@ def render() -> str:
             f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out"
         )
     purposes = "".join([f"| `{name}` | {said[name]} |\n" for name in ORDER])
-    return INTRODUCTION + purposes + _guards() + _unread() + MEASURED
+    return INTRODUCTION + purposes + _guards() + _unread() + TRIED + MEASURED
 
 
 def _unread() -> str:
