@@ -86,9 +86,9 @@ allowances, epoch, operators, what they trust, what they let leave, who has aske
 and how far trails had come."""
 
 Put = tuple[str, Any, When, int, int]
-"""A new value of a record: key, value, when it is written, how many lines stand before it (a stop
-among those leaves it unwritten), and the number of its guard if that is in shadow mode. A bare
-tuple: one is made per call."""
+"""A new value of a record: key, value (plain data, or a `LiveRecord`), when it is written, how many
+lines stand before it (a stop among those leaves it unwritten), and the number of its guard if that
+is in shadow mode. A bare tuple: one is made per call."""
 
 
 Expect = tuple[str, int, int]

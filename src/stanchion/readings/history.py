@@ -44,7 +44,6 @@ BETWEEN: Final = "|"
 """What stands between the parts of a history. It is no space: what has none is no prose, in which
 something could be told that no record may have."""
 
-_text: Final = attrgetter("text")
 _outcome: Final = attrgetter("outcome")
 NOTHING: Final[dict[str, Any]] = {}
 ENDED: Final = Mark.NEWS | Mark.FAILED
@@ -113,7 +112,8 @@ class LoopHistory(LiveRecord):
 
     def body(self) -> str:
         """All of it as it is written."""
-        return BETWEEN.join([*self._head(), *map(_text, self.calls)])
+        texts = [call.written if call.written else call.text for call in self.calls]
+        return BETWEEN.join((*self._head(), *texts))
 
     def _head(self) -> tuple[str, ...]:
         """What stands before the calls."""

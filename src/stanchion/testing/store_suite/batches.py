@@ -5,7 +5,18 @@ from __future__ import annotations
 import asyncio
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.state import CLOCK, FOREVER, Batch, Fresh, Line, Reply, When, key
+from stanchion.kernel.state import (
+    CLOCK,
+    FOREVER,
+    Batch,
+    Fresh,
+    Line,
+    LiveRecord,
+    Reply,
+    When,
+    key,
+    text_or_value,
+)
 from stanchion.kernel.units import JUST_ONE
 from stanchion.testing.store_suite.desk import A, B, C, Desk, R, case, same, upto
 
@@ -82,6 +93,27 @@ def records_count_their_versions(desk: Desk) -> None:
             expects=((R, version, version + 1),), puts=((R, [version], When.PROCEED, 0, 0),)
         )
         same((reply.stale, desk.store.read(R)), (False, (version + 1, [version])))
+
+
+class OwnForm(LiveRecord):
+    """A value with a form of its own."""
+
+    __slots__ = ()
+
+    def body(self) -> str:
+        """Always the same."""
+        return "what others have"
+
+
+@case
+def a_value_with_a_form_of_its_own_is_a_text_to_others(desk: Desk) -> None:
+    value = OwnForm()
+    value.name = "~0123456789abcdef"
+    desk.carry(puts=((R, value, When.JUDGED, 0, 0),))
+    text = "~0123456789abcdef|what others have"
+    same((desk.store.read(R), [seen.value for seen in desk.store.look(R)]), ((1, text), [text]))
+    (fresh,) = desk.carry(expects=((R, 0, 1),)).fresh
+    same((fresh.number, text_or_value(fresh.value)), (1, text))
 
 
 @case
