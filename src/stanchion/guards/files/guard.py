@@ -37,6 +37,7 @@ from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
@@ -71,7 +72,7 @@ UNASKED: Final = (
     r"devcontainer\.json"
 )
 """Files that run although nobody calls them, as their paths tell."""
-_UNASKED: Final = re.compile(UNASKED)
+_UNASKED: Final = regex(UNASKED)
 HANDED: Final = ("_scopes", "_own", "_harm")
 """What a guard is handed by its policy."""
 
