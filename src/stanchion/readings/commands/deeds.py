@@ -113,7 +113,7 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     return () if found is None else (Held(found, (next(iter(args)),), False),)
 
 
-class Named(NamedTuple):
+class ToldName(NamedTuple):
     """What a tool's name says: its words, whether one of them changes something, whether it is
     about files and deletes them, and the method of HTTP that is among them."""
 
@@ -126,9 +126,9 @@ class Named(NamedTuple):
 
 
 @lru_cache(KEPT)
-def _named(tool: str) -> Named:
+def _named(tool: str) -> ToldName:
     known = letters(tool)
-    return Named(
+    return ToldName(
         _parts(tool),
         _tells(_parts(tool)) and not runner_of(tool).runs,
         not known.isdisjoint(FILES | ELSE_FILES),
