@@ -70,7 +70,7 @@ def test_a_declared_effect_says_more_than_a_name() -> None:
         (
             "python3",
             "import github\nr = g.get_repo('a/b')\nr.edit(private=False)",
-            ("tool:", "r", "edit"),
+            ("tool:", "r", "g", "repo", "edit"),
         ),
         (
             "python3",

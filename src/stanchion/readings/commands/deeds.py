@@ -43,7 +43,27 @@ KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd"
 )
 """Words in the name of a call that may show what nobody else is to know."""
-TELLING: Final = DOES | KEPT_SECRET
+MILD: Final = listed(
+    "add create put set update send make enable open share publish edit modify upsert change patch "
+    "issue import run execute schedule upload initiate cancel close allow invite buy purchase"
+)
+"""Those that matter only where something matters to others that they are done to."""
+MATTERS: Final = KEPT_SECRET | listed(
+    """
+    repository repo project branch ref head push commit tag protection ruleset merge pull pr mr
+    collaborator member membership permission role policy binding user invitation team iam grant
+    access group org organization admin owner principal acl right privilege rolebinding scope
+    clusterrolebinding clusterrole key token apikey accesskey webhook dns zone domain nameserver
+    route53 mx firewall security ingress sg rule nsg bucket visibility public database db table
+    snapshot backup cluster instance deployment deploy campaign bulk broadcast newsletter mass
+    blast everyone payout payroll wire transfer refund charge payment disbursement stripe paypal
+    adyen braintree wise mollie square razorpay gocardless coinbase mfa account image service
+    kubernetes k8s kubectl s3 aws ec2 rds gcs object variable number license plan seat phone
+    profile record document row many all data key password resource replica
+    """
+)
+"""Words for what others rely on."""
+HARD: Final = (DOES - MILD) | KEPT_SECRET
 ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 """Words in the name of a tool that is about files, beside those that say so."""
 METHODS: Final = listed("delete put patch post")
@@ -86,7 +106,7 @@ def deeds(reading: Any) -> tuple[Held, ...]:
             found = _request(args, method if method else name.method)
         elif name.clusters:
             found = _manifest(args)
-        if found is None and (name.does or not TELLING.isdisjoint(said)):
+        if found is None and (name.does or (said and _tells((*name.words, *said)))):
             effect = effect_of(event.traits)
             if not effect or effect in LASTING:
                 found = told([*name.words, *said], _pairs(args))
@@ -101,7 +121,7 @@ def may_tell(event: Any) -> bool:
     return bool(by_name) or any(plain(one) in SAYING for one in event.args)
 
 
-class Named(NamedTuple):
+class ToldName(NamedTuple):
     """What a tool's name says: its words, whether one of them changes something, whether it is
     about files and deletes them, and the method of HTTP that is among them."""
 
@@ -114,16 +134,24 @@ class Named(NamedTuple):
 
 
 @lru_cache(KEPT)
-def _named(tool: str) -> Named:
+def _named(tool: str) -> ToldName:
     known = letters(tool)
-    return Named(
+    return ToldName(
         _parts(tool),
-        not known.isdisjoint(TELLING) and not runner_of(tool).runs,
+        _tells(_parts(tool)) and not runner_of(tool).runs,
         not known.isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
     )
+
+
+def _tells(words: Iterable[str]) -> bool:
+    """Whether words say that something is done that may matter to others."""
+    known = set(words)
+    if not HARD.isdisjoint(known):
+        return True
+    return not MILD.isdisjoint(known) and not MATTERS.isdisjoint(map(singular, known))
 
 
 def _said(args: dict[str, Any]) -> tuple[list[str], str]:

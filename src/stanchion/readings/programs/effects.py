@@ -238,6 +238,16 @@ class _Found:
         named = [each for each in texts if DATABASE.fullmatch(each) is not None]
         if ":memory:" not in named and "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
+        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
+        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
+            self.started.append(("kill", "-9", "-1"))
+        if self.loose:
+            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
+        self._join_archives()
+        self._run_fetched(code)
+
+    def _run_fetched(self, code: Code) -> None:
+        """Note that a file is run that was written where something was fetched."""
         ran = {
             word for text in [*self.texts, *map(" ".join, self.started)] for word in text.split()
         }
@@ -248,12 +258,6 @@ class _Found:
         )
         if fetched and not ran.isdisjoint(self.writes):
             self.marks.add("fetched")
-        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
-        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
-            self.started.append(("kill", "-9", "-1"))
-        if self.loose:
-            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
-        self._join_archives()
 
     def _join_archives(self) -> None:
         """Let what is sent tell what the files were made of that the code wrote before."""

@@ -317,16 +317,19 @@ class _Reader:
             self.at += 1
             self._bind(named[0], Value(None, tuple(_flat(self._items(")")))))
         elif opened:
-            value = self.expression()
-            if self.here().text == "as":
-                arrow = self.tokens[self.at + 2 : self.at + 3] == [Token("sign", "=>")]
-                self.at += 3 if arrow else 1
-                self._bind(self.here().text, value)
-            elif self.syntax is PERL:
-                self.at = begin
-                self._bind("_", Value(None, tuple(_flat(self._items(")")))))
-            else:
-                self.at = begin
+            self._loop_in_brackets(begin)
+
+    def _loop_in_brackets(self, begin: int) -> None:
+        """Bind the variable of PHP's `foreach (X as $d)` and of Perl's `for (X)`."""
+        value = self.expression()
+        if self.here().text == "as":
+            arrow = self.tokens[self.at + 2 : self.at + 3] == [Token("sign", "=>")]
+            self.at += 3 if arrow else 1
+            self._bind(self.here().text, value)
+            return
+        self.at = begin
+        if self.syntax is PERL:
+            self._bind("_", Value(None, tuple(_flat(self._items(")")))))
 
     def _bind_block(self, value: Value) -> None:
         """Bind the variable of a block that is run for each thing of a list."""
