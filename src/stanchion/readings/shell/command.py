@@ -354,6 +354,8 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     @property
     def targets(self) -> tuple[str, ...]:
         """Files it writes, and those that its redirections open for that, of errors too."""
+        if not self.opens:
+            return self.writes
         return (*self.writes, *[target for op, target in self.opens if ">" in op])
 
     @property
