@@ -3,7 +3,7 @@ ship."""
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final, get_args
+from typing import Final
 
 import msgspec
 import yaml
@@ -13,13 +13,15 @@ from stanchion.guards.shell.consequence import Risks
 from stanchion.guards.shell.rule import Rule, rules_of
 from stanchion.guards.shell.rules import ASKED, FILE
 from stanchion.readings.shell import known
-from stanchion.readings.shell.known import Kind, KnownPrograms, ProgramUse
+from stanchion.readings.shell.known import KnownPrograms, ProgramUse
 
 SRC: Final = Path(__file__).resolve().parents[1] / "src/stanchion"
 FOLDER: Final = SRC / "readings/shell/programs"
 RISKS: Final = SRC / "guards/shell" / FILE
 USAGES: Final = SRC / "readings/shell" / known.FILE
-KINDS: Final = frozenset(get_args(Kind))
+KINDS: Final = frozenset(
+    [line.partition(":")[0] for line in (FOLDER / "kinds.txt").read_text("utf-8").splitlines()]
+)
 assert ASKED
 
 

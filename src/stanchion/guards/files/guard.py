@@ -269,10 +269,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             finding: Finding | None = self._kept(target, event.run.task)
             if finding is not None and target.use == "write" and adds_to_path(target, event.args):
                 continue
-            if finding is not None and (worst is None or finding.action > worst.action):
-                worst = finding
-                if worst.action >= STOPS:
-                    return worst
+            worst = worse(worst, finding)
+            if worst is not None and worst.action >= STOPS:
+                return worst
         scoped = self.write is not None or self._scope(event.run.task).write is not None
         if worst is None and scoped:
             worst = untold(reading, ACTIONS[self.action])

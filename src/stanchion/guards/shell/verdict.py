@@ -177,8 +177,6 @@ class Verdict:
         )
 
     def _said(self, dangers: list[Danger], found: Analysis) -> Finding | None:
-        if not dangers:
-            return None
         broken: list[Danger] = []
         action = Action.ALLOW
         for danger in dangers:

@@ -176,8 +176,6 @@ class Finder:
             for word in words_behind(value)
         ]
         stdin = [value for name, value in programs if role_of(name) & STDIN_TEXT]
-        if not own or not (behind or stdin):
-            return
         for name, value in own:
             joined = " ".join([value, *behind])
             if behind:

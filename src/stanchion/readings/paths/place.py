@@ -54,6 +54,10 @@ def is_file_url(text: str) -> bool:
     return _FILE_URL.match(text) is not None
 
 
+PRIVATE: Final = (["private", "etc"], ["private", "var"], ["private", "tmp"])
+"""Where a Mac keeps what is at the top elsewhere."""
+
+
 def place_of(text: str, lenient: bool = False) -> Place:
     """Where a path leads; `lenient` reads it as systems do that have drives and forgive what stands
     behind a name."""
@@ -75,12 +79,7 @@ def place_of(text: str, lenient: bool = False) -> Place:
         if root == "/" and name in ("root", "cwd") and _is_process(parts):
             parts.clear()
             root, up = "/" if name == "root" else "", 0
-    if (
-        root == "/"
-        and len(parts) > 1
-        and parts[0] == "private"
-        and parts[1] in ("etc", "var", "tmp")
-    ):
+    if root == "/" and parts[:2] in PRIVATE:
         del parts[0]
     # What climbs above the top was meant to begin elsewhere: below a folder that is put before it.
     return Place("" if up else root, tuple(parts), up)

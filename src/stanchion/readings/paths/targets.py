@@ -192,18 +192,16 @@ def _mirrors(args: Mapping[str, Any]) -> bool:
     return False
 
 
+PUT: Final = LINKED | words.RESULTS | words.LOOSE_RESULTS
+TAKEN: Final = words.PATHS | words.SOURCES | words.LOOSE
+NAMED: Final = words.PATHS | words.SOURCES | words.RESULTS
+
+
 def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
     """The paths of a call that makes a link: what it leads to is seen from the folder that the link
     is put in."""
     texts = {plain(str(key)): value for key, value in args.items() if type(value) is str and value}
-    put = next(
-        (
-            texts[key]
-            for key in texts
-            if key in LINKED or key in words.RESULTS or key in words.LOOSE_RESULTS
-        ),
-        "",
-    )
+    put = next((texts[key] for key in texts if key in PUT), "")
     folder = put.replace("\\", "/").rpartition("/")[0]
     start = (
         folder
@@ -215,7 +213,7 @@ def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
             yield Target(text, "write", True, base)
         elif key in words.STARTS:
             yield Target(text, "read")
-        elif key in words.PATHS or key in words.SOURCES or key in words.LOOSE:
+        elif key in TAKEN:
             # What is read and what is written through the link is read and written there.
             yield from [
                 Target(text, use, True, start if put else base) for use in ("read", "write")
@@ -254,7 +252,7 @@ def _in_text(
         yield from [Target(path, use, True, base) for path, use in patched(text)]
     elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
-    elif name in words.PATHS or name in words.SOURCES or name in words.RESULTS:
+    elif name in NAMED:
         yield Target(
             text, _turned(name, own, said), not said.api or bool(said.of_files), base, _how(said)
         )

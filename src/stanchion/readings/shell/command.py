@@ -195,15 +195,16 @@ def _link(command: Command, found: Found) -> None:
     found[0].extend(operands[:-1])
 
 
+TAKES_OR_MAKES: Final = frozenset("xc")
+LISTS: Final = frozenset({"-t", "--list"})
+CREATES: Final = frozenset({"-c", "--create", "-r", "-u", "--append", "--update"})
+
+
 def _archive(command: Command, found: Found) -> None:
     args = command.argv[1:]
     mode = args[0].lstrip("-") if args and args[0][:2] != "--" else ""
-    lists = ("t" in mode and "x" not in mode and "c" not in mode) or bool(
-        command.flags & {"-t", "--list"}
-    )
-    creates = "c" in mode or bool(
-        command.flags & {"-c", "--create", "-r", "-u", "--append", "--update"}
-    )
+    lists = ("t" in mode and TAKES_OR_MAKES.isdisjoint(mode)) or not LISTS.isdisjoint(command.flags)
+    creates = "c" in mode or not CREATES.isdisjoint(command.flags)
     given = dict(command.sorted.values)
     archive = given.get(
         "-f",
@@ -354,6 +355,8 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     @property
     def targets(self) -> tuple[str, ...]:
         """Files it writes, and those that its redirections open for that, of errors too."""
+        if not self.opens:
+            return self.writes
         return (*self.writes, *[target for op, target in self.opens if ">" in op])
 
     @property

@@ -157,6 +157,7 @@ class Compounds(Spelling):
     def _case(self) -> Node:
         self._blank()
         word = self.word()
+        subject = "" if word is None else word
         self._lines()
         if self.text.startswith("in", self.at):
             self.at += 2
@@ -184,9 +185,9 @@ class Compounds(Spelling):
                     break
             if self.at == begin:
                 self.blame("a `case` is malformed")
-                return Case("" if word is None else word, arms, [])
+                return Case(subject, arms, [])
         self._keyword("esac")
-        return Case("" if word is None else word, arms, self._redirects())
+        return Case(subject, arms, self._redirects())
 
     def _test(self) -> Node:
         words: list[Word] = []

@@ -61,8 +61,11 @@ def _of(command: Command) -> Iterator[ShellDestination]:
             if odd or rest[0] != "/":
                 yield _at(scheme if odd else "http", rest)
     yield from [_at("http", _host(word)) for word in _hosts(command, talks)]
-    devices = [found for _, target in command.opens for found in _DEVICE.findall(target)]
-    yield from [_at("http", f"{host}:{port}") for host, port in devices]
+    yield from [
+        _at("http", f"{host}:{port}")
+        for _, target in command.opens
+        for host, port in _DEVICE.findall(target)
+    ]
 
 
 def _hosts(command: Command, talks: tuple[str, ...]) -> list[str]:

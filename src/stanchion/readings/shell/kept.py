@@ -217,8 +217,7 @@ class Keeping:
             elif op in ("<", "<>"):
                 if target.startswith(("/dev/tcp/", "/dev/udp/")):
                     self.sockets.add(redirect.fd)
-                known = self.files.get(target)
-                given = known if known is not None else Open("", (f"<{target}",))
+                given = self.files.get(target, Open("", (f"<{target}",)))
                 if not target.startswith("/dev/fd/"):
                     opens.append((op, target))
             else:

@@ -86,15 +86,11 @@ def started(argv: tuple[str, ...]) -> Started | None:
         while at < len(argv):
             word = argv[at]
             if word.startswith("-") and word != "-":
-                if (
-                    word == "--"
-                    or word in passing.alone
-                    or word.partition("=")[0] in passing.valued - {word}
-                ):
-                    at += 1
-                elif word in passing.valued:
+                if word in passing.valued:
                     at += 2
-                elif word[:2] in passing.valued and not word.startswith("--"):
+                elif word in ("--", *passing.alone) or not passing.valued.isdisjoint(
+                    (word.partition("=")[0], word[:2])
+                ):
                     at += 1
                 else:
                     return None

@@ -7,13 +7,18 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.known import by_name, ways
+from stanchion.readings.shell.known import by_name
 from stanchion.readings.word_lists import listed
 
 SOURCE: Final = "<a store of secrets>"
 """What stands among the origins of a text that such a command printed."""
 
-STORES: Final = by_name("tells", ways)
+
+def _taken_apart(ways: tuple[str, ...]) -> list[list[str]]:
+    return [way.split() for way in ways]
+
+
+STORES: Final = by_name("tells", _taken_apart)
 """Programs that hold secrets, with the words that make them tell one: `|` parts alternatives, `*`
 stands for more."""
 
@@ -27,7 +32,7 @@ def tells_secret(command: Command) -> bool:
     return any(_follow(words, way) for way in ways)
 
 
-def _follow(words: list[str], way: tuple[str, ...]) -> bool:
+def _follow(words: list[str], way: list[str]) -> bool:
     """Whether the words have those of a way, in their order, whatever stands between."""
     at = 0
     for piece in way:
@@ -53,7 +58,7 @@ _SHOWS: Final = regex(
     r"(?:access-token|identity-token|tokens?|credentials?|secret(?:s|-keys?|-subkeys?|-value)?|password|keychain)\Z"
 )
 """Words that ask for a credential, in the one way or the other in which tools are made."""
-SAID: Final = by_name("shows", ways)
+SAID: Final = by_name("shows", _taken_apart)
 """What else asks for one, by program: all the words of one of these."""
 _STORE: Final = regex(r"credential|\bcreds|-creds|keyring|passw(?!d\Z)|secret|vault|wallet")
 """Programs that keep credentials, by their names."""

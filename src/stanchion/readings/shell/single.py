@@ -30,11 +30,8 @@ def single(text: str) -> tuple[str, ...] | None:
     if not isinstance(node, Simple) or node.assigns or node.redirects or not node.words:
         return None
     words = [_literal(word) for word in node.words]
-    return (
-        None
-        if any(word is None for word in words)
-        else tuple(word for word in words if word is not None)
-    )
+    known = [word for word in words if word is not None]
+    return tuple(known) if len(known) == len(words) else None
 
 
 def _literal(word: Word) -> str | None:

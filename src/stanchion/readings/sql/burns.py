@@ -30,31 +30,28 @@ def burning(node: exp.Expr) -> tuple[str, str] | None:
     """What burns here, and how; nothing where nothing does."""
     from sqlglot import exp
 
-    if node.key in SERIES or (
-        isinstance(node, exp.Anonymous) and str(node.this).lower() in _MAKING
-    ):
-        name = "generate_series" if node.key in SERIES else str(node.this).lower()
-        return (name, "makes more rows than a server can hold") if _size(node) >= ENORMOUS else None
-    if node.key in _LONG or (isinstance(node, exp.Anonymous) and str(node.this).lower() in _LONG):
-        name = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
-        return (name, "makes a text that no server can hold") if _size(node) >= ENORMOUS else None
-    if isinstance(node, exp.Connect):
-        return (
-            ("CONNECT BY", "makes more rows than a server can hold")
-            if _bound(node) >= ENORMOUS
-            else None
+    called = isinstance(node, exp.Anonymous)
+    name = str(node.this).lower() if called else node.key
+    many = "makes more rows than a server can hold"
+    if node.key in SERIES or (called and name in _MAKING):
+        name = "generate_series" if node.key in SERIES else name
+        burns, how = _size(node) >= ENORMOUS, many
+    elif name in _LONG:
+        burns, how = _size(node) >= ENORMOUS, "makes a text that no server can hold"
+    elif isinstance(node, exp.Connect):
+        name, burns, how = "CONNECT BY", _bound(node) >= ENORMOUS, many
+    elif isinstance(node, exp.With):
+        burns = any(_is_endless(each, node) for each in node.expressions)
+        name, how = "WITH RECURSIVE", "never ends"
+    elif isinstance(node, exp.Select):
+        burns, name, how = (
+            _multiplies(node),
+            "CROSS JOIN",
+            "multiplies whole tables with each other",
         )
-    if isinstance(node, exp.With):
-        return (
-            ("WITH RECURSIVE", "never ends")
-            if any(_is_endless(each, node) for each in node.expressions)
-            else None
-        )
-    if isinstance(node, exp.Select):
-        return (
-            ("CROSS JOIN", "multiplies whole tables with each other") if _multiplies(node) else None
-        )
-    return None
+    else:
+        return None
+    return (name, how) if burns else None
 
 
 def _size(node: exp.Expr) -> float:

@@ -10,7 +10,7 @@ from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import NUMBER, TEXT
 from stanchion.readings.sql.settings import reset_by, set_by
 from stanchion.readings.sql.statement import Does
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.word_lists import listed
 
 Verdict = tuple[Does, str]
 """What a statement does, and how it is called."""
@@ -210,11 +210,13 @@ def _rename(words: list[str]) -> Verdict:
     return (Does.PRIVILEGE, "RENAME USER") if words[1:2] == ["USER"] else (Does.DDL, "RENAME")
 
 
+_OPENING: Final = listed("TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE NOT")
+
+
 def _begin(words: list[str]) -> Verdict | None:
     if words[-2:] == ["READ", "WRITE"]:
         return Does.UPKEEP, "BEGIN READ WRITE"
-    opening = in_order("TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE NOT")
-    return (Does.TRANSACTION, "BEGIN") if len(words) == 1 or words[1] in opening else None
+    return (Does.TRANSACTION, "BEGIN") if _OPENING.issuperset(words[1:2]) else None
 
 
 def _start(words: list[str]) -> Verdict:

@@ -28,38 +28,17 @@ HOMES_ON_DRIVES: Final[dict[tuple[str, ...], int]] = {("users",): 1, ("documents
 TEMPORARY: Final = frozenset(
     {("tmp",), ("var", "tmp"), ("dev", "shm"), ("var", "folders"), ("private", "tmp")}
 )
-AREAS: Final[dict[tuple[str, ...], Area]] = {
-    (".config",): "settings",
-    ("library", "preferences"): "settings",
-    (".local", "share"): "data",
-    (".local", "state"): "data",
-    ("library",): "data",
-    ("library", "application support"): "data",
-    ("library", "containers"): "data",
-    ("library", "group containers"): "data",
-    ("appdata", "roaming"): "data",
-    ("appdata", "local"): "data",
-    ("appdata", "locallow"): "data",
-    ("local settings", "application data"): "data",
-    ("application data",): "data",
-    ("snap",): "data",
-    (".var", "app"): "data",
-    (".cache",): "cache",
-    (".local", "tmp"): "cache",
-    ("library", "caches"): "cache",
-    ("library", "logs"): "cache",
-    ("appdata", "local", "temp"): "cache",
-    ("bin",): "programs",
-    (".local", "bin"): "programs",
-    ("go", "bin"): "programs",
-    (".cargo", "bin"): "programs",
-    (".bun", "bin"): "programs",
-    (".deno", "bin"): "programs",
-    (".local", "lib"): "libraries",
-    ("library", "python"): "libraries",
-    ("go", "pkg"): "libraries",
-    ("go", "src"): "libraries",
-}
+_AREAS: Final[dict[Area, tuple[str, ...]]] = {
+    "settings": (".config", "library/preferences"),
+    "data": (".local/share", ".local/state", "library", "library/application support",
+        "library/containers", "library/group containers", "appdata/roaming", "appdata/local",
+        "appdata/locallow", "local settings/application data", "application data", "snap",
+        ".var/app"),
+    "cache": (".cache", ".local/tmp", "library/caches", "library/logs", "appdata/local/temp"),
+    "programs": ("bin", ".local/bin", "go/bin", ".cargo/bin", ".bun/bin", ".deno/bin"),
+    "libraries": (".local/lib", "library/python", "go/pkg", "go/src"),
+}  # fmt: skip
+AREAS: Final = {tuple(path.split("/")): area for area, paths in _AREAS.items() for path in paths}
 """What the folders of a home are for; the longest beginning tells."""
 OF_TOOLS: Final = ("settings", "data")
 """Areas that have a folder for each tool."""
@@ -122,18 +101,10 @@ def seat_of(place: Place) -> Seat:
 
 
 SYSTEM: Final = WORDS["system"]
-WINDOWS: Final = frozenset(
-    (
-        "windows",
-        "program files",
-        "program files (x86)",
-        "programdata",
-        "boot",
-        "bootmgr",
-        "boot.ini",
-        "inetpub",
-    )
-)
+WINDOWS: Final = {
+    "windows", "program files", "program files (x86)", "programdata", "boot", "bootmgr", "boot.ini",
+    "inetpub",
+}  # fmt: skip
 PROJECTS: Final = (("var", "www"), ("usr", "src", "app"), ("opt", "app"), ("opt", "project"))
 """Folders of the system in which projects are kept."""
 

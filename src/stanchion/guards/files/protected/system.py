@@ -59,13 +59,11 @@ CLOSED: Final = WORDS["closed"]
 people."""
 DATABASES: Final = WORDS["databases"]
 """Programs whose data below `/var/lib` is for themselves alone."""
-SITES: Final = (
-    ("var", "www"),
-    ("srv", "www"),
-    ("srv", "http"),
-    ("usr", "share", "nginx"),
-    ("inetpub",),
-    ("opt", "lampp"),
+SITES: Final = tuple(
+    [
+        tuple(path.split("/"))
+        for path in in_order("var/www srv/www srv/http usr/share/nginx inetpub opt/lampp")
+    ]
 )
 """Where sites are served from."""
 SERVED: Final = frozenset([start[0] for start in SITES])
@@ -77,17 +75,10 @@ _SITE: Final = regex(
 )
 """Settings in which a site has the passwords of its database."""
 SITE: Final = Held("settings of a site that is served", asks=True)
+FOR_ALL: Final = listed("usr lib opt nix sys dev applications snap bin sbin")
+"""Folders whose files all may read, but for keys."""
 SIGNS: Final = listed("shadow creds cred userlist htdigest")
-PACKAGES: Final = (
-    ("dpkg",),
-    ("apt",),
-    ("rpm",),
-    ("dnf",),
-    ("pacman",),
-    ("snapd",),
-    ("command-not-found",),
-    ("mlocate",),
-)
+PACKAGES: Final = listed("dpkg apt rpm dnf pacman snapd command-not-found mlocate")
 """Programs below `/var/lib` that say what is installed and where it is."""
 LOGS: Final = Held("what is recorded about this system")
 CLOSED_TO: Final = Held("keys and passwords of the system")
@@ -121,7 +112,7 @@ def _is_of_site(parts: tuple[str, ...]) -> bool:
 def _read(parts: tuple[str, ...]) -> Held | None:
     if parts[0] == "proc":
         return MEMORY if parts[-1] in ("environ", "mem", "kcore") else None
-    if parts[0] in in_order("usr lib opt nix sys dev applications snap bin sbin"):
+    if parts[0] in FOR_ALL:
         return CLOSED_TO if is_key_file(parts[-1]) and "share" not in parts else None
     if parts[:2] == ("var", "lib") and not DATABASES.isdisjoint(parts[2:3]):
         return CLOSED_TO
@@ -130,10 +121,5 @@ def _read(parts: tuple[str, ...]) -> Held | None:
     last = parts[-1]
     if says_credential(last) or not SIGNS.isdisjoint(words_of(last)):
         return CLOSED_TO
-    if (
-        parts[:2] == ("var", "lib")
-        and ending(last) in ("db", "sqlite", "sqlite3")
-        and parts[2:3] not in PACKAGES
-    ):
-        return CLOSED_TO
-    return None
+    stored = parts[:2] == ("var", "lib") and ending(last) in ("db", "sqlite", "sqlite3")
+    return CLOSED_TO if stored and PACKAGES.isdisjoint(parts[2:3]) else None

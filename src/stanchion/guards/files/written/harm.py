@@ -318,6 +318,9 @@ SHOWN: Final = in_order(".md .markdown .html .htm .py .js .ts .go .rs .java .rb 
 own code."""
 
 
+ENVIRONMENT: Final = ("environ", "process.env", "ENV.")
+
+
 def harm_by_words(
     path: str, text: str, holds: Callable[[str], bool], shell: Callable[[str, str], str]
 ) -> str:
@@ -335,7 +338,7 @@ def harm_by_words(
         said = shell("told.sh", told) if told else ""
         if said:
             return said
-    if ("environ" in text or "process.env" in text or "ENV." in text) and _ALL_SENT.search(text):
+    if any(map(text.__contains__, ENVIRONMENT)) and _ALL_SENT.search(text):
         return "leak"
     if runs_planted(name, text):
         return "planted"

@@ -8,6 +8,7 @@ from pkgutil import get_data
 from typing import Final
 
 from stanchion import typed
+from stanchion.guards.shell.consequence import Loss
 from stanchion.guards.shell.rule import Family, Rule
 from stanchion.guards.shell.rules import (
     databases,
@@ -35,22 +36,13 @@ ASKED: Final = (
     services,
 )
 """What answers the questions of rows: without it none could be asked."""
-FAMILIES: Final = {
-    family.name: family
-    for family in (
-        Family("tampering", "control"),
-        Family("destructive", "good"),
-        Family("remote_code", "control"),
-        Family("exfiltration", "control"),
-        Family("privilege", "control"),
-        Family("persistence", "control"),
-        Family("exhaustion", "others"),
-        Family("database", "good"),
-        Family("service", "others"),
-        Family("git", "others"),
-        Family("credentials", "control"),
-    )
-}
+_LOSSES: Final[dict[str, Loss]] = {
+    "tampering": "control", "destructive": "good", "remote_code": "control",
+    "exfiltration": "control", "privilege": "control", "persistence": "control",
+    "exhaustion": "others", "database": "good", "service": "others", "git": "others",
+    "credentials": "control",
+}  # fmt: skip
+FAMILIES: Final = {name: Family(name, loss) for name, loss in _LOSSES.items()}
 """The families, in the order in which they are looked for."""
 FILE: Final = "risks.jsonl"
 """The rows of the table, made of `readings/shell/programs/*.yaml`."""
