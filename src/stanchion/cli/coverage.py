@@ -6,17 +6,18 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
-from stanchion.cli.parser import Once, Parser
+from stanchion.cli.options import JSON, PROJECT, TRAIL, option
+from stanchion.cli.parser import Once
 from stanchion.cli.progress import progress, records
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
 from stanchion.views.encode import json_line
 from stanchion.views.records import counted
@@ -25,7 +26,6 @@ from stanchion.views.transcript import BadTranscript, Transcript, read_transcrip
 
 ESCAPED: Final = 3
 COLUMNS: Final = ("what", "name", "does", "where", "run", "told by")
-SUMMARY: Final = "name what was executed without a decision"
 USAGE: Final = """stanchion coverage [--run ID] [--transcript FILE] [--canaries]
                           [--trail DIR] [--json]"""
 
@@ -54,36 +54,21 @@ exit status:
   3  something escaped"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    parser: Parser = commands.add_parser(
-        "coverage", help=SUMMARY, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--run",
-        metavar="ID",
+OPTIONS: Final = (
+    option(
+        "--run ID", "one run and those below it (default: all); `last` is the newest", action=Once
+    ),
+    option(
+        "--transcript FILE",
+        "the host's own log, to be matched; `-` reads it from stdin",
         action=Once,
-        help="one run and those below it (default: all); `last` is the newest",
-    )
-    parser.add_argument(
-        "--transcript",
-        metavar="FILE",
-        action=Once,
-        help="the host's own log, to be matched; `-` reads it from stdin",
-    )
-    parser.add_argument(
-        "--canaries",
-        action="store_true",
-        help="drive the canary of every adapter that is installed, now",
-    )
-    parser.add_argument(
-        "--trail", metavar="DIR", help="the folder of the trail, or the URL of its database"
-    )
-    parser.add_argument(
-        "--schema", metavar="NAME", help="the schema of the database (default: stanchion)"
-    )
-    add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON")
+    ),
+    option("--canaries", "drive the canary of every adapter that is installed, now"),
+    TRAIL,
+    option("--schema NAME", "the schema of the database (default: stanchion)"),
+    PROJECT,
+    JSON,
+)
 
 
 def run(args: argparse.Namespace) -> int:

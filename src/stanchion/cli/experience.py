@@ -11,13 +11,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.cli.parser import Parser, count
+from stanchion.cli.options import PROJECT, STORE, TENANT, check_verb, option
+from stanchion.cli.parser import count
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.experience.bounded import cut
 from stanchion.experience.incident import MOST_HINT
 from stanchion.experience.shelf import Shelf, ShelfError
@@ -67,39 +67,17 @@ TAKES: Final = {
 LONGEST: Final = 60
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show how reliable tools are by experience, and prune or archive it"
-    parser: Parser = commands.add_parser(
-        "experience", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb",
-        metavar="show|prune|archive",
-        nargs="?",
-        default="show",
-        help="what to do (default: show)",
-    )
-    parser.add_argument(
-        "name",
-        metavar="TOOL|FILE",
-        nargs="?",
-        default="",
-        help="a tool, or the file of the archive",
-    )
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    parser.add_argument("--days", metavar="N", type=count, help="incidents older than this leave")
-    parser.add_argument(
-        "--rows", metavar="N", type=count, help="more incidents than this leave, the oldest first"
-    )
-    parser.add_argument("--policy", metavar="FILE", help="the policy whose `days` and `rows` count")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each tool"
-    )
+OPTIONS: Final = (
+    option("verb show|prune|archive", "what to do (default: show)", nargs="?", default="show"),
+    option("name TOOL|FILE", "a tool, or the file of the archive", nargs="?", default=""),
+    TENANT,
+    option("--days N", "incidents older than this leave", type=count),
+    option("--rows N", "more incidents than this leave, the oldest first", type=count),
+    option("--policy FILE", "the policy whose `days` and `rows` count"),
+    STORE,
+    PROJECT,
+    option("--json", "answer with JSON, one line for each tool"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

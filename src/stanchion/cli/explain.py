@@ -5,17 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion.audit.reader import Reader
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.explanation import show
+from stanchion.cli.options import PROJECT, option
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import style_of
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.runtime.standing.places import trail_folder
 from stanchion.runtime.standing.state_places import Whose
@@ -53,20 +54,12 @@ exit status:
   2  there is no such decision"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "explain why something was decided, and what would have made it pass"
-    parser = commands.add_parser(
-        "explain", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "id", metavar="ID", nargs="?", help="the decision's ID; `last` is the newest"
-    )
-    parser.add_argument("--trail", metavar="DIR", help="look only in this trail")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each decision"
-    )
+OPTIONS: Final = (
+    option("id ID", "the decision's ID; `last` is the newest", nargs="?"),
+    option("--trail DIR", "look only in this trail"),
+    PROJECT,
+    option("--json", "answer with JSON, one line for each decision"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

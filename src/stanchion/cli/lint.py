@@ -8,6 +8,7 @@ import os
 import sys
 from typing import Any, Final
 
+from stanchion.cli.options import ONE_LINE, option
 from stanchion.cli.policy_trust import ProjectTrust
 from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.trouble import BadInput
@@ -52,18 +53,12 @@ exit status:
   2  it does not load"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "find mistakes in a policy, and what is probably not intended"
-    parser = commands.add_parser(
-        "lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("policy", metavar="POLICY", help="a policy file, a pack, or `found`")
-    parser.add_argument(
-        "--tools", metavar="FILE", help="hold it against these definitions of tools, as JSON"
-    )
-    parser.add_argument("--env", metavar="NAME", help="check only this environment")
-    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+OPTIONS: Final = (
+    option("policy POLICY", "a policy file, a pack, or `found`"),
+    option("--tools FILE", "hold it against these definitions of tools, as JSON"),
+    option("--env NAME", "check only this environment"),
+    ONE_LINE,
+)
 
 
 def run(args: argparse.Namespace) -> int:

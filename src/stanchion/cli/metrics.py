@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.cli.found_policy import load_given
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import PROJECT, STORE, group, option
 from stanchion.cli.stores import StoreAway, opened
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.standing.how_it_stands import switched_on
 from stanchion.runtime.standing.places import METRICS, METRICS_DIR
@@ -104,43 +104,22 @@ GUARDRAILS: Final = "guardrails"
 LOOPBACK: Final = "127.0.0.1"
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show what all processes have counted, for people and for Prometheus"
-    parser: Parser = commands.add_parser(
-        "metrics", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "what",
-        metavar="guardrails",
-        nargs="?",
-        choices=[GUARDRAILS],
-        help="show each guardrail's state",
-    )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each series"
-    )
-    how.add_argument("--openmetrics", action="store_true", help="print the OpenMetrics 1.0 format")
-    how.add_argument(
-        "--serve", metavar="PORT", type=int, help="serve the figures over HTTP until you stop it"
-    )
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        default=LOOPBACK,
-        help=f"the address to listen on (default: {LOOPBACK})",
-    )
-    parser.add_argument(
-        "--policy", metavar="POLICY", help="the policy with the limits of budgets: a file or a pack"
-    )
-    parser.add_argument(
-        "--tenant",
-        metavar="NAME",
-        help="the tenant of the budgets (default: STANCHION_TENANT, or else `default`)",
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
+OPTIONS: Final = (
+    option("what guardrails", "show each guardrail's state", nargs="?", choices=[GUARDRAILS]),
+    group(
+        "",
+        option("--json", "answer with JSON, one line for each series"),
+        option("--openmetrics", "print the OpenMetrics 1.0 format"),
+        option("--serve PORT", "serve the figures over HTTP until you stop it", type=int),
+    ),
+    option("--host ADDRESS", f"the address to listen on (default: {LOOPBACK})", default=LOOPBACK),
+    option("--policy POLICY", "the policy with the limits of budgets: a file or a pack"),
+    option(
+        "--tenant NAME", "the tenant of the budgets (default: STANCHION_TENANT, or else `default`)"
+    ),
+    STORE,
+    PROJECT,
+)
 
 
 def run(args: argparse.Namespace) -> int:

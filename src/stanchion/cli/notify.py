@@ -8,9 +8,10 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.options import option
+from stanchion.cli.parser import nearest
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
@@ -61,15 +62,11 @@ exit status:
   2  there is no such file, or it is wrong"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "test the destinations of notices, list pending notices, and send them"
-    parser: Parser = commands.add_parser(
-        "notify", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="test|waiting|send|secret", help="what to do")
-    parser.add_argument("--file", metavar="FILE", help="the configuration file for notices")
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each")
+OPTIONS: Final = (
+    option("verb test|waiting|send|secret", "what to do"),
+    option("--file FILE", "the configuration file for notices"),
+    option("--json", "answer with JSON, one line for each"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

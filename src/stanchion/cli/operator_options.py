@@ -12,10 +12,9 @@ from stanchion import Shield
 from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
 from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import answerer, whoever
-from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, named_project, told
+from stanchion.cli.whose import named_project, told
 from stanchion.kernel.state import FOREVER, StoreLost
 from stanchion.kernel.states import Mark
 from stanchion.runtime.errors import StateError
@@ -48,28 +47,6 @@ EXIT: Final = """\
 exit status:
   0  it is done
   2  not done: you are not allowed to, a halt prevents it, or the store cannot be used"""
-
-
-def add_options(parser: Parser, why: bool = True, scoped: str = "") -> None:
-    """Add the options that all of them have, and what they do to a scope, where they take one."""
-    if scoped:
-        parser.add_argument(
-            "scope",
-            metavar="SCOPE",
-            nargs="?",
-            default="",
-            help=f"what to {scoped} (default: the whole tenant)",
-        )
-    if why:
-        parser.add_argument(
-            "--why", metavar="WORDS", default="", help="the reason, for agents and for the trail"
-        )
-    parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
 
 
 def loaded(args: argparse.Namespace) -> Shield:

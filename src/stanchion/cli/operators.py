@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
@@ -14,14 +14,12 @@ from stanchion.approvals.keys import PublicKey, make_key_file, public_of
 from stanchion.approvals.new_key import check_packages
 from stanchion.approvals.operators import Operator, Roster
 from stanchion.approvals.terminal import from_fd, passphrase
-from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, check_verb, option
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
-from stanchion.cli.whose import add_project
 from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.views.encode import json_line
@@ -70,36 +68,21 @@ TAKES: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "manage the people who may approve what an agent may not do"
-    parser: Parser = commands.add_parser(
-        "operators", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb", metavar="list|add|rotate|revoke", nargs="?", default="list", help="what to do"
-    )
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="the operator: a-z, 0-9, `.`, `_`, `-`, `@`"
-    )
-    parser.add_argument(
-        "--public", metavar="FILE", help="their public key (default: make a new key here)"
-    )
-    parser.add_argument(
-        "--roles", metavar="ROLES", help=f"their roles, separated by commas (default: {OPERATOR})"
-    )
-    parser.add_argument(
-        "--agents",
-        metavar="NAMES",
-        help="agents that work for them, separated by commas; others answer their requests",
-    )
-    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each operator"
-    )
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb list|add|rotate|revoke", "what to do", nargs="?", default="list"),
+    option("name NAME", "the operator: a-z, 0-9, `.`, `_`, `-`, `@`", nargs="?"),
+    option("--public FILE", "their public key (default: make a new key here)"),
+    option("--roles ROLES", f"their roles, separated by commas (default: {OPERATOR})"),
+    option(
+        "--agents NAMES",
+        "agents that work for them, separated by commas; others answer their requests",
+    ),
+    BY,
+    STORE,
+    PROJECT,
+    option("--json", "answer with JSON, one line for each operator"),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -9,15 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from stanchion.cli.answerers import add_answerer
 from stanchion.cli.found_policy import found_data, found_lines, given
 from stanchion.cli.loosens import loosens
+from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, option
 from stanchion.cli.parser import nearest
 from stanchion.cli.policy_trust import trust
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
@@ -78,47 +77,25 @@ exit status:
   2  a policy does not load"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show a policy in effect, compare two, list the shipped ones"
-    parser = commands.add_parser(
-        "policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="show|diff|loosens|trust|propose|packs", help="what to do")
-    parser.add_argument(
-        "policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`"
-    )
-    parser.add_argument(
-        "--env", metavar="NAME", action="append", default=[], help="in this environment"
-    )
-    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
-    trusts = parser.add_argument_group("trust")
-    trusts.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
-    trusts.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(trusts)
-    _add_proposing(parser.add_argument_group("propose"))
-    add_answerer(parser)
-
-
-def _add_proposing(group: Any) -> None:
-    group.add_argument(
-        "--trail", metavar="DIR|URL", help="the trail to read (default: that of the project)"
-    )
-    group.add_argument("--schema", metavar="NAME", help="the schema of the records in a database")
-    group.add_argument(
-        "--tenant", metavar="NAME", default="default", help="whose approvals (default: default)"
-    )
-    group.add_argument(
-        "--least", metavar="N", type=int, help="approved at least N times (default: 5)"
-    )
-    group.add_argument("--people", metavar="N", type=int, help="by at least N people (default: 1)")
-    group.add_argument("--days", metavar="N", type=int, help="within the last N days (default: 90)")
-    group.add_argument(
-        "--lasts", metavar="DAYS", type=int, help="how long a rule holds (default: 30)"
-    )
-    group.add_argument(
-        "--write", metavar="FILE", help="write the rules to a new policy file that extends POLICY"
-    )
+OPTIONS: Final = (
+    option("verb show|diff|loosens|trust|propose|packs", "what to do"),
+    option("policies POLICY", "a policy file, a pack, or `found`", nargs="*"),
+    option("--env NAME", "in this environment", action="append", default=[]),
+    ONE_LINE,
+    group("trust", WHY, STORE, PROJECT),
+    group(
+        "propose",
+        option("--trail DIR|URL", "the trail to read (default: that of the project)"),
+        option("--schema NAME", "the schema of the records in a database"),
+        option("--tenant NAME", "whose approvals (default: default)", default="default"),
+        option("--least N", "approved at least N times (default: 5)", type=int),
+        option("--people N", "by at least N people (default: 1)", type=int),
+        option("--days N", "within the last N days (default: 90)", type=int),
+        option("--lasts DAYS", "how long a rule holds (default: 30)", type=int),
+        option("--write FILE", "write the rules to a new policy file that extends POLICY"),
+    ),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,10 +6,11 @@ import argparse
 import os
 import sys
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from stanchion.cli.burn_lines import burn_lines
-from stanchion.cli.parser import Parser, count, nearest
+from stanchion.cli.options import PROJECT, option
+from stanchion.cli.parser import count, nearest
 from stanchion.cli.progress import progress
 from stanchion.cli.run_lines import STYLES, run_lines
 from stanchion.cli.screen import look_of
@@ -18,7 +19,7 @@ from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.encode import json_line
 from stanchion.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
@@ -80,33 +81,17 @@ DOES: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "list runs and their state, or show one in full"
-    parser: Parser = commands.add_parser(
-        "runs", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb", metavar="show|manifest|verify", nargs="?", help="what to do with one run"
-    )
-    parser.add_argument(
-        "id", metavar="ID", nargs="?", help="the run's ID, `last` is the newest; or a manifest"
-    )
-    parser.add_argument(
-        "-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)"
-    )
-    parser.add_argument("--all", action="store_true", help="all runs")
-    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
-    parser.add_argument(
-        "--store", metavar="URL", help="the store with the run's budgets: a file or a URL"
-    )
-    parser.add_argument(
-        "--out", metavar="FILE", help="where to write the manifest (default: standard output)"
-    )
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each run"
-    )
+OPTIONS: Final = (
+    option("verb show|manifest|verify", "what to do with one run", nargs="?"),
+    option("id ID", "the run's ID, `last` is the newest; or a manifest", nargs="?"),
+    option("-n, --lines N", "how many runs (default: 20)", type=count),
+    option("--all", "all runs"),
+    option("--trail DIR", "the folder of the trail"),
+    option("--store URL", "the store with the run's budgets: a file or a URL"),
+    option("--out FILE", "where to write the manifest (default: standard output)"),
+    PROJECT,
+    option("--json", "answer with JSON, one line for each run"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
+from stanchion.cli.options import JSON, option
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
@@ -32,19 +33,10 @@ exit status:
   2  you are not root, and gave `--user`; or it is no user that commands run as"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show behind which walls commands can run on this machine"
-    parser = commands.add_parser(
-        "sandbox", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--user",
-        metavar="UID",
-        type=int,
-        help="as this user (a number); only root can; 65534 otherwise",
-    )
-    parser.add_argument("--json", action="store_true", help="answer with JSON")
+OPTIONS: Final = (
+    option("--user UID", "as this user (a number); only root can; 65534 otherwise", type=int),
+    JSON,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -6,8 +6,9 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from stanchion.cli.options import option
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.json_schema import policy_schema
@@ -31,16 +32,10 @@ exit status:
   2  the file cannot be written"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "write the JSON Schema of policy files, for editors"
-    parser = commands.add_parser(
-        "schema", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--out", metavar="FILE", help="write it to this file instead of printing it"
-    )
-    parser.add_argument("--json", action="store_true", help="in one line")
+OPTIONS: Final = (
+    option("--out FILE", "write it to this file instead of printing it"),
+    option("--json", "in one line"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

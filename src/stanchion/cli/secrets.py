@@ -6,17 +6,16 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
-from stanchion.cli.answerers import add_answerer, answerer, whoever
-from stanchion.cli.operator_options import add_options, loaded
-from stanchion.cli.parser import Parser
+from stanchion.cli.answerers import answerer, whoever
+from stanchion.cli.operator_options import loaded
+from stanchion.cli.options import ANSWERER, CHANGE, check_verb, option
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.views.allowances import AllowanceView, allowance_view
@@ -62,30 +61,15 @@ TAKES: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "allow a value that was mistaken for a secret, and list known kinds"
-    parser: Parser = commands.add_parser(
-        "secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="allow|allowed|forget|kinds", help="what to do")
-    parser.add_argument(
-        "fingerprint",
-        metavar="FINGERPRINT",
-        nargs="?",
-        help="the 12 digits that `stanchion explain` shows",
-    )
-    parser.add_argument(
-        "--once", action="store_true", help="valid only for the first action that uses it"
-    )
-    parser.add_argument(
-        "--tool", metavar="NAME", default="", help="only in calls and results of this tool"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each allowance"
-    )
-    add_options(parser)
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb allow|allowed|forget|kinds", "what to do"),
+    option("fingerprint FINGERPRINT", "the 12 digits that `stanchion explain` shows", nargs="?"),
+    option("--once", "valid only for the first action that uses it"),
+    option("--tool NAME", "only in calls and results of this tool", default=""),
+    option("--json", "answer with JSON, one line for each allowance"),
+    *CHANGE,
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -7,17 +7,16 @@ import os
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.answerers import add_answerer
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import ANSWERER, DOER, PROJECT, STORE, TENANT, option
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.runtime.standing.projects import MARKERS
 from stanchion.runtime.standing.state_places import SHARED, Whose
 from stanchion.stores.memory import wall_ms
@@ -94,41 +93,19 @@ exit status:
   2  the store cannot be read; nobody has locked that""".replace("MARKS", ", ".join(MARKERS))
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show what the store holds: shield state, counters, records, holds"
-    parser: Parser = commands.add_parser(
-        "state", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "prefix",
-        metavar="PREFIX",
-        nargs="?",
-        default="",
-        help="show only names that start with this",
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--where", action="store_true", help="show only which state is used, and why"
-    )
-    parser.add_argument(
-        "--projects", action="store_true", help="list the states of all your projects instead"
-    )
-    parser.add_argument(
-        "--break-lock", metavar="NAME", default="", help="release what is locked under this name"
-    )
-    parser.add_argument(
-        "--why", metavar="WORDS", default="", help="the reason for that, for the trail"
-    )
-    parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each thing"
-    )
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("prefix PREFIX", "show only names that start with this", nargs="?", default=""),
+    STORE,
+    PROJECT,
+    option("--where", "show only which state is used, and why"),
+    option("--projects", "list the states of all your projects instead"),
+    option("--break-lock NAME", "release what is locked under this name", default=""),
+    option("--why WORDS", "the reason for that, for the trail", default=""),
+    DOER,
+    TENANT,
+    option("--json", "answer with JSON, one line for each thing"),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -5,19 +5,20 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.request import Request
-from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
-from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, option
+from stanchion.cli.parser import nearest
 from stanchion.cli.stores import opened
 from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.guards.schema.tools import EVERYBODY
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import NoTenant
@@ -58,33 +59,17 @@ NOTHING: Final = 1
 VERBS: Final = ("list", "reset", "accept")
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show how well each tool works, and reset a breaker"
-    parser: Parser = commands.add_parser(
-        "tools", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb",
-        metavar="list|reset|accept",
-        nargs="?",
-        default="list",
-        help="what to do (default: list)",
-    )
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="a tool")
-    parser.add_argument(
-        "--tenant",
-        metavar="NAME",
-        help="the tenant (default: STANCHION_TENANT; for reset, or else `default`)",
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
-    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each tool"
-    )
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb list|reset|accept", "what to do (default: list)", nargs="?", default="list"),
+    option("name NAME", "a tool", nargs="?", default=""),
+    option("--tenant NAME", "the tenant (default: STANCHION_TENANT; for reset, or else `default`)"),
+    STORE,
+    PROJECT,
+    WHY,
+    BY,
+    option("--json", "answer with JSON, one line for each tool"),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

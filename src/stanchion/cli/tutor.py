@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.parser import Parser, count
+from stanchion.cli.options import check_verb, option
+from stanchion.cli.parser import count
 from stanchion.cli.terminal import say, visible
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
 from stanchion.runtime.tutor.by_hand import ByHand
@@ -84,46 +84,26 @@ HINTED: Final = Status.HINTED
 WRITTEN: Final = {".svg": to_svg, ".dot": to_dot, ".jsonl": to_jsonl}
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "play a game in which only what is proven counts"
-    parser: Parser = commands.add_parser(
-        "tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="|".join(TAKES), help="what to do")
-    words = "the file of the game, a manifest, a bundle, or the name of a game of the benchmark"
-    parser.add_argument("game", metavar="FILE", nargs="?", help=words)
-    parser.add_argument(
-        "--root", metavar="DIR", help="the folder it is played in (default: that of the game)"
-    )
-    parser.add_argument("--moves", metavar="FILE", help="the moves (default: standard input)")
-    parser.add_argument("--graph", metavar="FILE", help="where to write the evidence")
-    parser.add_argument(
-        "--user", metavar="UID", type=count, help="who commands run as, where you are root"
-    )
-    parser.add_argument("--out", metavar="FILE", help="where to write the manifest")
-    parser.add_argument("--model", metavar="NAME", help="whose replies they are (default: script)")
-    parser.add_argument(
-        "--schema",
-        metavar="MODE",
-        help="how replies are read: strict or lenient (default: by the law)",
-    )
-    parser.add_argument(
-        "--repair",
-        metavar="N",
-        type=count,
-        help="how often the next reply may be asked for in a turn",
-    )
-    parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
-    parser.add_argument(
-        "--baseline", action="store_true", help="go on without the bundle if it is refused"
-    )
-    parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="answer with JSON, one line for each game and how it was played",
-    )
+OPTIONS: Final = (
+    option("verb " + "|".join(TAKES), "what to do"),
+    option(
+        "game FILE",
+        "the file of the game, a manifest, a bundle, or the name of a game of the benchmark",
+        nargs="?",
+    ),
+    option("--root DIR", "the folder it is played in (default: that of the game)"),
+    option("--moves FILE", "the moves (default: standard input)"),
+    option("--graph FILE", "where to write the evidence"),
+    option("--user UID", "who commands run as, where you are root", type=count),
+    option("--out FILE", "where to write the manifest"),
+    option("--model NAME", "whose replies they are (default: script)"),
+    option("--schema MODE", "how replies are read: strict or lenient (default: by the law)"),
+    option("--repair N", "how often the next reply may be asked for in a turn", type=count),
+    option("--bundle FILE", "the frozen bundle to play by"),
+    option("--baseline", "go on without the bundle if it is refused"),
+    option("--freeze FILE", "where to write the frozen bundle"),
+    option("--json", "answer with JSON, one line for each game and how it was played"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

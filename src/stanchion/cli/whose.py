@@ -6,22 +6,12 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.standing.places import is_own
 from stanchion.runtime.standing.state_places import STORE, USER, State, Whose, start_of
 from stanchion.runtime.standing.tenancy import TENANT
-
-
-def add_project(parser: Any) -> None:
-    """Add the option that names a project."""
-    parser.add_argument(
-        "--project",
-        metavar="DIR",
-        help="the project whose state to use (default: that of the current folder)",
-    )
 
 
 def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
