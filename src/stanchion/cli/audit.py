@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -21,7 +20,7 @@ from stanchion.cli.auditing.verify import check_trail
 from stanchion.cli.auditing.witness import keep_witness
 from stanchion.cli.options import PROJECT, group, option
 from stanchion.cli.parser import Once, count, nearest
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, put_lines, say
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
 from stanchion.cli.trouble import BadInput
@@ -42,7 +41,7 @@ def key(args: argparse.Namespace) -> int:
         other = make_key(path)
     except TrailError as error:
         raise BadInput(str(error)) from None
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     said = {
         "seals": (
             f"{path}: keep it on this machine, writable by the user who writes the trail; "
@@ -55,8 +54,7 @@ def key(args: argparse.Namespace) -> int:
         "next": f"export {KEY}={path.absolute()}",
     }
     for name, text in said.items():
-        for line in row(name, text, terminal):
-            put(sys.stdout, line)
+        put_lines(row(name, text, terminal))
     return MADE
 
 

@@ -4,21 +4,19 @@ that."""
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Final
 
 from stanchion.cli.answerers import WAYS
 from stanchion.cli.found_policy import load_given
 from stanchion.cli.options import BY, PROJECT, SIGNER, STORE, TENANT, WHY, option
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import put
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.views.amounts import amount, percent
 from stanchion.views.budgets import BudgetView, Limits, budgets, limits_of, most_used
-from stanchion.views.encode import json_line
 from stanchion.views.times import span
 
 USAGE: Final = """stanchion budget [show] [NAME] [--policy POLICY] [--store URL] [--json]
@@ -126,7 +124,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "top":
         found = most_used(found, args.n)
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found)
     return 0
@@ -140,7 +138,6 @@ def _show(found: list[BudgetView]) -> None:
             "counts",
         )
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
     rows = [
         (
             f"{one.per} {one.whose}".strip() if one.per != "tenant" else f"tenant {one.tenant}",
@@ -156,14 +153,9 @@ def _show(found: list[BudgetView]) -> None:
         {"share": "bad" if one.share >= 0.95 else "mild" if one.share >= 0.8 else "good"}
         for one in found
     ]
-    for line in table(
-        ("whose", "budget", "used", "limit", "share", ""),
-        rows,
-        ("used", "limit", "share"),
-        terminal,
-        styles,
-    ):
-        put(sys.stdout, line)
+    put_table(
+        ("whose", "budget", "used", "limit", "share", ""), rows, ("used", "limit", "share"), styles
+    )
 
 
 def _window(one: BudgetView) -> str:

@@ -4,17 +4,15 @@ budget."""
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import put
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.stores.memory import wall_ms
 from stanchion.views.amounts import amount
 from stanchion.views.budgets import HeldView, held
-from stanchion.views.encode import json_line
 from stanchion.views.times import shown, span
 
 
@@ -23,7 +21,7 @@ def show_holds(args: argparse.Namespace) -> int:
     with opened(args.store, whose(args.project, args.store)) as store:
         found = [] if store is None else held(store, args.name, tenant_of(args.tenant))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found)
     return 0
@@ -46,5 +44,4 @@ def _show(found: list[HeldView]) -> None:
         for part in one.parts
     ]
     columns = ("since", "held by", "call", "reserved", "of", "silent for")
-    for line in table(columns, rows, ("reserved",), Terminal.of(sys.stdout, os.environ)):
-        put(sys.stdout, line)
+    put_table(columns, rows, ("reserved",))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from stanchion.cli.table import table
+from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal
 from stanchion.views.amounts import amount
 from stanchion.views.runs import BurnView, RunDetailView

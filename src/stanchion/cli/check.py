@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import partial
@@ -17,7 +16,7 @@ from stanchion.cli.checks import Checks
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.events import fields_of, parse, read
 from stanchion.cli.options import PROJECT, group, option
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, put_lines, say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.unresolved import Unasked
 from stanchion.cli.verdict import row, verdict
@@ -138,12 +137,10 @@ def _one(args: argparse.Namespace) -> int:
     elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
-        terminal = Terminal.of(sys.stdout, os.environ)
-        for line in (
-            *verdict(judged, policy, terminal),
-            *_ticket(judged, terminal, args.run is not None),
-        ):
-            put(sys.stdout, line)
+        terminal = Terminal.of_stdout()
+        put_lines(
+            [*verdict(judged, policy, terminal), *_ticket(judged, terminal, args.run is not None)]
+        )
     return status_of(judged.decision)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -12,14 +11,13 @@ from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
 from stanchion.cli.options import JSON, PROJECT, TRAIL, option
 from stanchion.cli.parser import Once
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import put, put_lines
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
-from stanchion.views.encode import json_line
 from stanchion.views.records import counted
 from stanchion.views.trails import chosen
 from stanchion.views.transcript import BadTranscript, Transcript, read_transcript
@@ -78,7 +76,7 @@ def run(args: argparse.Namespace) -> int:
     if args.canaries:
         found = with_canaries(found, _canaries())
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
     else:
         _show(found, told is not None)
         if args.canaries:
@@ -131,15 +129,12 @@ def _unproven() -> str:
 
 
 def _show(found: CoverageView, matched: bool) -> None:
-    terminal = Terminal.of(sys.stdout, os.environ)
     if found.escaped:
         rows = [_row(one) for one in found.escaped]
         styles = [{"what": "bad", "told by": "dim"} for _ in rows]
-        for line in table(COLUMNS, rows, frozenset(), terminal, styles):
-            put(sys.stdout, line)
+        put_table(COLUMNS, rows, frozenset(), styles)
         put(sys.stdout, "")
-    for line in _lines(found, matched):
-        put(sys.stdout, line)
+    put_lines(_lines(found, matched))
 
 
 def _row(one: EscapedView) -> tuple[str, ...]:

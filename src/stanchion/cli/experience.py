@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,8 +12,8 @@ from typing import Any, Final
 
 from stanchion.cli.options import PROJECT, STORE, TENANT, check_verb, option
 from stanchion.cli.parser import count
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import tenant_of, whose
@@ -28,7 +27,6 @@ from stanchion.runtime.learning.retention import Keep, Left, prune
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.experience import ExperienceView, experience
 from stanchion.views.times import shown
 from stanchion.views.veiled import veiled
@@ -95,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
             say(sys.stdout, _told(_pruned(shelf, keep, args.name), args.name))
             return 0
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found, args.name)
     return 0
@@ -174,7 +172,7 @@ def _show(found: list[ExperienceView], tool: str) -> None:
     if not found:
         put(sys.stdout, "nothing is known: set `experience: {tier: persistent}` in the policy")
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     columns = ("tool", "worked", "failed", "rate", "lately", "likely between")
     rows = [
         (
@@ -184,8 +182,7 @@ def _show(found: list[ExperienceView], tool: str) -> None:
         )
         for one in found
     ]  # fmt: skip
-    for line in table(columns, rows, ("worked", "failed", "rate", "lately"), terminal):
-        put(sys.stdout, line)
+    put_table(columns, rows, ("worked", "failed", "rate", "lately"))
     for one in found if tool else ():
         _show_whole(one, terminal)
 
@@ -197,8 +194,7 @@ def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
     ]
     if worked:
         put(sys.stdout, "")
-        for line in table(("worked", "failed", "with"), worked, ("worked", "failed"), terminal):
-            put(sys.stdout, line)
+        put_table(("worked", "failed", "with"), worked, ("worked", "failed"))
     last = [
         (
             shown(each.at_ms),
@@ -209,8 +205,7 @@ def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
         for each in one.incidents
     ]
     put(sys.stdout, "")
-    for line in table(("when", "outcome", "run", "error"), last, (), terminal):
-        put(sys.stdout, line)
+    put_table(("when", "outcome", "run", "error"), last, ())
 
 
 def _share(value: float | None) -> str:

@@ -11,6 +11,7 @@ from stanchion.audit.reader import Reader
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.explanation import show
 from stanchion.cli.options import PROJECT, option
+from stanchion.cli.printing import put_json
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import Terminal, put, visible
 from stanchion.cli.trails import reader_of
@@ -21,7 +22,6 @@ from stanchion.kernel.actions import Action
 from stanchion.runtime.standing.places import trail_folder
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.decisions import LAST, NoDecision, Unreadable, explained, newest_decisions
-from stanchion.views.encode import json_line
 from stanchion.views.records import DecisionView
 from stanchion.views.times import shown
 from stanchion.views.trails import Ambiguous
@@ -104,12 +104,12 @@ def _readers(trail: str | None, state: Whose) -> list[Reader]:
 
 def _list(found: list[DecisionView], as_json: bool) -> int:
     if as_json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         return 0
     if not found:
         put(sys.stdout, NOTHING)
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     width = max(len(visible(one.id)) for one in found)
     for one in found:
         painted = terminal.paint(f"{one.action:<10}", style_of(Action[one.action]))

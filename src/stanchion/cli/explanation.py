@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.audit.worded import content_in_words
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, put_lines, visible
 from stanchion.cli.verdict import row, style_of
 from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
 from stanchion.views.amounts import MEASURES, amount
 from stanchion.views.conditions import Part
-from stanchion.views.encode import json_line
 from stanchion.views.explain import Counter, Explanation, Reason
 from stanchion.views.times import shown
 
@@ -35,11 +33,10 @@ CHANGED: Final = (
 def show(explained: Explanation, as_json: bool) -> None:
     """Print an explanation."""
     if as_json:
-        sys.stdout.buffer.write(json_line(explained))
+        put_json(explained)
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(explained, terminal):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(_lines(explained, terminal))
 
 
 def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:

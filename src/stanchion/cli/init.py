@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Final
@@ -92,7 +91,7 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(json_line({"file": args.file}).decode())
         return 0
-    bold = Terminal.of(sys.stdout, os.environ)
+    bold = Terminal.of_stdout()
     say(sys.stdout, f"{args.file} is written. Read it, change it, then:")
     for command, what in (
         (f"stanchion lint {args.file}", "find mistakes"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from typing import Any, Final
 
@@ -81,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
         }
         sys.stdout.write(json_line(found).decode())
     else:
-        terminal = Terminal.of(sys.stdout, os.environ)
+        terminal = Terminal.of_stdout()
         for sure, place, words in _lines(faults, linted):
             put(
                 sys.stdout,

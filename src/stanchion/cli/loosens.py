@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Final
 
 from stanchion.cli.found_policy import given
 from stanchion.cli.loosening_lines import loosening_lines
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import Terminal, put, put_lines
 from stanchion.policy.loosening import loosenings
 from stanchion.views.encode import json_line
 
@@ -30,8 +29,7 @@ def loosens(args: argparse.Namespace, envs: tuple[str | None, str | None]) -> in
         }
         sys.stdout.write(json_line(shown).decode())
     else:
-        terminal = Terminal.of(sys.stdout, os.environ)
-        for line in loosening_lines(found, terminal):
-            put(sys.stdout, line)
+        terminal = Terminal.of_stdout()
+        put_lines(loosening_lines(found, terminal))
         put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return LOOSENS if found else NOTHING

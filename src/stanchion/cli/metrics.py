@@ -12,9 +12,9 @@ from typing import Any, Final
 
 from stanchion.cli.found_policy import load_given
 from stanchion.cli.options import PROJECT, STORE, group, option
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import StoreAway, opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.policy.compiled import CompiledPolicy
@@ -29,7 +29,6 @@ from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.guardrail_state import GuardrailState, states
 from stanchion.telemetry.server import server
-from stanchion.views.encode import json_line
 from stanchion.views.veiled import veiled
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
@@ -41,12 +40,9 @@ def show_guardrails(figures: Iterable[Series], policy: CompiledPolicy, as_json: 
     one."""
     found = states(figures, switched_on(policy))
     if as_json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         return
-    for line in table(
-        COLUMNS, [_row(one) for one in found], NUMBERS, Terminal.of(sys.stdout, os.environ)
-    ):
-        put(sys.stdout, line)
+    put_table(COLUMNS, [_row(one) for one in found], NUMBERS)
 
 
 def _row(one: GuardrailState) -> tuple[str, ...]:
@@ -142,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
         return _serve(args, found, policy, tenant)
     figures = _figures(args.store, found, policy, tenant, Trouble())
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in map(_data, figures)))
+        put_json(*map(_data, figures))
     else:
         sys.stdout.write(exposed(figures, args.openmetrics))
     return 0

@@ -12,7 +12,7 @@ from typing import Final
 
 from stanchion.cli.options import option
 from stanchion.cli.parser import nearest
-from stanchion.cli.table import table
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.errors import NotifyError
@@ -89,7 +89,7 @@ def _test(args: argparse.Namespace) -> int:
         Occurrence(kind=Kind.TEST, at=wall_ms(), text=text, id=new_id()), platform.node()
     )
     status = DONE
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     for name, destination in post.destinations.items():
         outcome = destination.send(test)
         status = status if outcome.delivered else FAILED
@@ -100,7 +100,7 @@ def _test(args: argparse.Namespace) -> int:
                 "said": outcome.said,
                 "id": test.id,
             }
-            sys.stdout.buffer.write(json_line(answer))
+            put_json(answer)
             continue
         word = (
             terminal.paint("delivered", "good")
@@ -115,7 +115,7 @@ def _waiting(args: argparse.Namespace) -> int:
     path = _file(args)
     found = list(waiting(spool_folder(path, os.environ)))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     elif not found:
         say(sys.stdout, "no notice waits")
     else:
@@ -131,8 +131,7 @@ def _waiting(args: argparse.Namespace) -> int:
             )
             for one in found
         ]
-        for line in table(COLUMNS, rows, {"tries"}, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_table(COLUMNS, rows, {"tries"})
     return FAILED if found else DONE
 
 

@@ -17,12 +17,11 @@ from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, check_verb, option
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.printing import put_json, table
+from stanchion.cli.terminal import Terminal, put_lines, say
 from stanchion.cli.trouble import BadInput
 from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.views.encode import json_line
 from stanchion.views.operators import OperatorView, operators
 from stanchion.views.times import shown
 
@@ -190,13 +189,12 @@ def _words(text: str) -> tuple[str, ...]:
 def _list(args: argparse.Namespace, roster: Roster) -> int:
     found = operators(roster)
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         sys.stdout.buffer.flush()
         return 0
     columns = ("operator", "roles", "agents", "key", "added by", "since")
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in table(columns, list(map(_row, found)), (), terminal) if found else ():
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(table(columns, list(map(_row, found)), (), terminal) if found else ())
     if not found:
         say(
             sys.stdout,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -15,7 +14,7 @@ from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group
 from stanchion.cli.parser import nearest
 from stanchion.cli.policy_trust import trust
 from stanchion.cli.refused_policies import refused, refused_lines
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, put, put_lines, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
@@ -142,14 +141,12 @@ def _show(args: argparse.Namespace) -> int:
         }
         sys.stdout.write(json_line(shown).decode())
         return SAME
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in (*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines([*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)])
     if found is not None:
         put(sys.stdout, "")
         put(sys.stdout, terminal.paint("found", "bold"))
-        for line in found_lines(found, terminal):
-            put(sys.stdout, line)
+        put_lines(found_lines(found, terminal))
     return SAME
 
 
@@ -230,10 +227,9 @@ def _diff(args: argparse.Namespace) -> int:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
         sys.stdout.write(json_line(shown).decode())
         return DIFFERENT if found else SAME
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     for change in found:
-        for line in _change(change, terminal):
-            put(sys.stdout, line)
+        put_lines(_change(change, terminal))
     if old.hash == new.hash:
         put(sys.stdout, f"the same policy, hash {old.hash}")
     elif not found:
@@ -280,7 +276,7 @@ def _packs(args: argparse.Namespace) -> int:
         shown = [{"name": name, "description": description} for name, description in found.items()]
         sys.stdout.write(json_line(shown).decode())
         return SAME
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     for name, description in found.items():
         put(sys.stdout, f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
     return SAME

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.cli.found_policy import given
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, say, visible
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
@@ -47,9 +46,8 @@ def propose(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(json_line(found).decode())
         return DONE
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(found, terminal):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(_lines(found, terminal))
     if args.write is not None and found.proposed:
         say(sys.stdout, f"written to {args.write}; nothing is in force before somebody loads it")
     return DONE

@@ -12,6 +12,7 @@ import msgspec
 
 from stanchion.audit.manifest_check import NoManifest, read
 from stanchion.audit.reader import Reader
+from stanchion.cli.printing import put_json
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import put, say
 from stanchion.cli.trails import reader_of
@@ -65,7 +66,7 @@ def verify(args: argparse.Namespace) -> int:
     with progress("looking") as done:
         found = checked(data, reader, Path(args.id).parent, done)
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
     else:
         _tell(found)
     return 0 if found.whole else CHANGED

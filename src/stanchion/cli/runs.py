@@ -11,17 +11,16 @@ from typing import Final
 from stanchion.cli.burn_lines import burn_lines
 from stanchion.cli.options import PROJECT, option
 from stanchion.cli.parser import count, nearest
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress
 from stanchion.cli.run_lines import STYLES, run_lines
 from stanchion.cli.screen import look_of
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, put, put_lines, say
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.encode import json_line
 from stanchion.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
 from stanchion.views.times import shown, span
 from stanchion.views.trails import digits_of
@@ -136,12 +135,11 @@ def _list(args: argparse.Namespace) -> int:
         state = whose(args.project)
         found = list(runs(reader_of(args.trail, state), most, done, _kept_by(args, state)))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         return 0
     if not found:
         put(sys.stdout, "no run is recorded yet")
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
     styles = [
         {
             "state": "bad" if one.flagged else STYLES[one.state],
@@ -150,8 +148,7 @@ def _list(args: argparse.Namespace) -> int:
         }
         for one in found
     ]
-    for line in table(COLUMNS, [_row(one) for one in found], NUMBERS, terminal, styles):
-        put(sys.stdout, line)
+    put_table(COLUMNS, [_row(one) for one in found], NUMBERS, styles)
     return 0
 
 
@@ -175,12 +172,11 @@ def _show(args: argparse.Namespace) -> int:
             f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest"
         )
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     budgets = burn_lines(found, terminal, look_of(sys.stdout).unicode)
-    for line in run_lines(found, terminal, digits_of(reader), budgets):
-        put(sys.stdout, line)
+    put_lines(run_lines(found, terminal, digits_of(reader), budgets))
     return 0
 
 

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from stanchion.cli.options import JSON, option
-from stanchion.cli.table import table
+from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
             ("kind", "stands", "lacks"),
             [_row(one) for one in found],
             (),
-            Terminal.of(sys.stdout, os.environ),
+            Terminal.of_stdout(),
         ):
             say(sys.stdout, line)
     return 0 if any(one.walls for one in found) else 1

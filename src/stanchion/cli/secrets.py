@@ -4,7 +4,6 @@ fingerprint."""
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Final
 
@@ -13,13 +12,12 @@ from stanchion.approvals.errors import TicketError
 from stanchion.cli.answerers import answerer, whoever
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, CHANGE, check_verb, option
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.printing import put_json, put_table
+from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.views.allowances import AllowanceView, allowance_view
-from stanchion.views.encode import json_line
 from stanchion.views.times import shown
 
 NOTHING: Final = 1
@@ -102,15 +100,12 @@ def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
         return NOTHING
     listed = list(map(allowance_view, kept.listed()))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in listed))
+        put_json(*listed)
         sys.stdout.buffer.flush()
     elif not listed:
         say(sys.stdout, "nothing is allowed")
     else:
-        for line in table(
-            COLUMNS, [_row(one) for one in listed], (), Terminal.of(sys.stdout, os.environ)
-        ):
-            put(sys.stdout, line)
+        put_table(COLUMNS, [_row(one) for one in listed], ())
     return 0
 
 

@@ -10,11 +10,11 @@ from itertools import islice
 from typing import Final
 
 from stanchion.cli.options import ANSWERER, DOER, PROJECT, STORE, TENANT, option
+from stanchion.cli.printing import put_json, table
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, say, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.runtime.standing.projects import MARKERS
@@ -22,7 +22,6 @@ from stanchion.runtime.standing.state_places import SHARED, Whose
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store, StoreError
 from stanchion.views.amounts import size
-from stanchion.views.encode import json_line
 from stanchion.views.projects import ProjectView, project_states
 from stanchion.views.stored import MOST, by_tenant, cells, holds
 from stanchion.views.times import shown
@@ -124,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
     state = whose(args.project, args.store)
     if args.where:
         if args.json:
-            sys.stdout.buffer.write(json_line(veiled(_where(args, state))))
+            put_json(veiled(_where(args, state)))
         else:
             _say_where(args, state)
         return 0
@@ -146,8 +145,7 @@ def _where(args: argparse.Namespace, state: Whose) -> StatePlace:
 
 def _say_where(args: argparse.Namespace, state: Whose) -> None:
     found = _where(args, state)
-    for line in place_lines(veiled(found), Terminal.of(sys.stdout, os.environ)):
-        put(sys.stdout, line)
+    put_lines(place_lines(veiled(found), Terminal.of_stdout()))
     if args.where and not found.kept:
         say(sys.stdout, "nothing is kept in the folder yet")
     old = former()
@@ -164,10 +162,9 @@ def _say_refused(args: argparse.Namespace) -> None:
     """Say which policies processes of this user could not load."""
     found = veiled(refused())
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line({"refused_policy": one}) for one in found))
+        put_json(*[{"refused_policy": one} for one in found])
     else:
-        for line in refused_lines(found, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_lines(refused_lines(found, Terminal.of_stdout()))
 
 
 def _projects(args: argparse.Namespace) -> int:
@@ -180,22 +177,21 @@ def _projects(args: argparse.Namespace) -> int:
     except OSError as error:
         raise BadInput(f"the states of projects cannot be read: {error}") from None
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     elif not found:
         say(sys.stdout, "no project keeps a state yet")
     else:
-        for line in project_lines(found, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_lines(project_lines(found, Terminal.of_stdout()))
     return 0
 
 
 def _print(store: Store, prefix: str) -> None:
     for one in (*cells(store, prefix, wall_ms()), *holds(store, prefix)):
-        sys.stdout.buffer.write(json_line(one))
+        put_json(one)
 
 
 def _show(store: Store, prefix: str) -> None:
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     tenants = by_tenant(cells(store, prefix, wall_ms()))
     held = list(islice(holds(store, prefix), MOST + 1))
     if not tenants and not held:
@@ -204,5 +200,4 @@ def _show(store: Store, prefix: str) -> None:
     parts = [tenant_lines(one, terminal) for one in tenants]
     parts += [hold_lines(held, terminal)] if held else []
     for part in parts:
-        for line in ("", *part):
-            put(sys.stdout, line)
+        put_lines(["", *part])

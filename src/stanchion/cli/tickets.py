@@ -23,8 +23,9 @@ from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.cli.answerers import WAYS, answerer, signer, whoever
 from stanchion.cli.operator_options import REFUSED, answered
 from stanchion.cli.options import ANSWERER, PROJECT, STORE, check_verb, group, option
+from stanchion.cli.printing import put_json
 from stanchion.cli.stores import in_memory, opened
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put, put_lines, say, visible
 from stanchion.cli.ticket_lines import holding, listing, outcome, pairs, whole
 from stanchion.cli.ticket_values import (
     comment_of,
@@ -42,7 +43,6 @@ from stanchion.cli.whose import tenant_of, whose
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
 
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
@@ -194,19 +194,16 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
         for ticket in found:
             _print(ticket)
         return 0
-    terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
+    terminal, now = Terminal.of_stdout(), wall_ms()
     grants = (
         [grant_view(*each) for each in shield.grants(args.tenant)]
         if state is None and kind is None
         else []
     )
-    for line in (
-        *(listing(found, now, terminal) if found else ()),
-        *([""] if found and grants else ()),
-    ):
-        put(sys.stdout, line)
-    for line in holding(grants, now, terminal) if grants else ():
-        put(sys.stdout, line)
+    put_lines(
+        [*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())]
+    )
+    put_lines(holding(grants, now, terminal) if grants else ())
     filed = shield.ticketing().count(tenant_of(args.tenant))
     if state is None and kind is None and filed > len(found) >= FIRST:
         say(sys.stdout, f"{len(found):,} of about {filed:,}: the most urgent ones")
@@ -223,8 +220,7 @@ def _show(args: argparse.Namespace, shield: Shield) -> int:
     if args.json:
         _print(ticket)
         return 0
-    for line in whole(ticket, wall_ms(), Terminal.of(sys.stdout, os.environ)):
-        put(sys.stdout, line)
+    put_lines(whole(ticket, wall_ms(), Terminal.of_stdout()))
     return 0
 
 
@@ -353,7 +349,7 @@ def _answer(args: argparse.Namespace, shield: Shield) -> int:
 def _watch(args: argparse.Namespace, shield: Shield) -> int:
     from stanchion.cli.ticket_watch import line, watch
 
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
 
     def tell(word: str, ticket: TicketView) -> None:
         if args.json:
@@ -418,5 +414,5 @@ def _answered(args: argparse.Namespace, ticket: Ticket, shield: Shield) -> int:
 
 
 def _print(ticket: TicketView) -> None:
-    sys.stdout.buffer.write(json_line(ticket))
+    put_json(ticket)
     sys.stdout.buffer.flush()

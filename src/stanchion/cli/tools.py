@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from typing import Final
 
@@ -14,16 +13,15 @@ from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, option
 from stanchion.cli.parser import nearest
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import put, say
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.guards.schema.tools import EVERYBODY
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import NoTenant
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.times import shown
 from stanchion.views.tools import ToolView, changed_definition, tools
 from stanchion.views.veiled import veiled
@@ -86,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             return 0
         found = tools(store, wall_ms(), args.name, tenant_of(args.tenant))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found)
     return 0
@@ -143,7 +141,6 @@ def _show(found: list[ToolView]) -> None:
             "outcome",
         )
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
     columns = ("tool", "tenant", "health", "calls", "reliability", "state", "breaker", "definition")
     rows = [
         (
@@ -165,8 +162,7 @@ def _show(found: list[ToolView]) -> None:
     cells = [tuple(row[at] for at in shown_at) for row in rows]
     styles = [_styles(one) for one in found]
     heading = tuple(columns[at] for at in shown_at)
-    for line in table(heading, cells, ("health", "calls", "reliability"), terminal, styles):
-        put(sys.stdout, line)
+    put_table(heading, cells, ("health", "calls", "reliability"), styles)
     for one in found:
         for why in one.suspect:
             say(sys.stdout, f"{one.tool} is suspect: {why}")

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 
-from stanchion.cli.terminal import put, say
+from stanchion.cli.terminal import put_lines, say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.tutor.bundle_files import freeze_bundle, load_bundle
 from stanchion.tutor.bundles.file import BundleFile
@@ -24,8 +24,7 @@ def run(args: argparse.Namespace) -> int:
     found = load_bundle(args.game)
     if isinstance(found, Refusal):
         raise BadInput(f"`{args.game}` is refused ({found.reason.value}): {found.why}")
-    for line in _lines(found):
-        put(sys.stdout, line)
+    put_lines(_lines(found))
     return 0
 
 

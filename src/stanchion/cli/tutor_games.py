@@ -4,12 +4,11 @@ without layers."""
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stanchion.cli.table import table
+from stanchion.cli.printing import put_json, table
 from stanchion.cli.terminal import Terminal, say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
@@ -25,7 +24,6 @@ from stanchion.runtime.tutor.benchmark_runs import (
     results,
 )
 from stanchion.runtime.tutor.games import GameError
-from stanchion.views.encode import json_line
 
 FIGURES: Final = ("score", "calls", "false")
 COLUMNS: Final = ("game", "layers", *(name for player in PLAYERS for name in (player, *FIGURES)))
@@ -40,9 +38,9 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(str(error)) from None
     if args.json:
         for one in found:
-            sys.stdout.buffer.write(json_line(one))
+            put_json(one)
         return 0
-    for line in _told(found, Terminal.of(sys.stdout, os.environ)):
+    for line in _told(found, Terminal.of_stdout()):
         say(sys.stdout, line)
     return 0
 

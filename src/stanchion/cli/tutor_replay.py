@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.terminal import put, say
+from stanchion.cli.terminal import put_lines, say
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.games import GameError
@@ -44,8 +44,7 @@ def record(args: argparse.Namespace) -> int:
         )
     except (GameError, SandboxError, BundleRefused, EnvelopeError, ManifestError) as error:
         raise BadInput(str(error)) from None
-    for line in _played(left):
-        put(sys.stdout, line)
+    put_lines(_played(left))
     say(sys.stdout, f"wrote {args.out}")
     return 0 if left.episode.won else LOST
 
@@ -97,8 +96,7 @@ def again(args: argparse.Namespace) -> int:
         found = replay(args.game, args.root, args.user)
     except (ReplayError, SandboxError, ManifestError) as error:
         raise BadInput(str(error)) from None
-    for line in _compared(found):
-        put(sys.stdout, line)
+    put_lines(_compared(found))
     return DIFFERS if found.differences else 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,7 +11,7 @@ from typing import Any, Final
 from stanchion.audit.export import said_of
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, put_lines, visible
 from stanchion.cli.trails import record_named, records_in
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row, style_of
@@ -48,9 +47,8 @@ def show(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.buffer.write(json_safe(said_of(found)) + b"\n")
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(detail, terminal):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(_lines(detail, terminal))
     return 0
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -15,7 +14,7 @@ from stanchion.audit.selection import Wanted
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.record_line import Lines
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import Terminal, put_lines
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.whose import whose
 from stanchion.kernel.shown import json_safe
@@ -79,11 +78,10 @@ def _json(records: Iterable[Found]) -> None:
 
 
 def _words(digits: int) -> Callable[[Iterable[Found]], None]:
-    lines = Lines(Terminal.of(sys.stdout, os.environ), digits)
+    lines = Lines(Terminal.of_stdout(), digits)
 
     def show(records: Iterable[Found]) -> None:
         for found in records:
-            for line in lines.of(record_view(found)):
-                put(sys.stdout, line)
+            put_lines(lines.of(record_view(found)))
 
     return show

@@ -13,9 +13,9 @@ from typing import Final
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
 from stanchion.cli.auditing.places import usual_place, witnesses_at
 from stanchion.cli.auditing.seen import seen_in
+from stanchion.cli.printing import table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, say, visible
 from stanchion.cli.trails import database_of, no_schema, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row
@@ -51,8 +51,7 @@ def check_trail(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.write(as_json(report) + "\n")
     else:
-        for line in _lines(report, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_lines(_lines(report, Terminal.of_stdout()))
     if report.whole:
         written = sum(chain.records for chain in report.chains)
         loggers.say(loggers.TRAIL, loggers.INFO, "verified", trail=report.folder, records=written)
