@@ -23,7 +23,7 @@ from stanchion.cli.parser import Once, count, nearest
 from stanchion.cli.terminal import Terminal, put_lines, say
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
 from stanchion.cli.whose import whose
 from stanchion.runtime.standing.places import KEY
@@ -37,10 +37,8 @@ def key(args: argparse.Namespace) -> int:
     if args.what != "new" or args.more is None:
         raise BadInput("`stanchion audit key` makes a key: write `stanchion audit key new FILE`")
     path = Path(args.more)
-    try:
+    with AsBadInput(TrailError):
         other = make_key(path)
-    except TrailError as error:
-        raise BadInput(str(error)) from None
     terminal = Terminal.of_stdout()
     said = {
         "seals": (

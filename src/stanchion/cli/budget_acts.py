@@ -14,7 +14,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
@@ -71,11 +71,9 @@ def _worded(given: dict[str, int | float]) -> str:
 
 
 def _do(args: argparse.Namespace, work: Callable[[Shield], None]) -> None:
-    try:
-        with loaded(args) as shield:
-            work(shield)
-    except (StanchionError, ValueError, StoreLost, TicketError, AuditLost) as error:
-        raise BadInput(str(error)) from None
+    kinds = (StanchionError, ValueError, StoreLost, TicketError, AuditLost)
+    with AsBadInput(*kinds), loaded(args) as shield:
+        work(shield)
 
 
 def amounts(option: str, text: str) -> dict[str, int | float]:

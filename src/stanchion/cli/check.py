@@ -17,7 +17,7 @@ from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.events import fields_of, parse, read
 from stanchion.cli.options import PROJECT, group, option
 from stanchion.cli.terminal import Terminal, put_lines, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.unresolved import Unasked
 from stanchion.cli.verdict import row, verdict
 from stanchion.cli.whose import whose
@@ -116,7 +116,7 @@ def _one(args: argparse.Namespace) -> int:
             "`--explain` is for a check without `--run`: for this one use `stanchion explain ID`"
         )
     checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
-    try:
+    with AsBadInput(BadEvent):
         report = read(_event(args))
         if args.run is not None:
             from stanchion.cli.counted import judge_counted
@@ -127,8 +127,6 @@ def _one(args: argparse.Namespace) -> int:
             with redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
                 judged = Runs(shield, unresolved=unasked.take).judge(report)
                 policy = shield.policy
-    except BadEvent as error:
-        raise BadInput(str(error)) from None
     if args.explain:
         from stanchion.cli.explanation import show
         from stanchion.views.explain import explain

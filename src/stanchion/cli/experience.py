@@ -15,7 +15,7 @@ from stanchion.cli.parser import count
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, put, say, visible
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.experience.bounded import cut
 from stanchion.experience.incident import MOST_HINT
@@ -119,7 +119,7 @@ def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
         if store is None:
             yield None
             return
-        try:
+        with AsBadInput(ShelfError):
             looked = shelf_of(store, reading=True)
             try:
                 looked.count()
@@ -134,15 +134,11 @@ def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
                 yield shelf
             finally:
                 shelf.close()
-        except ShelfError as error:
-            raise BadInput(str(error)) from None
 
 
 def _keep(args: argparse.Namespace) -> Keep:
-    try:
+    with AsBadInput(PolicyError):
         said = Experience() if args.policy is None else load_policy(args.policy).file.experience
-    except PolicyError as error:
-        raise BadInput(str(error)) from None
     return Keep(
         said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows
     )

@@ -13,7 +13,7 @@ from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTic
 from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import answerer, whoever
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, told
 from stanchion.kernel.state import FOREVER, StoreLost
 from stanchion.kernel.states import Mark
@@ -52,13 +52,11 @@ exit status:
 def loaded(args: argparse.Namespace) -> Shield:
     """A shield on the store that is named; one that cannot be opened is bad input."""
     leave_out(ANSWERED)
-    try:
+    with AsBadInput(StoreError):
         policy = getattr(args, "policy", None)
         shield: Shield = args.load(
             "default" if policy is None else policy, store=args.store, **named_project(args)
         )
-    except StoreError as error:
-        raise BadInput(str(error)) from None
     return shield
 
 
@@ -80,15 +78,12 @@ def operate(
 ) -> int:
     """Change a state in the store, as somebody, and say what it is now. What `loosens` is an
     operator's."""
-    with loaded(args) as shield:
-        try:
-            change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
-            tenant, name = (
-                ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
-            )
-            standing = shield.standing(tenant)
-        except (StateError, ValueError, StoreLost, TicketError) as error:
-            raise BadInput(str(error)) from None
+    with loaded(args) as shield, AsBadInput(StateError, ValueError, StoreLost, TicketError):
+        change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
+        tenant, name = (
+            ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
+        )
+        standing = shield.standing(tenant)
     mark = standing.marks.get(name, Mark()) if name else standing.own
     about = veiled(args.scope if args.scope else f"tenant {tenant}")
     until = f" until {shown(mark.until)}" if 0 < mark.until < FOREVER else ""

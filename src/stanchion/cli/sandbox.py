@@ -12,7 +12,7 @@ import msgspec
 from stanchion.cli.options import JSON, option
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.sandbox.standing import Standing, standing
 
@@ -43,10 +43,8 @@ def run(args: argparse.Namespace) -> int:
     """Show the walls."""
     if args.user is not None and os.getuid() != 0:
         raise BadInput("only root can try walls as another user: leave `--user` away")
-    try:
+    with AsBadInput(SandboxError):
         found = standing(args.user)
-    except SandboxError as error:
-        raise BadInput(str(error)) from None
     if args.json:
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
     else:

@@ -14,7 +14,7 @@ from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, CHANGE, check_verb, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.views.allowances import AllowanceView, allowance_view
@@ -79,11 +79,8 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.verb == "kinds":
         return _kinds()
-    try:
-        with loaded(args) as shield:
-            return _kept(args, shield, Allowances(shield, args.tenant))
-    except (StoreLost, ValueError, TicketError) as error:
-        raise BadInput(str(error)) from None
+    with AsBadInput(StoreLost, ValueError, TicketError), loaded(args) as shield:
+        return _kept(args, shield, Allowances(shield, args.tenant))
 
 
 def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:

@@ -15,7 +15,7 @@ from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, put_lines, say, visible
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import whose
 from stanchion.runtime.standing.projects import MARKERS
 from stanchion.runtime.standing.state_places import SHARED, Whose
@@ -137,10 +137,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _where(args: argparse.Namespace, state: Whose) -> StatePlace:
-    try:
+    with AsBadInput(OSError, StoreError):
         return where(state, args.store, args.project)
-    except (OSError, StoreError) as error:
-        raise BadInput(str(error)) from None
 
 
 def _say_where(args: argparse.Namespace, state: Whose) -> None:

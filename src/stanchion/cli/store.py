@@ -11,7 +11,7 @@ from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, PROJECT, STORE, option
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StateError
 
@@ -52,12 +52,9 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Accept it."""
-    with loaded(args) as shield:
-        try:
-            restored = args.what == "restored"
-            unused = shield.accept_store(args.why, restored=restored, by=answerer(args, shield))
-        except (StateError, StoreLost, TicketError) as error:
-            raise BadInput(str(error)) from None
+    with loaded(args) as shield, AsBadInput(StateError, StoreLost, TicketError):
+        restored = args.what == "restored"
+        unused = shield.accept_store(args.why, restored=restored, by=answerer(args, shield))
     taken = (
         f"; {unused} unused approvals are withdrawn"
         if unused != 1

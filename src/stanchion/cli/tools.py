@@ -16,7 +16,7 @@ from stanchion.cli.parser import nearest
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import put, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.guards.schema.tools import EVERYBODY
 from stanchion.kernel.state import StoreLost
@@ -95,11 +95,8 @@ def _reset(args: argparse.Namespace) -> int:
         raise BadInput(
             "which tool? write `stanchion tools reset NAME`; `stanchion tools` shows them"
         )
-    try:
-        with loaded(args) as shield:
-            closed = shield.reset_tool(args.name, args.tenant, args.why, answerer(args, shield))
-    except (StoreLost, NoTenant, TicketError) as error:
-        raise BadInput(str(error)) from None
+    with AsBadInput(StoreLost, NoTenant, TicketError), loaded(args) as shield:
+        closed = shield.reset_tool(args.name, args.tenant, args.why, answerer(args, shield))
     said = (
         "its breaker is closed"
         if closed
@@ -113,22 +110,19 @@ def _accept(args: argparse.Namespace) -> int:
     if not args.name:
         raise BadInput("which tool? write `stanchion tools accept NAME`")
     tenant = EVERYBODY if args.tenant is None else args.tenant
-    try:
-        with loaded(args) as shield:
-            changed = changed_definition(shield.store, args.name, tenant)
-            if changed is None:
-                say(
-                    sys.stdout,
-                    f"{veiled(args.name)}: no changed or suspect definition of it was seen",
-                )
-                return NOTHING
-            said = {"parts": changed.parts, "why": args.why}
-            shield.act(
-                Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said),
-                answerer(args, shield),
+    with AsBadInput(StoreLost, TicketError), loaded(args) as shield:
+        changed = changed_definition(shield.store, args.name, tenant)
+        if changed is None:
+            say(
+                sys.stdout,
+                f"{veiled(args.name)}: no changed or suspect definition of it was seen",
             )
-    except (StoreLost, TicketError) as error:
-        raise BadInput(str(error)) from None
+            return NOTHING
+        said = {"parts": changed.parts, "why": args.why}
+        shield.act(
+            Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said),
+            answerer(args, shield),
+        )
     say(sys.stdout, f"{veiled(args.name)}: {changed.differs}, and that is accepted")
     return 0
 

@@ -15,7 +15,7 @@ from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.reader import Found, Reader
 from stanchion.cli.progress import Told
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.trails import URL, Ambiguous, is_database, record, unread
@@ -37,10 +37,8 @@ def trail_at(given: str | None, found: Whose) -> Path:
         raise BadInput(
             f"`{URL}` is a database, and this command reads the folder of a trail: {write}"
         )
-    try:
+    with AsBadInput(OSError):
         folder = trail_folder(given, os.environ, found)
-    except OSError as error:
-        raise BadInput(str(error)) from None
     if folder is None:
         where = f"{AUDIT} is `{MEMORY}`" if given is None else f"`{MEMORY}` is not a folder"
         raise BadInput(f"there is no trail to read, because {where}: give the folder of one")
@@ -90,7 +88,7 @@ def records_in(
     from stanchion.audit.postgres.driver import check_driver
     from stanchion.audit.postgres.shipment import SCHEMA
 
-    try:
+    with AsBadInput(TrailError):
         check_driver()
         from stanchion.audit.postgres.reader import DatabaseReader
 
@@ -104,8 +102,6 @@ def records_in(
             yield reader
         finally:
             reader.close()
-    except TrailError as error:
-        raise BadInput(str(error)) from None
 
 
 def tell_unread(*readers: object) -> int:
@@ -126,7 +122,5 @@ def record_named(
 ) -> Found | None:
     """A record by the id of its decision, or by its place; digits that fit several chains are bad
     input."""
-    try:
+    with AsBadInput(Ambiguous):
         return record(reader, name, told)
-    except Ambiguous as error:
-        raise BadInput(str(error)) from None

@@ -9,3 +9,17 @@ class BadInput(Exception):
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
         self.lines = lines
+
+
+class AsBadInput:
+    """Around work: an exception of these kinds is bad input, in its own words."""
+
+    def __init__(self, *kinds: type[Exception]) -> None:
+        self._kinds = kinds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, self._kinds):
+            raise BadInput(str(error)) from None

@@ -12,7 +12,7 @@ from typing import Final
 from stanchion.cli.options import check_verb, option
 from stanchion.cli.parser import count
 from stanchion.cli.terminal import say, visible
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
 from stanchion.runtime.tutor.by_hand import ByHand
@@ -130,7 +130,7 @@ def _play(args: argparse.Namespace) -> int:
     wanted = None if args.graph is None else Path(args.graph)
     if wanted is not None and wanted.suffix not in WRITTEN:
         raise BadInput(f"`--graph {args.graph}` has no known ending: write {', '.join(WRITTEN)}")
-    try:
+    with AsBadInput(GameError, SandboxError, ManifestError):
         game = load_game(args.game)
         rules = rules_of(game, args.game)
         root = args.root or Path(args.game).parent
@@ -144,8 +144,6 @@ def _play(args: argparse.Namespace) -> int:
         if kept is not None:
             kept.finish(said)
             say(sys.stdout, f"wrote {args.out}")
-    except (GameError, SandboxError, ManifestError) as error:
-        raise BadInput(str(error)) from None
     if wanted is not None:
         wanted.write_text(WRITTEN[wanted.suffix](tutor.pcg), "utf-8")
         say(sys.stdout, f"wrote {wanted}")

@@ -10,7 +10,7 @@ from typing import Final
 
 from stanchion.cli.printing import put_json, table
 from stanchion.cli.terminal import Terminal, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.benchmark_runs import (
     BOTH,
@@ -32,10 +32,8 @@ ALL: Final = "all"
 
 def run(args: argparse.Namespace) -> int:
     """Play the games, and print what came of each."""
-    try:
+    with AsBadInput(GameError, SandboxError):
         found = list(results(names() if args.game is None else [args.game], args.user))
-    except (GameError, SandboxError) as error:
-        raise BadInput(str(error)) from None
     if args.json:
         for one in found:
             put_json(one)

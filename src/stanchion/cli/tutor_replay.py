@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.cli.terminal import put_lines, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.games import GameError
 from stanchion.runtime.tutor.recorded import Left, play_recorded, script
@@ -31,7 +31,7 @@ def record(args: argparse.Namespace) -> int:
             "give the replies with `--moves FILE`, and where the manifest goes with `--out FILE`"
         )
     replies = _replies(Path(args.moves))
-    try:
+    with AsBadInput(GameError, SandboxError, BundleRefused, EnvelopeError, ManifestError):
         left = play_recorded(
             args.game,
             script(replies),
@@ -42,8 +42,6 @@ def record(args: argparse.Namespace) -> int:
             refused="baseline" if args.baseline else "stop",
             user=args.user,
         )
-    except (GameError, SandboxError, BundleRefused, EnvelopeError, ManifestError) as error:
-        raise BadInput(str(error)) from None
     put_lines(_played(left))
     say(sys.stdout, f"wrote {args.out}")
     return 0 if left.episode.won else LOST
@@ -92,10 +90,8 @@ def _played(left: Left) -> Iterator[str]:
 
 def again(args: argparse.Namespace) -> int:
     """Play the episode of a manifest again, and say where it differs."""
-    try:
+    with AsBadInput(ReplayError, SandboxError, ManifestError):
         found = replay(args.game, args.root, args.user)
-    except (ReplayError, SandboxError, ManifestError) as error:
-        raise BadInput(str(error)) from None
     put_lines(_compared(found))
     return DIFFERS if found.differences else 0
 

@@ -16,7 +16,7 @@ from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
 from stanchion.cli.terminal import say
 from stanchion.cli.trails import database_of, reader_of
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, whose
 from stanchion.kernel.regex import regex
 from stanchion.runtime.operating.retention import USUAL, permitted
@@ -57,11 +57,9 @@ def prune(args: argparse.Namespace) -> int:
     _show(reader, gone, keep)
     if args.dry_run or not gone:
         return 0
-    try:
+    with AsBadInput(TrailError, OSError):
         key = os.environ.get(KEY, "")
         done = prune_trail(reader.folder, gone, keep, load_key(Path(key)) if key else None, wall_ms)
-    except (TrailError, OSError) as error:
-        raise BadInput(str(error)) from None
     say(
         sys.stdout,
         f"{_segments(done)} removed; the trail records which they were, and the rest still "
@@ -78,10 +76,8 @@ def prune(args: argparse.Namespace) -> int:
 
 def _asked(args: argparse.Namespace) -> Keep:
     if args.older_than is None and args.larger_than is None:
-        try:
+        with AsBadInput(ValueError):
             return keep_of(os.environ, USUAL)
-        except ValueError as error:
-            raise BadInput(str(error)) from None
     days = largest = None
     if args.older_than is not None:
         said = _AGE.fullmatch(args.older_than.strip())
@@ -102,12 +98,10 @@ def _asked(args: argparse.Namespace) -> Keep:
 
 def _permitted(args: argparse.Namespace, asked: Keep) -> Keep:
     """What operators let leave, of what is asked for."""
-    try:
+    with AsBadInput(StoreError):
         named = "default" if args.policy is None else args.policy
         with args.load(named, store=args.store, journal="memory:", **named_project(args)) as shield:
             return permitted(asked, shield.store, pinned_by(shield.policy))
-    except StoreError as error:
-        raise BadInput(str(error)) from None
 
 
 def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
