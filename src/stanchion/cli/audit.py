@@ -18,8 +18,8 @@ from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
 from stanchion.cli.auditing.witness import keep_witness
-from stanchion.cli.options import PROJECT, group, option
-from stanchion.cli.parser import Once, count, nearest
+from stanchion.cli.options import PROJECT, group, know_verb, option
+from stanchion.cli.parser import Once, count
 from stanchion.cli.terminal import Terminal, put_lines, say
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
@@ -301,12 +301,8 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for."""
-    verb = VERBS.get(args.verb)
-    if verb is None:
-        known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
-        raise BadInput(
-            f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("audit", args.verb, VERBS)
+    verb = VERBS[args.verb]
     every = frozenset[str]().union(*[one.options for one in VERBS.values()]) | {
         "lines",
         "follow",

@@ -10,8 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.options import option
-from stanchion.cli.parser import nearest
+from stanchion.cli.options import know_verb, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.terminal import Terminal, put, say, visible
 from stanchion.cli.trouble import BadInput
@@ -71,11 +70,7 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for; a file that is wrong is bad input."""
-    if args.verb not in VERBS:
-        known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
-        raise BadInput(
-            f"`stanchion notify` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("notify", args.verb, VERBS)
     try:
         return VERBS[args.verb](args)
     except NotifyError as error:

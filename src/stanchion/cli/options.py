@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, Final
 
 from stanchion.cli.parser import nearest
@@ -63,15 +63,28 @@ Takes = Mapping[str, frozenset[str]]
 NOT_GIVEN = (None, False, "")
 
 
+def know_verb(command: str, verb: str, verbs: Collection[str], advice: str = "") -> None:
+    """Raise `BadInput` for a verb that a command does not have, with the nearest that it has, or
+    with advice."""
+    if verb not in verbs:
+        known = advice if advice else f"write {', '.join(f'`{name}`' for name in verbs)}"
+        raise BadInput(f"`stanchion {command}` cannot `{verb}`: {nearest(verb, verbs, known)}")
+
+
+def one_of(option: str, word: str, words: Iterable[str]) -> str:
+    """The word that an option was given; `BadInput` where it is not one of these."""
+    known = list(words)
+    if word not in known:
+        every = f"give one of {', '.join(known)}"
+        raise BadInput(f"`{option}` is `{word}`: {nearest(word, known, every)}")
+    return word
+
+
 def check_verb(command: str, takes: Takes, args: argparse.Namespace, word: str) -> frozenset[str]:
     """What the verb takes that was asked for; an unknown verb, and what it does not take, is bad
     input. `word` is the argument that has no option's name."""
-    taken = takes.get(args.verb)
-    if taken is None:
-        known = f"write {', '.join(f'`{name}`' for name in takes)}"
-        raise BadInput(
-            f"`stanchion {command}` cannot `{args.verb}`: {nearest(args.verb, takes, known)}"
-        )
+    know_verb(command, args.verb, takes)
+    taken = takes[args.verb]
     for name in sorted(frozenset().union(*takes.values()) - taken):
         given = getattr(args, name)
         if given not in NOT_GIVEN:

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from stanchion.cli.found_policy import found_data, found_lines, given
 from stanchion.cli.loosens import loosens
-from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, option
-from stanchion.cli.parser import nearest
+from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, know_verb, option
 from stanchion.cli.policy_trust import trust
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.terminal import Terminal, put, put_lines, visible
@@ -99,11 +98,7 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for; a policy that does not load is bad input."""
-    if args.verb not in VERBS:
-        known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
-        raise BadInput(
-            f"`stanchion policy` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("policy", args.verb, VERBS)
     takes, work = VERBS[args.verb]
     if len(args.policies) != takes:
         wanted = ("no policy", "one policy", "two policies")[takes]

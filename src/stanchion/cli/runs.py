@@ -9,8 +9,8 @@ from functools import partial
 from typing import Final
 
 from stanchion.cli.burn_lines import burn_lines
-from stanchion.cli.options import PROJECT, option
-from stanchion.cli.parser import count, nearest
+from stanchion.cli.options import PROJECT, know_verb, option
+from stanchion.cli.parser import count
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress
 from stanchion.cli.run_lines import STYLES, run_lines
@@ -101,9 +101,8 @@ def run(args: argparse.Namespace) -> int:
         if args.out is not None:
             raise BadInput("`--out` is for `stanchion runs manifest`: the list is printed")
         return _list(args)
-    if args.verb not in DOES:
-        one = f"to see one run, write `stanchion runs show {args.verb}`"
-        raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, DOES, one)}")
+    one = f"to see one run, write `stanchion runs show {args.verb}`"
+    know_verb("runs", args.verb, DOES, one)
     if args.all or args.lines is not None:
         raise BadInput(
             f"`--all` and `-n` are for the list: `stanchion runs {args.verb}` {DOES[args.verb]}"

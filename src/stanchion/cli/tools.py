@@ -11,8 +11,7 @@ from stanchion.approvals.errors import TicketError
 from stanchion.approvals.request import Request
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
-from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, option
-from stanchion.cli.parser import nearest
+from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, know_verb, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import put, say
@@ -72,11 +71,7 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Show the tools, or reset one."""
-    if args.verb not in VERBS:
-        known = "write `list`, `reset` or `accept`"
-        raise BadInput(
-            f"`stanchion tools` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("tools", args.verb, VERBS, "write `list`, `reset` or `accept`")
     if args.verb != "list":
         return _reset(args) if args.verb == "reset" else _accept(args)
     with opened(args.store, whose(args.project, args.store)) as store:
