@@ -26,7 +26,7 @@ from stanchion.views.projects import ProjectView, project_states
 from stanchion.views.stored import MOST, by_tenant, cells, holds
 from stanchion.views.times import shown
 from stanchion.views.veiled import veiled
-from stanchion.views.where import StatePlace, former, where
+from stanchion.views.where import StatePlace, where
 
 
 def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:
@@ -146,14 +146,6 @@ def _say_where(args: argparse.Namespace, state: Whose) -> None:
     put_lines(place_lines(veiled(found), Terminal.of_stdout()))
     if args.where and not found.kept:
         say(sys.stdout, "nothing is kept in the folder yet")
-    old = former()
-    if old is not None:
-        say(
-            sys.stderr,
-            f"`{old}` is from the time before each project had its own state: "
-            f"STANCHION_STATE_DIR={old.parent} "
-            "shows it",
-        )
 
 
 def _say_refused(args: argparse.Namespace) -> None:
