@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.cli.options import option
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import say, tell
 from stanchion.cli.trouble import BadInput
 
 USAGE: Final = "stanchion broker --socket PATH --policy POLICY --allow-user USER [options]"
@@ -120,7 +120,7 @@ def _serve(args: argparse.Namespace) -> int:
         signal.set_wakeup_fd(broker.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: broker.stop())
-        say(sys.stdout, f"listening at {path} as user {os.geteuid()}")
+        tell(f"listening at {path} as user {os.geteuid()}")
         sys.stdout.flush()
         try:
             broker.serve(listener)

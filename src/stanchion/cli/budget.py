@@ -4,7 +4,6 @@ that."""
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from stanchion.cli.answerers import WAYS
@@ -12,7 +11,7 @@ from stanchion.cli.found_policy import load_given
 from stanchion.cli.options import BY, PROJECT, SIGNER, STORE, TENANT, WHY, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import put
+from stanchion.cli.terminal import put_line
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.views.amounts import amount, percent
@@ -132,8 +131,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(found: list[BudgetView]) -> None:
     if not found:
-        put(
-            sys.stdout,
+        put_line(
             "nothing is spent yet: a budget appears with the first action that a `budget` guard "
             "counts",
         )

@@ -4,7 +4,6 @@ up."""
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -13,7 +12,7 @@ from stanchion.approvals.errors import TicketError
 from stanchion.audit.errors import AuditLost
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.state import StoreLost
@@ -42,7 +41,7 @@ def release(args: argparse.Namespace) -> int:
         if used is not None
         else "nothing of it is charged"
     )
-    say(sys.stdout, f"{veiled(args.name)} is released: {kept}")
+    tell(f"{veiled(args.name)} is released: {kept}")
     return 0
 
 
@@ -59,7 +58,7 @@ def top_up(args: argparse.Namespace) -> int:
         shield.top_up(args.name, more, why=args.why, by=by, tenant=args.tenant)
 
     _do(args, done)
-    say(sys.stdout, f"{veiled(args.name)} is topped up by {_worded(more)}")
+    tell(f"{veiled(args.name)} is topped up by {_worded(more)}")
     return 0
 
 

@@ -4,11 +4,10 @@ budget."""
 from __future__ import annotations
 
 import argparse
-import sys
 
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import put
+from stanchion.cli.terminal import put_line
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.stores.memory import wall_ms
 from stanchion.views.amounts import amount
@@ -29,7 +28,7 @@ def show_holds(args: argparse.Namespace) -> int:
 
 def _show(found: list[HeldView]) -> None:
     if not found:
-        put(sys.stdout, "nothing is held: every call has reported its outcome")
+        put_line("nothing is held: every call has reported its outcome")
         return
     rows = [
         (

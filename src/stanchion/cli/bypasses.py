@@ -4,7 +4,6 @@ unanswered."""
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,7 +12,7 @@ from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import NOBODY, Urgency
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.cli.printing import put_json, table
-from stanchion.cli.terminal import Terminal, put_lines, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.stores.memory import wall_ms
 from stanchion.views.tickets import TicketView, ticket_view
@@ -54,7 +53,7 @@ def listed(args: argparse.Namespace, shield: Shield) -> int:
         ]
     )
     if not found:
-        say(sys.stdout, "nobody asks for a bypass, and nothing is to be reviewed")
+        tell("nobody asks for a bypass, and nothing is to be reviewed")
     return 0
 
 
@@ -70,7 +69,7 @@ def reviewed(args: argparse.Namespace, shield: Shield, by: By) -> int:
     if args.json:
         put_json(ended)
     else:
-        say(sys.stdout, f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
+        tell(f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
     return 0
 
 

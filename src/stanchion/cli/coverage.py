@@ -13,9 +13,9 @@ from stanchion.cli.options import JSON, PROJECT, TRAIL, option
 from stanchion.cli.parser import Once
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.terminal import put, put_lines
+from stanchion.cli.terminal import put_line, put_lines
 from stanchion.cli.trails import records_in, tell_unread
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
 from stanchion.views.records import counted
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         _show(found, told is not None)
         if args.canaries:
-            put(sys.stdout, f"without a canary: {_unproven()}")
+            put_line(f"without a canary: {_unproven()}")
     return ESCAPED if found.escaped else 0
 
 
@@ -105,7 +105,7 @@ def _transcript(name: str) -> Transcript:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return read_transcript(data)
     except OSError as error:
-        reason = error.strerror.lower() if error.strerror else str(error)
+        reason = in_words(error)
         raise BadInput(f"the transcript `{name}` cannot be read: {reason}") from None
     except BadTranscript as error:
         raise BadInput(
@@ -133,7 +133,7 @@ def _show(found: CoverageView, matched: bool) -> None:
         rows = [_row(one) for one in found.escaped]
         styles = [{"what": "bad", "told by": "dim"} for _ in rows]
         put_table(COLUMNS, rows, frozenset(), styles)
-        put(sys.stdout, "")
+        put_line("")
     put_lines(_lines(found, matched))
 
 

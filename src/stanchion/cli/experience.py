@@ -14,7 +14,7 @@ from stanchion.cli.options import PROJECT, STORE, TENANT, check_verb, option
 from stanchion.cli.parser import count
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_line, say, tell, visible
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.experience.bounded import cut
@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
         if args.verb == "show":
             found = experience(shelf, _named(_tenant(args)), wall_ms(), _named(args.name))
         else:
-            say(sys.stdout, _told(_pruned(shelf, keep, args.name), args.name))
+            tell(_told(_pruned(shelf, keep, args.name), args.name))
             return 0
     if args.json:
         put_json(*found)
@@ -163,10 +163,10 @@ def _told(left: Left, archive: str) -> str:
 
 def _show(found: list[ExperienceView], tool: str) -> None:
     if not found and tool:
-        put(sys.stdout, f"no outcome of the tool `{visible(_named(tool))}` is kept")
+        put_line(f"no outcome of the tool `{visible(_named(tool))}` is kept")
         return
     if not found:
-        put(sys.stdout, "nothing is known: set `experience: {tier: persistent}` in the policy")
+        put_line("nothing is known: set `experience: {tier: persistent}` in the policy")
         return
     terminal = Terminal.of_stdout()
     columns = ("tool", "worked", "failed", "rate", "lately", "likely between")
@@ -189,7 +189,7 @@ def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
         for each in one.practices
     ]
     if worked:
-        put(sys.stdout, "")
+        put_line("")
         put_table(("worked", "failed", "with"), worked, ("worked", "failed"))
     last = [
         (
@@ -200,7 +200,7 @@ def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
         )
         for each in one.incidents
     ]
-    put(sys.stdout, "")
+    put_line("")
     put_table(("when", "outcome", "run", "error"), last, ())
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from typing import Final
 
 from stanchion.audit.reader import Reader
@@ -13,7 +12,7 @@ from stanchion.cli.explanation import show
 from stanchion.cli.options import PROJECT, option
 from stanchion.cli.printing import put_json
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import style_of
@@ -107,7 +106,7 @@ def _list(found: list[DecisionView], as_json: bool) -> int:
         put_json(*found)
         return 0
     if not found:
-        put(sys.stdout, NOTHING)
+        put_line(NOTHING)
         return 0
     terminal = Terminal.of_stdout()
     width = max(len(visible(one.id)) for one in found)
@@ -115,7 +114,5 @@ def _list(found: list[DecisionView], as_json: bool) -> int:
         painted = terminal.paint(f"{one.action:<10}", style_of(Action[one.action]))
         about = one.tool if one.tool else one.stage
         why = f"{visible(f'{about:<20}')} {visible(one.reason)}"
-        put(
-            sys.stdout, f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip()
-        )
+        put_line(f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip())
     return 0

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.cli.options import ONE_LINE, option
-from stanchion.cli.terminal import Terminal, say
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, say, tell
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.first import QUESTIONS, FirstQuestion, first_policy
 from stanchion.policy.starter import starter
-from stanchion.views.encode import json_line
 
 FILE: Final = "policy.yaml"
 ROOT: Final = '{"command": "rm -rf /"}'
@@ -89,10 +89,10 @@ def run(args: argparse.Namespace) -> int:
             f"`{args.file}` cannot be written: {reason[:1].lower()}{reason[1:]}"
         ) from None
     if args.json:
-        sys.stdout.write(json_line({"file": args.file}).decode())
+        put_json({"file": args.file})
         return 0
     bold = Terminal.of_stdout()
-    say(sys.stdout, f"{args.file} is written. Read it, change it, then:")
+    tell(f"{args.file} is written. Read it, change it, then:")
     for command, what in (
         (f"stanchion lint {args.file}", "find mistakes"),
         (f"stanchion check --policy {args.file} --tool bash --args '{ROOT}'", "try it"),

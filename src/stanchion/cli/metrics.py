@@ -15,7 +15,7 @@ from stanchion.cli.options import PROJECT, STORE, group, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import StoreAway, opened
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import BadInput, in_words
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.standing.how_it_stands import switched_on
@@ -207,7 +207,7 @@ def _serve(
             f"`--serve` is `{args.serve}`, which is not a port: give a number from 0 to 65535"
         ) from None
     except OSError as error:
-        why = error.strerror.lower() if error.strerror else str(error)
+        why = in_words(error)
         raise BadInput(
             f"nothing can be served at `{args.host}:{args.serve}`: {why}; choose another port"
         ) from None

@@ -12,7 +12,7 @@ from typing import Final
 
 from stanchion.cli.options import know_verb, option
 from stanchion.cli.printing import put_json, put_table
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_line, tell, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.notify_file import (
@@ -102,7 +102,7 @@ def _test(args: argparse.Namespace) -> int:
             if outcome.delivered
             else terminal.paint("failed   ", "bad")
         )
-        put(sys.stdout, f"{word}  {name}: {visible(outcome.said)}")
+        put_line(f"{word}  {name}: {visible(outcome.said)}")
     return status
 
 
@@ -112,7 +112,7 @@ def _waiting(args: argparse.Namespace) -> int:
     if args.json:
         put_json(*found)
     elif not found:
-        say(sys.stdout, "no notice waits")
+        tell("no notice waits")
     else:
         rows = [
             (
@@ -143,12 +143,12 @@ def _send(args: argparse.Namespace) -> int:
             )
             continue
         why = f", of the last one: {visible(left[-1].said)}" if left else ""
-        say(sys.stdout, f"{name}: {delivered} delivered, {len(left)} still wait{why}")
+        tell(f"{name}: {delivered} delivered, {len(left)} still wait{why}")
     return FAILED if any(left for _, left in sent.values()) else DONE
 
 
 def _secret(_args: argparse.Namespace) -> int:
-    put(sys.stdout, new_secret())
+    put_line(new_secret())
     return DONE
 
 

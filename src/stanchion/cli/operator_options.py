@@ -12,7 +12,7 @@ from stanchion import Shield
 from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
 from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import answerer, whoever
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import say, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, told
 from stanchion.kernel.state import FOREVER, StoreLost
@@ -87,5 +87,5 @@ def operate(
     mark = standing.marks.get(name, Mark()) if name else standing.own
     about = veiled(args.scope if args.scope else f"tenant {tenant}")
     until = f" until {shown(mark.until)}" if 0 < mark.until < FOREVER else ""
-    say(sys.stdout, f"{about} is {NOW[mark.state]}{until}{veiled(told(args))}")
+    tell(f"{about} is {NOW[mark.state]}{until}{veiled(told(args))}")
     return 0

@@ -18,7 +18,7 @@ from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, check_verb, option
 from stanchion.cli.printing import put_json, table
-from stanchion.cli.terminal import Terminal, put_lines, say
+from stanchion.cli.terminal import Terminal, put_lines, say, tell
 from stanchion.cli.trouble import BadInput
 from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
@@ -123,18 +123,17 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
         "revoke": "is no longer an operator",
     }
     if made is not None:
-        say(sys.stdout, f"a new key is in {made}: keep it where no agent can use it")
-    say(sys.stdout, f"{args.name} {done[args.verb]}")
+        tell(f"a new key is in {made}: keep it where no agent can use it")
+    tell(f"{args.name} {done[args.verb]}")
     if not roster.enrolled:
-        say(
-            sys.stdout,
+        tell(
             "running processes, a broker included, do not know this first operator yet: restart "
             "them",
         )
     if args.verb != "revoke":
         stands_for = f", agents: [{', '.join(agents)}]" if agents else ""
         entry = f"{{key: {key}, roles: [{', '.join(roles)}]{stands_for}}}"
-        say(sys.stdout, f"to pin it in a policy:  operators: {{{args.name}: {entry}}}")
+        tell(f"to pin it in a policy:  operators: {{{args.name}: {entry}}}")
     return 0
 
 
@@ -190,14 +189,12 @@ def _list(args: argparse.Namespace, roster: Roster) -> int:
     found = operators(roster)
     if args.json:
         put_json(*found)
-        sys.stdout.buffer.flush()
         return 0
     columns = ("operator", "roles", "agents", "key", "added by", "since")
     terminal = Terminal.of_stdout()
     put_lines(table(columns, list(map(_row, found)), (), terminal) if found else ())
     if not found:
-        say(
-            sys.stdout,
+        tell(
             "there are no operators yet: `stanchion operators add NAME` adds the first one",
         )
     if roster.trouble:

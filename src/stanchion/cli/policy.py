@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
@@ -12,8 +11,9 @@ from stanchion.cli.found_policy import found_data, found_lines, given
 from stanchion.cli.loosens import loosens
 from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, know_verb, option
 from stanchion.cli.policy_trust import trust
+from stanchion.cli.printing import put_json
 from stanchion.cli.refused_policies import refused, refused_lines
-from stanchion.cli.terminal import Terminal, put, put_lines, visible
+from stanchion.cli.terminal import Terminal, put_line, put_lines, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
@@ -23,7 +23,6 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import described_packs
 from stanchion.policy.said import beyond_defaults, said_of
 from stanchion.policy.schema import table_of
-from stanchion.views.encode import json_line
 
 SAME: Final = 0
 DIFFERENT: Final = 1
@@ -134,13 +133,13 @@ def _show(args: argparse.Namespace) -> int:
             "policy": policy.file,
             **({} if found is None else {"found": found_data(found)}),
         }
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
         return SAME
     terminal = Terminal.of_stdout()
     put_lines([*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)])
     if found is not None:
-        put(sys.stdout, "")
-        put(sys.stdout, terminal.paint("found", "bold"))
+        put_line("")
+        put_line(terminal.paint("found", "bold"))
         put_lines(found_lines(found, terminal))
     return SAME
 
@@ -220,20 +219,19 @@ def _diff(args: argparse.Namespace) -> int:
     found = differences(old, new)
     if args.json:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
         return DIFFERENT if found else SAME
     terminal = Terminal.of_stdout()
     for change in found:
         put_lines(_change(change, terminal))
     if old.hash == new.hash:
-        put(sys.stdout, f"the same policy, hash {old.hash}")
+        put_line(f"the same policy, hash {old.hash}")
     elif not found:
-        put(
-            sys.stdout,
+        put_line(
             f"the same in effect, written differently: hash {old.hash[:12]} and {new.hash[:12]}",
         )
     else:
-        put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+        put_line(terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return DIFFERENT if found else SAME
 
 
@@ -269,11 +267,11 @@ def _packs(args: argparse.Namespace) -> int:
     found = described_packs()
     if args.json:
         shown = [{"name": name, "description": description} for name, description in found.items()]
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
         return SAME
     terminal = Terminal.of_stdout()
     for name, description in found.items():
-        put(sys.stdout, f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
+        put_line(f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
     return SAME
 
 

@@ -53,3 +53,4 @@ def put_table(
 def put_json(*values: Any) -> None:
     """Print values on standard output, one a line."""
     sys.stdout.buffer.write(b"".join(map(json_line, values)))
+    sys.stdout.buffer.flush()

@@ -4,7 +4,6 @@ operators."""
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from stanchion import Shield
@@ -13,7 +12,7 @@ from stanchion.approvals.request import Request
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, option
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import tell
 from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.operating.retention import SUBJECT
 
@@ -71,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
     def said_so(shield: Shield) -> int:
         shield.act(request, answerer(args, shield))
-        say(
-            sys.stdout,
+        tell(
             f"what is {leaves} may be removed from the trail"
             if leaves
             else "nothing is removed from the trail",

@@ -16,7 +16,7 @@ from stanchion.cli.progress import progress
 from stanchion.cli.run_lines import STYLES, run_lines
 from stanchion.cli.screen import look_of
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put, put_lines, say
+from stanchion.cli.terminal import Terminal, put_line, put_lines, say
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
@@ -137,7 +137,7 @@ def _list(args: argparse.Namespace) -> int:
         put_json(*found)
         return 0
     if not found:
-        put(sys.stdout, "no run is recorded yet")
+        put_line("no run is recorded yet")
         return 0
     styles = [
         {

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.cli.options import JSON, option
 from stanchion.cli.printing import table
-from stanchion.cli.terminal import Terminal, say
+from stanchion.cli.terminal import Terminal, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.sandbox.standing import Standing, standing
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
             (),
             Terminal.of_stdout(),
         ):
-            say(sys.stdout, line)
+            tell(line)
     return 0 if any(one.walls for one in found) else 1
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.cli.options import option
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.json_schema import policy_schema
 
@@ -51,6 +51,6 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(
             f"`{args.out}` cannot be written: {reason.lower()}; use another file"
         ) from None
-    say(sys.stdout, f"{args.out} is written. Put this line on top of a policy beside it:")
-    say(sys.stdout, f"  # yaml-language-server: $schema={Path(args.out).name}")
+    tell(f"{args.out} is written. Put this line on top of a policy beside it:")
+    tell(f"  # yaml-language-server: $schema={Path(args.out).name}")
     return 0

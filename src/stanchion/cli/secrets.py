@@ -4,7 +4,6 @@ fingerprint."""
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from stanchion import Shield
@@ -13,7 +12,7 @@ from stanchion.cli.answerers import answerer, whoever
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, CHANGE, check_verb, option
 from stanchion.cli.printing import put_json, put_table
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.operating.allowances import Allowances
@@ -87,20 +86,19 @@ def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
     by = args.by if args.by else whoever()
     if args.verb == "allow":
         made = kept.allow(args.fingerprint, args.once, args.tool, args.why, answerer(args, shield))
-        say(sys.stdout, f"{made.fingerprint} is allowed {_how(allowance_view(made))}")
+        tell(f"{made.fingerprint} is allowed {_how(allowance_view(made))}")
         return 0
     if args.verb == "forget":
         if kept.forget(args.fingerprint, by, args.why):
-            say(sys.stdout, f"{args.fingerprint} is no longer allowed")
+            tell(f"{args.fingerprint} is no longer allowed")
             return 0
-        say(sys.stdout, f"{args.fingerprint} was not allowed")
+        tell(f"{args.fingerprint} was not allowed")
         return NOTHING
     listed = list(map(allowance_view, kept.listed()))
     if args.json:
         put_json(*listed)
-        sys.stdout.buffer.flush()
     elif not listed:
-        say(sys.stdout, "nothing is allowed")
+        tell("nothing is allowed")
     else:
         put_table(COLUMNS, [_row(one) for one in listed], ())
     return 0
@@ -118,5 +116,5 @@ def _kinds() -> int:
     from stanchion.guards.secrets.index import indexed
 
     for rule, _ in indexed():
-        say(sys.stdout, rule.kind)
+        tell(rule.kind)
     return 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from typing import Final
@@ -14,7 +13,7 @@ from stanchion.cli.printing import put_json, table
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import Terminal, put_lines, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import whose
 from stanchion.runtime.standing.projects import MARKERS
@@ -145,7 +144,7 @@ def _say_where(args: argparse.Namespace, state: Whose) -> None:
     found = _where(args, state)
     put_lines(place_lines(veiled(found), Terminal.of_stdout()))
     if args.where and not found.kept:
-        say(sys.stdout, "nothing is kept in the folder yet")
+        tell("nothing is kept in the folder yet")
 
 
 def _say_refused(args: argparse.Namespace) -> None:
@@ -169,7 +168,7 @@ def _projects(args: argparse.Namespace) -> int:
     if args.json:
         put_json(*found)
     elif not found:
-        say(sys.stdout, "no project keeps a state yet")
+        tell("no project keeps a state yet")
     else:
         put_lines(project_lines(found, Terminal.of_stdout()))
     return 0
@@ -186,7 +185,7 @@ def _show(store: Store, prefix: str) -> None:
     held = list(islice(holds(store, prefix), MOST + 1))
     if not tenants and not held:
         named = f" with a name that begins with `{veiled(prefix)}`" if prefix else ""
-        say(sys.stdout, f"the store holds nothing{named}" if named else NOTHING)
+        tell(f"the store holds nothing{named}" if named else NOTHING)
     parts = [tenant_lines(one, terminal) for one in tenants]
     parts += [hold_lines(held, terminal)] if held else []
     for part in parts:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from stanchion.approvals.errors import TicketError
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, PROJECT, STORE, option
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import AsBadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StateError
@@ -60,8 +59,7 @@ def run(args: argparse.Namespace) -> int:
         if unused != 1
         else "; 1 unused approval is withdrawn"
     )
-    say(
-        sys.stdout,
+    tell(
         f"the store is {args.what}: every process continues with it{taken if restored else ''}",
     )
     return 0

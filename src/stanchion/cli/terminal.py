@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from stanchion.kernel.shown import visible
 from stanchion.kernel.tuples import NamedTuple
 
-__all__ = ["STYLES", "Terminal", "put", "put_lines", "say", "visible"]
+__all__ = ["STYLES", "Terminal", "put", "put_line", "put_lines", "say", "tell", "visible"]
 
 STYLES: Final = {
     "bold": "1",
@@ -62,7 +62,17 @@ def put(stream: TextIO, line: str) -> None:
     stream.flush()
 
 
+def tell(text: str) -> None:
+    """Write one line that may hold anything to standard output."""
+    say(sys.stdout, text)
+
+
+def put_line(line: str) -> None:
+    """Write one line to standard output as it is."""
+    put(sys.stdout, line)
+
+
 def put_lines(lines: Iterable[str]) -> None:
     """Write lines to standard output as they are."""
     for line in lines:
-        put(sys.stdout, line)
+        put_line(line)

@@ -25,7 +25,7 @@ from stanchion.cli.operator_options import REFUSED, answered
 from stanchion.cli.options import ANSWERER, PROJECT, STORE, check_verb, group, option
 from stanchion.cli.printing import put_json
 from stanchion.cli.stores import in_memory, opened
-from stanchion.cli.terminal import Terminal, put, put_lines, say, visible
+from stanchion.cli.terminal import Terminal, put, put_line, put_lines, say, tell, visible
 from stanchion.cli.ticket_lines import holding, listing, outcome, pairs, whole
 from stanchion.cli.ticket_values import (
     comment_of,
@@ -192,7 +192,7 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     found = [ticket_view(one, roster) for one in kept if kind in (None, one.kind)]
     if args.json:
         for ticket in found:
-            _print(ticket)
+            put_json(ticket)
         return 0
     terminal, now = Terminal.of_stdout(), wall_ms()
     grants = (
@@ -206,10 +206,9 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     put_lines(holding(grants, now, terminal) if grants else ())
     filed = shield.ticketing().count(tenant_of(args.tenant))
     if state is None and kind is None and filed > len(found) >= FIRST:
-        say(sys.stdout, f"{len(found):,} of about {filed:,}: the most urgent ones")
+        tell(f"{len(found):,} of about {filed:,}: the most urgent ones")
     if not found and not grants:
-        say(
-            sys.stdout,
+        tell(
             "nothing waits for a person" if args.state is None else f"no ticket is {args.state}",
         )
     return 0
@@ -218,7 +217,7 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
 def _show(args: argparse.Namespace, shield: Shield) -> int:
     ticket = ticket_view(shield.ticket(args.id, args.tenant), shield.authority.known())
     if args.json:
-        _print(ticket)
+        put_json(ticket)
         return 0
     put_lines(whole(ticket, wall_ms(), Terminal.of_stdout()))
     return 0
@@ -259,7 +258,7 @@ def _revoke(args: argparse.Namespace, shield: Shield) -> int:
     who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
         if shield.revoke(args.id, by=who, why=comment_of(args), tenant=tenant):
-            say(sys.stdout, f"grant {args.id} is no longer valid")
+            tell(f"grant {args.id} is no longer valid")
             return 0
     raise TicketError(
         f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are"
@@ -338,7 +337,7 @@ def _carry(args: argparse.Namespace, broker: str) -> int:
         except (StanchionError, ValueError) as error:
             say(sys.stderr, f"stanchion: {error}")
             return REFUSED
-    say(sys.stdout, "the broker has accepted the answer")
+    tell("the broker has accepted the answer")
     return 0
 
 
@@ -351,14 +350,14 @@ def _watch(args: argparse.Namespace, shield: Shield) -> int:
 
     terminal = Terminal.of_stdout()
 
-    def tell(word: str, ticket: TicketView) -> None:
+    def show(word: str, ticket: TicketView) -> None:
         if args.json:
-            _print(ticket)
+            put_json(ticket)
         else:
-            put(sys.stdout, line(word, ticket, wall_ms(), terminal))
+            put_line(line(word, ticket, wall_ms(), terminal))
             sys.stdout.flush()
 
-    watch(shield, args.tenant, kind_of(args), tell)
+    watch(shield, args.tenant, kind_of(args), show)
     return 0
 
 
@@ -407,12 +406,7 @@ def _content(name: str, most: int) -> bytes:
 def _answered(args: argparse.Namespace, ticket: Ticket, shield: Shield) -> int:
     view = ticket_view(ticket, shield.authority.known())
     if args.json:
-        _print(view)
+        put_json(view)
     else:
-        say(sys.stdout, outcome(view))
+        tell(outcome(view))
     return 0
-
-
-def _print(ticket: TicketView) -> None:
-    put_json(ticket)
-    sys.stdout.buffer.flush()

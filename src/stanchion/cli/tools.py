@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from stanchion.approvals.act import Purpose
@@ -14,7 +13,7 @@ from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, know_verb, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import put, say
+from stanchion.cli.terminal import put_line, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.guards.schema.tools import EVERYBODY
@@ -97,7 +96,7 @@ def _reset(args: argparse.Namespace) -> int:
         if closed
         else "none of its breakers is open or has counted a failure"
     )
-    say(sys.stdout, f"{veiled(args.name)}: {said}")
+    tell(f"{veiled(args.name)}: {said}")
     return 0 if closed else NOTHING
 
 
@@ -108,8 +107,7 @@ def _accept(args: argparse.Namespace) -> int:
     with AsBadInput(StoreLost, TicketError), loaded(args) as shield:
         changed = changed_definition(shield.store, args.name, tenant)
         if changed is None:
-            say(
-                sys.stdout,
+            tell(
                 f"{veiled(args.name)}: no changed or suspect definition of it was seen",
             )
             return NOTHING
@@ -118,14 +116,13 @@ def _accept(args: argparse.Namespace) -> int:
             Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said),
             answerer(args, shield),
         )
-    say(sys.stdout, f"{veiled(args.name)}: {changed.differs}, and that is accepted")
+    tell(f"{veiled(args.name)}: {changed.differs}, and that is accepted")
     return 0
 
 
 def _show(found: list[ToolView]) -> None:
     if not found:
-        put(
-            sys.stdout,
+        put_line(
             "no tool is known yet: `health` and `breaker` guards record a tool with its first "
             "outcome",
         )
@@ -154,7 +151,7 @@ def _show(found: list[ToolView]) -> None:
     put_table(heading, cells, ("health", "calls", "reliability"), styles)
     for one in found:
         for why in one.suspect:
-            say(sys.stdout, f"{one.tool} is suspect: {why}")
+            tell(f"{one.tool} is suspect: {why}")
 
 
 def _definition(one: ToolView) -> str:

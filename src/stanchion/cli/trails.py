@@ -15,7 +15,7 @@ from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.reader import Found, Reader
 from stanchion.cli.progress import Told
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.trails import URL, Ambiguous, is_database, record, unread
@@ -54,7 +54,7 @@ def reader_of(given: str | None, found: Whose) -> Reader:
     except TrailError as error:
         raise BadInput(str(error)) from None
     except OSError as error:
-        reason = error.strerror.lower() if error.strerror else str(error)
+        reason = in_words(error)
         raise BadInput(
             f"the trail in `{folder}` cannot be read: {reason}; give the folder of a trail"
         ) from None

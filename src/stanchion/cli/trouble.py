@@ -23,3 +23,8 @@ class AsBadInput:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         if isinstance(error, self._kinds):
             raise BadInput(str(error)) from None
+
+
+def in_words(error: OSError) -> str:
+    """What the system says of an error, without its number."""
+    return error.strerror.lower() if error.strerror else str(error)

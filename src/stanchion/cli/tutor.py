@@ -11,7 +11,7 @@ from typing import Final
 
 from stanchion.cli.options import check_verb, option
 from stanchion.cli.parser import count
-from stanchion.cli.terminal import say, visible
+from stanchion.cli.terminal import tell, visible
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
@@ -143,31 +143,30 @@ def _play(args: argparse.Namespace) -> int:
             won = _played(tutor, game, args.moves, said)
         if kept is not None:
             kept.finish(said)
-            say(sys.stdout, f"wrote {args.out}")
+            tell(f"wrote {args.out}")
     if wanted is not None:
         wanted.write_text(WRITTEN[wanted.suffix](tutor.pcg), "utf-8")
-        say(sys.stdout, f"wrote {wanted}")
+        tell(f"wrote {wanted}")
     return 0 if won else LOST
 
 
 def _played(tutor: TutorV2, game: Game, moves: str | None, said: list[str]) -> bool:
     """Play, and keep what was said; gives whether the goal was reached."""
-    say(sys.stdout, f"{visible(game.name)}: {visible(game.goal)}")
+    tell(f"{visible(game.name)}: {visible(game.goal)}")
     for claim in game.claims:
-        say(sys.stdout, f"  to be proven: {visible(claim.text)}")
+        tell(f"  to be proven: {visible(claim.text)}")
     for reply in _replies(moves, game.turns):
         said.append(reply)
         tutor.next_turn()
         _tell(tutor, tutor.play(reply))
         if tutor.check_goal_satisfaction():
-            say(sys.stdout, f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
+            tell(f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
             return True
         advice = tutor.advise()
         if advice is not None:
-            say(sys.stdout, f"   advice: {advice.card.title}. {advice.card.instruction}")
+            tell(f"   advice: {advice.card.title}. {advice.card.instruction}")
     going = tutor.course().intent.value
-    say(
-        sys.stdout,
+    tell(
         f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points; course: "
         f"{going}",
     )
@@ -195,22 +194,20 @@ def _replies(moves: str | None, most: int) -> Iterator[str]:
 
 def _tell(tutor: TutorV2, result: MoveResult) -> None:
     turn = tutor.state.turn
-    say(
-        sys.stdout,
+    tell(
         f"{turn}. {result.verdict.value}{f': {visible(result.reason)}' if result.reason else ''}",
     )
     seen = result.observation
     if seen is not None:
         output = (seen.stdout or seen.stderr)[:SHOWN].rstrip("\n")
         for line in output.split("\n") if output else ():
-            say(sys.stdout, f"   | {visible(line)}")
-        say(sys.stdout, f"   {seen.id}: ended with {seen.rc}")
+            tell(f"   | {visible(line)}")
+        tell(f"   {seen.id}: ended with {seen.rc}")
     for truth in result.truths:
         status = tutor.pcg.status(truth.id)
         stands = "claimed" if status is None else status.value
         by = "".join(f" by `{edge.transform}`" for edge in tutor.pcg.into(EdgeType.HINTS, truth.id))
-        say(
-            sys.stdout,
+        tell(
             f"   {truth.id}: {visible(truth.text)} is "
             f"{stands}{visible(by) if status is HINTED else ''}",
         )

@@ -4,12 +4,11 @@ without layers."""
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from stanchion.cli.printing import put_json, table
-from stanchion.cli.terminal import Terminal, say
+from stanchion.cli.terminal import Terminal, tell
 from stanchion.cli.trouble import AsBadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.benchmark_runs import (
@@ -39,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
             put_json(one)
         return 0
     for line in _told(found, Terminal.of_stdout()):
-        say(sys.stdout, line)
+        tell(line)
     return 0
 
 

@@ -4,12 +4,11 @@ more."""
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.terminal import put_lines, say
+from stanchion.cli.terminal import put_lines, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.games import GameError
@@ -43,7 +42,7 @@ def record(args: argparse.Namespace) -> int:
             user=args.user,
         )
     put_lines(_played(left))
-    say(sys.stdout, f"wrote {args.out}")
+    tell(f"wrote {args.out}")
     return 0 if left.episode.won else LOST
 
 

@@ -18,7 +18,7 @@ from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say
 from stanchion.cli.trails import database_of, no_schema, records_in, tell_unread, trail_at
-from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
 
@@ -136,5 +136,5 @@ def _refuse(target: Path, force: bool) -> None:
 
 
 def _unwritable(out: str, error: OSError) -> str:
-    reason = error.strerror.lower() if error.strerror else str(error)
+    reason = in_words(error)
     return f"`{out}` cannot be written: {reason}; use another file"

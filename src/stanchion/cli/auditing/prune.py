@@ -14,7 +14,7 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.key_file import load_key
 from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import say, tell
 from stanchion.cli.trails import database_of, reader_of
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, whose
@@ -60,14 +60,12 @@ def prune(args: argparse.Namespace) -> int:
     with AsBadInput(TrailError, OSError):
         key = os.environ.get(KEY, "")
         done = prune_trail(reader.folder, gone, keep, load_key(Path(key)) if key else None, wall_ms)
-    say(
-        sys.stdout,
+    tell(
         f"{_segments(done)} removed; the trail records which they were, and the rest still "
         f"verifies",
     )
     if done < len(gone):
-        say(
-            sys.stdout,
+        tell(
             f"{_segments(len(gone) - done)} kept: a process is writing that chain, or it was "
             f"tampered with",
         )
@@ -109,8 +107,7 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
     bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
     if not gone:
         words = f"nothing is {' or '.join(bounds)}" if bounds else "everything is kept"
-        say(
-            sys.stdout,
+        tell(
             f"{words}: the trail has {size(reader.size())}, and only whole segments are removed",
         )
         return
@@ -119,14 +116,12 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
         f"{_segments(len(gone))}, {size(total)} of {size(reader.size())}: what is "
         f"{' or '.join(bounds)}"
     )
-    say(
-        sys.stdout,
+    tell(
         f"{said}; `stanchion audit export --until {day(max(old.at for old in gone) + DAY_MS)}` "
         f"keeps a copy",
     )
     for old in gone:
-        say(
-            sys.stdout,
+        tell(
             f"  {old.chain} segment {old.number}: records {old.first} to {old.last}, until "
             f"{day(old.at)}",
         )

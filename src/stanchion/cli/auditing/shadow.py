@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Final
 
 from stanchion.audit.reader import Reader
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.terminal import put
+from stanchion.cli.terminal import put_line
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.verdict import style_of
 from stanchion.cli.whose import whose
@@ -37,8 +36,8 @@ def shadow(args: argparse.Namespace) -> int:
     if found.guards:
         styles = [{"would be": style_of(Action[row.action])} for row in found.guards]
         put_table(COLUMNS, [_row(row) for row in found.guards], NUMBERS, styles)
-        put(sys.stdout, "")
-    put(sys.stdout, _total(found))
+        put_line("")
+    put_line(_total(found))
     return 0
 
 
