@@ -25,7 +25,6 @@ from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
-from stanchion.cli.whose import whose
 from stanchion.runtime.standing.places import KEY
 from stanchion.views.trails import heads_of, is_database, said
 
@@ -63,7 +62,7 @@ SOME = 1
 def heads(args: argparse.Namespace) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
-    with records_in(args.trail, whose(args.project), args.schema) as reader:
+    with records_in(args) as reader:
         for name, head in heads_of(reader):
             # What is printed is what is there: a witness with a seal has to keep it byte for byte.
             if head:

@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
             f"`stanchion budget {args.what}` takes one NAME: `{args.amount}` is one too many"
         )
     if args.what == "holds":
-        from stanchion.cli.budget_holds import show_holds
+        from stanchion.cli.budget_acts import show_holds
 
         return show_holds(args)
     if args.n < 1:

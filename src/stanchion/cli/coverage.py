@@ -16,7 +16,6 @@ from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import put_line, put_lines
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput, in_words
-from stanchion.cli.whose import whose
 from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
 from stanchion.views.records import counted
 from stanchion.views.trails import chosen
@@ -87,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
     # Canaries need no trail: they are driven now.
     may_be_empty = args.canaries and args.run is None and told is None
-    with records_in(args.trail, whose(args.project), args.schema, may_be_empty) as reader:
+    with records_in(args, may_be_empty) as reader:
         with progress("looking", None if isinstance(reader, Reader) else records) as done:
             found = coverage(
                 chosen(reader, Wanted(), done), "" if args.run is None else args.run, told

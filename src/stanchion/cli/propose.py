@@ -16,7 +16,6 @@ from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput, in_words
-from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
 from stanchion.views.proposed.proposals import Proposal, Proposals, Terms, proposals
 from stanchion.views.times import day
@@ -37,7 +36,7 @@ def propose(args: argparse.Namespace) -> int:
             raise BadInput(f"`--{name} {said[term]}` is too small: give 1 or more")
     source = args.policies[0]
     policy = given(source, args.env[0] if args.env else None).policy
-    with records_in(args.trail, whose(args.project, args.store), args.schema) as reader:
+    with records_in(args, store=args.store) as reader:
         found = proposals(reader, policy, Terms(**said), wall_ms(), args.tenant)
         tell_unread(reader)
     if args.write is not None and found.proposed:

@@ -8,12 +8,11 @@ import sys
 from functools import partial
 from typing import Final
 
-from stanchion.cli.burn_lines import burn_lines
 from stanchion.cli.options import PROJECT, know_verb, option
 from stanchion.cli.parser import count
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress
-from stanchion.cli.run_lines import STYLES, run_lines
+from stanchion.cli.run_lines import STYLES, burn_lines, run_lines
 from stanchion.cli.screen import look_of
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, put_line, put_lines, say

@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from stanchion.audit.reader import Found, Reader
 from stanchion.cli.progress import Told
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import AsBadInput, BadInput, in_words
+from stanchion.cli.whose import whose
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.trails import URL, Ambiguous, is_database, record, unread
@@ -76,10 +78,12 @@ def no_schema(schema: str | None) -> None:
 
 @contextmanager
 def records_in(
-    given: str | None, found: Whose, schema: str | None, empty: bool = False
+    args: argparse.Namespace, empty: bool = False, store: str | None = None
 ) -> Iterator[Reader | DatabaseReader]:
     """What reads the records that were named, of a folder or a database; where there are none yet
-    that is bad input, unless `empty` says that they may come."""
+    that is bad input, unless `empty` says that they may come. `store` is the one that was named
+    beside them."""
+    given, schema, found = args.trail, args.schema, whose(args.project, store)
     url = database_of(given)
     if url is None:
         no_schema(schema)

@@ -38,7 +38,7 @@ def export(args: argparse.Namespace) -> int:
         return _write_back(args, wanted)
     printed = args.out is None and sys.stdout.isatty()
     with (
-        records_in(args.trail, whose(args.project), args.schema) as reader,
+        records_in(args) as reader,
         _sink(args.out, args.force) as sink,
         progress("exporting", None if isinstance(reader, Reader) else records) as told,
     ):

@@ -12,7 +12,6 @@ from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import put_line
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.verdict import style_of
-from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.stores.memory import wall_ms
 from stanchion.views.shadow import ShadowView, WouldView, shadowed
@@ -26,7 +25,7 @@ NUMBERS: Final = frozenset({"times", "changed", "runs"})
 def shadow(args: argparse.Namespace) -> int:
     """Report what guards in shadow mode would have done."""
     wanted = wanted_of(args, wall_ms())
-    with records_in(args.trail, whose(args.project), args.schema) as reader:
+    with records_in(args) as reader:
         with progress("counting", None if isinstance(reader, Reader) else records) as told:
             found = shadowed(chosen(reader, wanted, told))
         tell_unread(reader)

@@ -16,7 +16,6 @@ from stanchion.cli.trails import record_named, records_in
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import row, style_of
 from stanchion.cli.verdict_words import verdict_words
-from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
 from stanchion.views.record_detail import DecidedView, RecordDetail, record_detail
@@ -36,7 +35,7 @@ def show(args: argparse.Namespace) -> int:
             "shows it"
         )
     with (
-        records_in(args.trail, whose(args.project), args.schema) as reader,
+        records_in(args) as reader,
         progress("looking") as told,
     ):
         found = record_named(reader, args.what, told)

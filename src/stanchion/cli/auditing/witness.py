@@ -99,7 +99,7 @@ def _often(writer: Writer, place: WitnessPlace, folder: Path | None, every_s: in
 
 def _heads(args: argparse.Namespace) -> Mapping[str, bytes]:
     """The heads as they stand; a trail that is not there yet has none."""
-    with records_in(args.trail, whose(args.project), args.schema, empty=True) as reader:
+    with records_in(args, empty=True) as reader:
         try:
             return {name: head for name, head in heads_of(reader) if head}
         except OSError as error:
