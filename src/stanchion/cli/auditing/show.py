@@ -14,7 +14,7 @@ from stanchion.cli.progress import progress
 from stanchion.cli.terminal import Terminal, put_lines, visible
 from stanchion.cli.trails import record_named, records_in
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verdict import row, style_of
+from stanchion.cli.verdict import labelled, row, style_of
 from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
@@ -93,16 +93,16 @@ def _decision(decision: DecisionView, decided: DecidedView, terminal: Terminal) 
     task = f" on task `{decided.task}`" if decided.task else ""
     tenant = f", tenant `{decided.tenant}`" if decided.tenant != "default" else ""
     about = f"{decided.kind}, {decision.stage}{tool}{agent}{task} in run `{decided.run}`{tenant}"
-    yield from row("id", visible(decision.id), terminal)
-    yield from row("event", visible(about), terminal)
-    yield from row("policy", f"hash {decided.hash}", terminal)
-    if decided.verdicts:
-        yield from row("verdicts", verdict_words(decided.verdicts), terminal)
+    rows = [
+        ("id", visible(decision.id)),
+        ("event", visible(about)),
+        ("policy", f"hash {decided.hash}"),
+        ("verdicts", verdict_words(decided.verdicts)),
+    ]
     for each in decided.findings:
-        yield from row("finding", f"{each.action} by {each.guard} ({each.code})", terminal)
-        for words in (each.message, each.advice, each.detail):
-            if words:
-                yield from row("", f"  {words}", terminal)
+        rows.append(("finding", f"{each.action} by {each.guard} ({each.code})"))
+        rows += [("", f"  {words}") for words in (each.message, each.advice, each.detail) if words]
+    yield from labelled(rows, terminal)
 
 
 def _json(value: Any) -> str:
