@@ -104,8 +104,7 @@ def _transcript(name: str) -> Transcript:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return read_transcript(data)
     except OSError as error:
-        reason = in_words(error)
-        raise BadInput(f"the transcript `{name}` cannot be read: {reason}") from None
+        raise BadInput(f"the transcript `{name}` cannot be read: {in_words(error)}") from None
     except BadTranscript as error:
         raise BadInput(
             f"the transcript `{name}` cannot be read: {error}; give JSON, or one JSON value a line"

@@ -207,9 +207,9 @@ def _serve(
             f"`--serve` is `{args.serve}`, which is not a port: give a number from 0 to 65535"
         ) from None
     except OSError as error:
-        why = in_words(error)
         raise BadInput(
-            f"nothing can be served at `{args.host}:{args.serve}`: {why}; choose another port"
+            f"nothing can be served at `{args.host}:{args.serve}`: {in_words(error)}; choose "
+            "another port"
         ) from None
     with made:
         say(

@@ -105,8 +105,7 @@ def _write(path: Path, source: str, name: str, found: Proposals) -> None:
     except FileExistsError:
         raise BadInput(f"`{path}` is there already: name another file") from None
     except OSError as error:
-        reason = in_words(error)
-        raise BadInput(f"`{path}` cannot be written: {reason}") from None
+        raise BadInput(f"`{path}` cannot be written: {in_words(error)}") from None
 
 
 def _plain(one: Proposal) -> dict[str, Any]:

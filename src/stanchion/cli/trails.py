@@ -56,9 +56,8 @@ def reader_of(given: str | None, found: Whose) -> Reader:
     except TrailError as error:
         raise BadInput(str(error)) from None
     except OSError as error:
-        reason = in_words(error)
         raise BadInput(
-            f"the trail in `{folder}` cannot be read: {reason}; give the folder of a trail"
+            f"the trail in `{folder}` cannot be read: {in_words(error)}; give the folder of a trail"
         ) from None
     if not there:
         raise BadInput(

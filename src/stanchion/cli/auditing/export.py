@@ -136,5 +136,4 @@ def _refuse(target: Path, force: bool) -> None:
 
 
 def _unwritable(out: str, error: OSError) -> str:
-    reason = in_words(error)
-    return f"`{out}` cannot be written: {reason}; use another file"
+    return f"`{out}` cannot be written: {in_words(error)}; use another file"
