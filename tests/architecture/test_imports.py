@@ -58,7 +58,7 @@ def test_every_source_file_keeps_the_import_rule() -> None:
         ("demo/a.py", "from stanchion.service import x", "room `demo`"),
         ("cli/a.py", "from stanchion_lab.bench import x", "is of the lab"),
         ("cli/a.py", "import importlib\nimportlib.import_module('stanchion_lab')", "cli/a.py:2: "),
-        ("views/a.py", "from stanchion.cli.table import table", "room `views`"),
+        ("views/a.py", "from stanchion.cli.printing import table", "room `views`"),
         ("runtime/a.py", "from stanchion.views import tools", "turn the dependency round"),
         ("adapters/a.py", "from stanchion.guards.shell import x", "room `adapters`"),
         ("cli/a.py", "from stanchion.testing import x", "`stanchion.testing` is for tests"),

@@ -176,12 +176,6 @@ def test_all_projects_are_listed_and_whether_they_are_there(home: Path, said: An
     assert "shared by all projects" in shown
 
 
-def test_a_state_of_before_is_pointed_at(home: Path, said: Any) -> None:
-    old = home / ".state" / "stanchion" / "state.db"
-    Shield.load(BARE, store=old).close()
-    assert f"STANCHION_STATE_DIR={old.parent} shows it" in said("state", "--where", err=True)
-
-
 def test_a_fleet_has_to_be_told_whose(
     home: Path, said: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,6 @@ from stanchion.approvals.keys import KeyFile, KeyOwner, PublicKey, public_of
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.ssh_agent import AgentKey, identities
 from stanchion.approvals.terminal import from_fd, passphrase
-from stanchion.cli.parser import Parser
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.driving.sync import drive
 
@@ -26,39 +25,6 @@ WAYS: Final = """\
 With --key or --ssh-agent you sign your answer as an operator. Without them you type a code
 at this terminal. Such an answer is recorded as unproven; it counts only while no operator
 is enrolled, and never for actions of high risk or critical ones."""
-
-
-def add_answerer(parser: Parser, policy: bool = True) -> None:
-    """Add the options that say who answers; without `policy` where the command has that one for
-    itself."""
-    who = parser.add_argument_group("who answers")
-    who.add_argument("--key", metavar="FILE", help="sign with the private key in this file")
-    who.add_argument(
-        "--ssh-agent", action="store_true", help="sign with a key in your ssh-agent (SSH_AUTH_SOCK)"
-    )
-    who.add_argument(
-        "--as",
-        metavar="NAME",
-        dest="as_name",
-        default="",
-        help="your name as an operator, if your key does not tell",
-    )
-    who.add_argument(
-        "--role",
-        metavar="ROLE",
-        default="",
-        help="the role in which you answer, if you have several",
-    )
-    who.add_argument(
-        "--passphrase-fd",
-        metavar="N",
-        type=int,
-        help="read the key's passphrase from this descriptor",
-    )
-    if policy:
-        who.add_argument(
-            "--policy", metavar="FILE", help="the policy that lists operators, if one does"
-        )
 
 
 def answerer(args: argparse.Namespace, shield: Shield, page: Page | None = None) -> By:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.ratchet import make_key
@@ -19,13 +18,13 @@ from stanchion.cli.auditing.show import show
 from stanchion.cli.auditing.tail import tail
 from stanchion.cli.auditing.verify import check_trail
 from stanchion.cli.auditing.witness import keep_witness
-from stanchion.cli.parser import Once, Parser, count, nearest
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.options import PROJECT, group, know_verb, option
+from stanchion.cli.parser import Once, count
+from stanchion.cli.terminal import Terminal, put_lines, say
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
-from stanchion.cli.whose import add_project, whose
 from stanchion.runtime.standing.places import KEY
 from stanchion.views.trails import heads_of, is_database, said
 
@@ -37,11 +36,9 @@ def key(args: argparse.Namespace) -> int:
     if args.what != "new" or args.more is None:
         raise BadInput("`stanchion audit key` makes a key: write `stanchion audit key new FILE`")
     path = Path(args.more)
-    try:
+    with AsBadInput(TrailError):
         other = make_key(path)
-    except TrailError as error:
-        raise BadInput(str(error)) from None
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     said = {
         "seals": (
             f"{path}: keep it on this machine, writable by the user who writes the trail; "
@@ -54,8 +51,7 @@ def key(args: argparse.Namespace) -> int:
         "next": f"export {KEY}={path.absolute()}",
     }
     for name, text in said.items():
-        for line in row(name, text, terminal):
-            put(sys.stdout, line)
+        put_lines(row(name, text, terminal))
     return MADE
 
 
@@ -66,7 +62,7 @@ SOME = 1
 def heads(args: argparse.Namespace) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
-    with records_in(args.trail, whose(args.project), args.schema) as reader:
+    with records_in(args) as reader:
         for name, head in heads_of(reader):
             # What is printed is what is there: a witness with a seal has to keep it byte for byte.
             if head:
@@ -190,150 +186,122 @@ VERBS: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "read, verify and export the trail of everything that was decided"
-    parser: Parser = commands.add_parser(
-        "audit", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.register("action", None, Once)  # what argparse takes where an option names no action
-    parser.add_argument("verb", metavar="|".join(VERBS), help="what to do")
-    parser.add_argument(
-        "what", metavar="WHAT", nargs="?", help="the record, the trail or the place"
-    )
-    parser.add_argument("more", metavar="FILE", nargs="?", help="the file of the key to make")
-    parser.add_argument(
-        "--trail", metavar="DIR", help="the folder of the trail, or the URL of its database"
-    )
-    add_project(parser)
-    parser.add_argument(
-        "--schema", metavar="NAME", help="where it is in the database (default: stanchion_audit)"
-    )
-    parser.add_argument("--json", action="store_true", default=None, help="answer with JSON")
-    newest = parser.add_argument_group("tail")
-    newest.add_argument(
-        "-n", "--lines", metavar="N", type=count, help="how many records (default: 20)"
-    )
-    newest.add_argument(
-        "-f", "--follow", action="store_true", default=None, help="keep printing new records"
-    )
-    choice = parser.add_argument_group(
-        "which records (tail, shadow, export; erase: --run, --agent)"
-    )
-    choice.add_argument("--run", metavar="ID", help="records of this run")
-    choice.add_argument("--agent", metavar="NAME", action="append", help="records of this agent")
-    choice.add_argument("--tool", metavar="NAME", action="append", help="decisions about this tool")
-    choice.add_argument("--stage", metavar="STAGE", action="append", help="decisions at this stage")
-    choice.add_argument(
-        "--action", metavar="ACTION", action="append", help="decisions with this action"
-    )
-    choice.add_argument(
-        "--refused", action="store_true", default=None, help="only what did not go ahead"
-    )
-    choice.add_argument(
-        "--shadow",
-        action="store_true",
-        default=None,
-        help="what guards in shadow mode would have changed",
-    )
-    choice.add_argument("--since", metavar="TIME", help="only records since this time")
-    choice.add_argument("--until", metavar="TIME", help="only records before this time")
-    verify = parser.add_argument_group("verify")
-    verify.add_argument(
-        "--key",
-        metavar="FILE",
-        help="the key of its seals: the secret, or the public key; to erase, your own",
-    )
-    verify.add_argument(
-        "--store",
-        metavar="URL",
-        help="the store beside the trail: a file or a URL (default: the project's)",
-    )
-    verify.add_argument(
-        "--witness", metavar="PLACE", action="append", help="a place where heads were kept"
-    )
-    witness = parser.add_argument_group("witness")
-    witness.add_argument(
-        "--every", metavar="TIME", type=lasting_s, help="how often a line is written (default: 60s)"
-    )
-    witness.add_argument(
-        "--once", action="store_true", default=None, help="write one line and exit"
-    )
-    witness.add_argument(
-        "--tsa-cert",
-        metavar="FILE",
-        help="the certificate of the timestamp service; also for verify",
-    )
-    out = parser.add_argument_group("export")
-    out.add_argument(
-        "--format", metavar="FORMAT", help="jsonl, parquet or trail (default: as the file is named)"
-    )
-    out.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write to this file instead of standard output; for a trail, a folder",
-    )
-    out.add_argument(
-        "--force", action="store_true", default=None, help="overwrite an existing file"
-    )
-    leave = parser.add_argument_group("prune")
-    leave.add_argument(
-        "--older-than", metavar="AGE", help="remove segments whose newest record is older: 30d, 8w"
-    )
-    leave.add_argument(
-        "--larger-than",
-        metavar="SIZE",
-        help="remove the oldest segments above this size: 500MB, 2GB",
-    )
-    leave.add_argument(
-        "--dry-run",
-        action="store_true",
-        default=None,
-        help="only show what would happen (prune, erase)",
-    )
-    gone = parser.add_argument_group("erase")
-    gone.add_argument(
-        "--task", metavar="NAME", help="records of this task, or of tasks that match a pattern"
-    )
-    gone.add_argument(
-        "--tenant",
-        metavar="NAME",
-        help="records of this tenant, or of tenants that match a pattern",
-    )
-    gone.add_argument("--containing", metavar="TEXT", help="records that contain exactly this text")
-    gone.add_argument("--why", metavar="WORDS", help="the reason, for the trail")
-    gone.add_argument("--by", metavar="NAME", help="your name, if no key proves it")
-    gone.add_argument(
-        "--ssh-agent", action="store_true", default=None, help="sign with a key in your ssh-agent"
-    )
-    gone.add_argument(
-        "--as",
-        metavar="NAME",
-        dest="as_name",
-        help="your name as an operator, if your key does not tell",
-    )
-    gone.add_argument(
-        "--role", metavar="ROLE", help="the role in which you answer, if you have several"
-    )
-    gone.add_argument(
-        "--passphrase-fd",
-        metavar="N",
-        type=int,
-        help="read the key's passphrase from this descriptor",
-    )
-    gone.add_argument(
-        "--policy", metavar="FILE", help="the policy that lists operators, if one does"
-    )
+OPTIONS: Final = (
+    option("verb " + "|".join(VERBS), "what to do"),
+    option("what WHAT", "the record, the trail or the place", nargs="?"),
+    option("more FILE", "the file of the key to make", nargs="?"),
+    option("--trail DIR", "the folder of the trail, or the URL of its database", action=Once),
+    option(PROJECT.written, PROJECT.help, action=Once),
+    option("--schema NAME", "where it is in the database (default: stanchion_audit)", action=Once),
+    option("--json", "answer with JSON", default=None),
+    group(
+        "tail",
+        option("-n, --lines N", "how many records (default: 20)", type=count, action=Once),
+        option("-f, --follow", "keep printing new records", default=None),
+    ),
+    group(
+        "which records (tail, shadow, export; erase: --run, --agent)",
+        option("--run ID", "records of this run", action=Once),
+        option("--agent NAME", "records of this agent", action="append"),
+        option("--tool NAME", "decisions about this tool", action="append"),
+        option("--stage STAGE", "decisions at this stage", action="append"),
+        option("--action ACTION", "decisions with this action", action="append"),
+        option("--refused", "only what did not go ahead", default=None),
+        option("--shadow", "what guards in shadow mode would have changed", default=None),
+        option("--since TIME", "only records since this time", action=Once),
+        option("--until TIME", "only records before this time", action=Once),
+    ),
+    group(
+        "verify",
+        option(
+            "--key FILE",
+            "the key of its seals: the secret, or the public key; to erase, your own",
+            action=Once,
+        ),
+        option(
+            "--store URL",
+            "the store beside the trail: a file or a URL (default: the project's)",
+            action=Once,
+        ),
+        option("--witness PLACE", "a place where heads were kept", action="append"),
+    ),
+    group(
+        "witness",
+        option(
+            "--every TIME",
+            "how often a line is written (default: 60s)",
+            type=lasting_s,
+            action=Once,
+        ),
+        option("--once", "write one line and exit", default=None),
+        option(
+            "--tsa-cert FILE",
+            "the certificate of the timestamp service; also for verify",
+            action=Once,
+        ),
+    ),
+    group(
+        "export",
+        option(
+            "--format FORMAT",
+            "jsonl, parquet or trail (default: as the file is named)",
+            action=Once,
+        ),
+        option(
+            "--out FILE",
+            "write to this file instead of standard output; for a trail, a folder",
+            action=Once,
+        ),
+        option("--force", "overwrite an existing file", default=None),
+    ),
+    group(
+        "prune",
+        option(
+            "--older-than AGE", "remove segments whose newest record is older: 30d, 8w", action=Once
+        ),
+        option(
+            "--larger-than SIZE",
+            "remove the oldest segments above this size: 500MB, 2GB",
+            action=Once,
+        ),
+        option("--dry-run", "only show what would happen (prune, erase)", default=None),
+    ),
+    group(
+        "erase",
+        option(
+            "--task NAME", "records of this task, or of tasks that match a pattern", action=Once
+        ),
+        option(
+            "--tenant NAME",
+            "records of this tenant, or of tenants that match a pattern",
+            action=Once,
+        ),
+        option("--containing TEXT", "records that contain exactly this text", action=Once),
+        option("--why WORDS", "the reason, for the trail", action=Once),
+        option("--by NAME", "your name, if no key proves it", action=Once),
+        option("--ssh-agent", "sign with a key in your ssh-agent", default=None),
+        option(
+            "--as NAME",
+            "your name as an operator, if your key does not tell",
+            dest="as_name",
+            action=Once,
+        ),
+        option("--role ROLE", "the role in which you answer, if you have several", action=Once),
+        option(
+            "--passphrase-fd N",
+            "read the key's passphrase from this descriptor",
+            type=int,
+            action=Once,
+        ),
+        option("--policy FILE", "the policy that lists operators, if one does", action=Once),
+    ),
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for."""
-    verb = VERBS.get(args.verb)
-    if verb is None:
-        known = f"write {', '.join(f'`{name}`' for name in VERBS)}"
-        raise BadInput(
-            f"`stanchion audit` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("audit", args.verb, VERBS)
+    verb = VERBS[args.verb]
     every = frozenset[str]().union(*[one.options for one in VERBS.values()]) | {
         "lines",
         "follow",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from stanchion import Shield
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import told
 from stanchion.views.veiled import veiled
@@ -30,5 +29,5 @@ def _broken(args: argparse.Namespace, shield: Shield) -> int:
         raise BadInput(
             f"nobody has locked `{veiled(name)}`: `stanchion state locks` shows what is locked"
         )
-    say(sys.stdout, f"{veiled(name)} is free{veiled(told(args))}")
+    tell(f"{veiled(name)} is free{veiled(told(args))}")
     return 0

@@ -8,10 +8,10 @@ import os
 import signal
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.parser import Parser
-from stanchion.cli.terminal import say
+from stanchion.cli.options import option
+from stanchion.cli.terminal import say, tell
 from stanchion.cli.trouble import BadInput
 
 USAGE: Final = "stanchion broker --socket PATH --policy POLICY --allow-user USER [options]"
@@ -37,34 +37,14 @@ exit status:
   2  the broker cannot run with these options; the message says what to do"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "judge for agents that run as other users, out of their reach"
-    parser: Parser = commands.add_parser(
-        "broker", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("--socket", metavar="PATH", required=True, help="the path of the socket")
-    parser.add_argument(
-        "--policy", metavar="POLICY", required=True, help="a policy file, or the name of a pack"
-    )
-    parser.add_argument("--env", metavar="NAME", help="an environment of the policy")
-    parser.add_argument(
-        "--state", metavar="DIR", help="the broker's own folder (default: your state folder)"
-    )
-    parser.add_argument(
-        "--allow-user",
-        metavar="USER",
-        action="append",
-        default=[],
-        help="a user to serve, or USER:TENANT",
-    )
-    parser.add_argument(
-        "--allow-group",
-        metavar="GROUP",
-        action="append",
-        default=[],
-        help="a group to serve, or GROUP:TENANT",
-    )
+OPTIONS: Final = (
+    option("--socket PATH", "the path of the socket", required=True),
+    option("--policy POLICY", "a policy file, or the name of a pack", required=True),
+    option("--env NAME", "an environment of the policy"),
+    option("--state DIR", "the broker's own folder (default: your state folder)"),
+    option("--allow-user USER", "a user to serve, or USER:TENANT", action="append", default=[]),
+    option("--allow-group GROUP", "a group to serve, or GROUP:TENANT", action="append", default=[]),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -140,7 +120,7 @@ def _serve(args: argparse.Namespace) -> int:
         signal.set_wakeup_fd(broker.wakes_by, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda *_: broker.stop())
-        say(sys.stdout, f"listening at {path} as user {os.geteuid()}")
+        tell(f"listening at {path} as user {os.geteuid()}")
         sys.stdout.flush()
         try:
             broker.serve(listener)

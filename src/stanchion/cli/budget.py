@@ -4,21 +4,18 @@ that."""
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.answerers import WAYS, add_answerer
+from stanchion.cli.answerers import WAYS
 from stanchion.cli.found_policy import load_given
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import BY, PROJECT, SIGNER, STORE, TENANT, WHY, option
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import put_line
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.views.amounts import amount, percent
 from stanchion.views.budgets import BudgetView, Limits, budgets, limits_of, most_used
-from stanchion.views.encode import json_line
 from stanchion.views.times import span
 
 USAGE: Final = """stanchion budget [show] [NAME] [--policy POLICY] [--store URL] [--json]
@@ -68,52 +65,38 @@ VERBS: Final = ("show", "top", "holds", "release", "top-up")
 BAR: Final = 20
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show how much of each budget is used, release holds, raise a budget"
-    parser: Parser = commands.add_parser(
-        "budget", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "what",
-        metavar="|".join(VERBS),
+OPTIONS: Final = (
+    option(
+        "what " + "|".join(VERBS),
+        "what to do (default: show)",
         nargs="?",
         default="show",
         choices=VERBS,
-        help="what to do (default: show)",
-    )
-    named = (
+    ),
+    option(
+        "name NAME",
         "only those of this run, task, agent, tenant; or the call to release, or the budget to top "
-        "up"
-    )
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help=named)
-    parser.add_argument(
-        "amount",
-        metavar="MEASURE=AMOUNT",
+        "up",
         nargs="?",
         default="",
-        help="how much more may be spent, as MEASURE=AMOUNT",
-    )
-    parser.add_argument(
-        "-n", metavar="N", type=int, default=10, help="how many `top` shows (default: 10)"
-    )
-    parser.add_argument(
-        "--policy", metavar="POLICY", help="the policy with the limits: a file or a pack"
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each budget"
-    )
-    parser.add_argument(
-        "--used", metavar="MEASURE=AMOUNT", default="", help="how much the released call has used"
-    )
-    parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
-    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    add_answerer(parser, policy=False)
+    ),
+    option(
+        "amount MEASURE=AMOUNT",
+        "how much more may be spent, as MEASURE=AMOUNT",
+        nargs="?",
+        default="",
+    ),
+    option("-n N", "how many `top` shows (default: 10)", type=int, default=10),
+    option("--policy POLICY", "the policy with the limits: a file or a pack"),
+    STORE,
+    PROJECT,
+    option("--json", "answer with JSON, one line for each budget"),
+    option("--used MEASURE=AMOUNT", "how much the released call has used", default=""),
+    WHY,
+    BY,
+    TENANT,
+    SIGNER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -127,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
             f"`stanchion budget {args.what}` takes one NAME: `{args.amount}` is one too many"
         )
     if args.what == "holds":
-        from stanchion.cli.budget_holds import show_holds
+        from stanchion.cli.budget_acts import show_holds
 
         return show_holds(args)
     if args.n < 1:
@@ -140,7 +123,7 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "top":
         found = most_used(found, args.n)
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found)
     return 0
@@ -148,13 +131,11 @@ def run(args: argparse.Namespace) -> int:
 
 def _show(found: list[BudgetView]) -> None:
     if not found:
-        put(
-            sys.stdout,
+        put_line(
             "nothing is spent yet: a budget appears with the first action that a `budget` guard "
             "counts",
         )
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
     rows = [
         (
             f"{one.per} {one.whose}".strip() if one.per != "tenant" else f"tenant {one.tenant}",
@@ -170,14 +151,9 @@ def _show(found: list[BudgetView]) -> None:
         {"share": "bad" if one.share >= 0.95 else "mild" if one.share >= 0.8 else "good"}
         for one in found
     ]
-    for line in table(
-        ("whose", "budget", "used", "limit", "share", ""),
-        rows,
-        ("used", "limit", "share"),
-        terminal,
-        styles,
-    ):
-        put(sys.stdout, line)
+    put_table(
+        ("whose", "budget", "used", "limit", "share", ""), rows, ("used", "limit", "share"), styles
+    )
 
 
 def _window(one: BudgetView) -> str:

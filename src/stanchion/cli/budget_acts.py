@@ -1,10 +1,9 @@
-"""What operators do about budgets at the command line: release what the dead hold, and top one
-up."""
+"""What operators do about budgets at the command line: look at what is reserved and not settled,
+release what the dead hold, and top one up."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Final
 
@@ -13,12 +12,18 @@ from stanchion.approvals.errors import TicketError
 from stanchion.audit.errors import AuditLost
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.printing import put_json, put_table
+from stanchion.cli.stores import opened
+from stanchion.cli.terminal import put_line, tell
+from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
+from stanchion.stores.memory import wall_ms
 from stanchion.views.amounts import amount
+from stanchion.views.budgets import HeldView, held
+from stanchion.views.times import shown, span
 from stanchion.views.veiled import veiled
 
 FORM: Final = "write `tokens=500`, or several with commas between them"
@@ -42,7 +47,7 @@ def release(args: argparse.Namespace) -> int:
         if used is not None
         else "nothing of it is charged"
     )
-    say(sys.stdout, f"{veiled(args.name)} is released: {kept}")
+    tell(f"{veiled(args.name)} is released: {kept}")
     return 0
 
 
@@ -59,7 +64,7 @@ def top_up(args: argparse.Namespace) -> int:
         shield.top_up(args.name, more, why=args.why, by=by, tenant=args.tenant)
 
     _do(args, done)
-    say(sys.stdout, f"{veiled(args.name)} is topped up by {_worded(more)}")
+    tell(f"{veiled(args.name)} is topped up by {_worded(more)}")
     return 0
 
 
@@ -71,11 +76,9 @@ def _worded(given: dict[str, int | float]) -> str:
 
 
 def _do(args: argparse.Namespace, work: Callable[[Shield], None]) -> None:
-    try:
-        with loaded(args) as shield:
-            work(shield)
-    except (StanchionError, ValueError, StoreLost, TicketError, AuditLost) as error:
-        raise BadInput(str(error)) from None
+    kinds = (StanchionError, ValueError, StoreLost, TicketError, AuditLost)
+    with AsBadInput(*kinds), loaded(args) as shield:
+        work(shield)
 
 
 def amounts(option: str, text: str) -> dict[str, int | float]:
@@ -91,3 +94,34 @@ def amounts(option: str, text: str) -> dict[str, int | float]:
             raise BadInput(f"`{option}` is `{text}`, which is not an amount: {FORM}")
         found[measure] = value
     return found
+
+
+def show_holds(args: argparse.Namespace) -> int:
+    """Show what is held."""
+    with opened(args.store, whose(args.project, args.store)) as store:
+        found = [] if store is None else held(store, args.name, tenant_of(args.tenant))
+    if args.json:
+        put_json(*found)
+    else:
+        _show(found)
+    return 0
+
+
+def _show(found: list[HeldView]) -> None:
+    if not found:
+        put_line("nothing is held: every call has reported its outcome")
+        return
+    rows = [
+        (
+            shown(one.since_ms),
+            "a process of the fleet" if one.slice else one.run,
+            one.call,
+            amount(part.measure, part.amount),
+            " ".join(word for word in (part.budget, part.per, part.whose) if word),
+            "" if one.heard_ms is None else span(max(0, wall_ms() - one.heard_ms)),
+        )
+        for one in found
+        for part in one.parts
+    ]
+    columns = ("since", "held by", "call", "reserved", "of", "silent for")
+    put_table(columns, rows, ("reserved",))

@@ -4,8 +4,6 @@ unanswered."""
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Iterator
 from typing import Final
 
@@ -13,11 +11,10 @@ from stanchion import Shield
 from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import NOBODY, Urgency
 from stanchion.approvals.ticket import Kind, State, Ticket
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.printing import put_json, table
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.tickets import TicketView, ticket_view
 from stanchion.views.times import span
 
@@ -43,19 +40,20 @@ def listed(args: argparse.Namespace, shield: Shield) -> int:
     ]
     if args.json:
         for one in found:
-            sys.stdout.buffer.write(json_line(one))
+            put_json(one)
         return 0
-    terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
+    terminal, now = Terminal.of_stdout(), wall_ms()
     asks = [one for one in found if one.bypass is not None]
     owed = [one for one in found if one.review is not None]
-    for line in (
-        *_requests(asks, now, terminal),
-        *([""] if asks and owed else ()),
-        *_reviews(owed, now, terminal),
-    ):
-        put(sys.stdout, line)
+    put_lines(
+        [
+            *_requests(asks, now, terminal),
+            *([""] if asks and owed else ()),
+            *_reviews(owed, now, terminal),
+        ]
+    )
     if not found:
-        say(sys.stdout, "nobody asks for a bypass, and nothing is to be reviewed")
+        tell("nobody asks for a bypass, and nothing is to be reviewed")
     return 0
 
 
@@ -69,9 +67,9 @@ def reviewed(args: argparse.Namespace, shield: Shield, by: By) -> int:
         shield.review(known.id, by=by, comment=args.comment, right=right, tenant=known.tenant)
     )
     if args.json:
-        sys.stdout.buffer.write(json_line(ended))
+        put_json(ended)
     else:
-        say(sys.stdout, f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
+        tell(f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
     return 0
 
 

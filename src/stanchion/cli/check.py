@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import partial
@@ -16,12 +15,12 @@ from stanchion.cli.check_runs import JudgedEvent, Runs
 from stanchion.cli.checks import Checks
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.events import fields_of, parse, read
-from stanchion.cli.parser import Parser
-from stanchion.cli.terminal import Terminal, put, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.options import PROJECT, group, option
+from stanchion.cli.terminal import Terminal, put_lines, say
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.unresolved import Unasked
 from stanchion.cli.verdict import row, verdict
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.standing.notify_file import NOBODY
@@ -73,55 +72,36 @@ exit status:
   4  the event waits for a person"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to the parser's commands."""
-    summary = "judge one event, or a stream of them, without doing anything"
-    parser: Parser = commands.add_parser(
-        "check", help=summary, usage=USAGE, description=DESCRIPTION, epilog=_epilog
-    )
-    event = parser.add_argument_group("the event")
-    event.add_argument("--tool", metavar="NAME", help="the tool that is about to be called")
-    event.add_argument("--args", metavar="JSON", help="its arguments, a JSON object")
-    event.add_argument("--stage", metavar="STAGE", help="the stage, if it is not `tool_call`")
-    event.add_argument(
-        "--event", metavar="JSON", help="the event's fields, as in a line of a batch"
-    )
-    event.add_argument("--agent", metavar="NAME", help="the agent")
-    event.add_argument("--task", metavar="NAME", help="the task")
-    event.add_argument(
-        "--call", metavar="CALL", help="the call that a result or an error belongs to"
-    )
-    event.add_argument(
-        "--result", metavar="TEXT", help="the tool's result as text; `-` reads standard input"
-    )
-    event.add_argument("--tokens", metavar="N", help="the tokens that the event uses or has used")
-    event.add_argument("--cost", metavar="USD", help="the cost of the event, in dollars")
-    event.add_argument(
-        "--batch", metavar="FILE", help="events as JSON lines instead; `-` reads standard input"
-    )
-    judging = parser.add_argument_group("judging and answering")
-    judging.add_argument(
-        "--policy",
-        metavar="POLICY",
-        default="default",
-        help="a policy file, a pack, or `found` (default: default)",
-    )
-    judging.add_argument("--env", metavar="NAME", help="use this environment of the policy")
-    judging.add_argument(
-        "--explain",
-        action="store_true",
-        help="also print what `stanchion explain` says about the answer",
-    )
-    judging.add_argument(
-        "--run", metavar="ID", help="count the event as part of this run, in the project's store"
-    )
-    judging.add_argument(
-        "--resolve", action="store_true", help="resolve host names with the system's DNS"
-    )
-    add_project(judging)
-    judging.add_argument(
-        "--json", action="store_true", help="answer with one line of JSON, as a batch does"
-    )
+OPTIONS: Final = (
+    group(
+        "the event",
+        option("--tool NAME", "the tool that is about to be called"),
+        option("--args JSON", "its arguments, a JSON object"),
+        option("--stage STAGE", "the stage, if it is not `tool_call`"),
+        option("--event JSON", "the event's fields, as in a line of a batch"),
+        option("--agent NAME", "the agent"),
+        option("--task NAME", "the task"),
+        option("--call CALL", "the call that a result or an error belongs to"),
+        option("--result TEXT", "the tool's result as text; `-` reads standard input"),
+        option("--tokens N", "the tokens that the event uses or has used"),
+        option("--cost USD", "the cost of the event, in dollars"),
+        option("--batch FILE", "events as JSON lines instead; `-` reads standard input"),
+    ),
+    group(
+        "judging and answering",
+        option(
+            "--policy POLICY",
+            "a policy file, a pack, or `found` (default: default)",
+            default="default",
+        ),
+        option("--env NAME", "use this environment of the policy"),
+        option("--explain", "also print what `stanchion explain` says about the answer"),
+        option("--run ID", "count the event as part of this run, in the project's store"),
+        option("--resolve", "resolve host names with the system's DNS"),
+        PROJECT,
+        option("--json", "answer with one line of JSON, as a batch does"),
+    ),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -136,7 +116,7 @@ def _one(args: argparse.Namespace) -> int:
             "`--explain` is for a check without `--run`: for this one use `stanchion explain ID`"
         )
     checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
-    try:
+    with AsBadInput(BadEvent):
         report = read(_event(args))
         if args.run is not None:
             from stanchion.cli.counted import judge_counted
@@ -147,8 +127,6 @@ def _one(args: argparse.Namespace) -> int:
             with redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
                 judged = Runs(shield, unresolved=unasked.take).judge(report)
                 policy = shield.policy
-    except BadEvent as error:
-        raise BadInput(str(error)) from None
     if args.explain:
         from stanchion.cli.explanation import show
         from stanchion.views.explain import explain
@@ -157,12 +135,10 @@ def _one(args: argparse.Namespace) -> int:
     elif args.json:
         sys.stdout.buffer.write(line_of(answer_of(judged)))
     else:
-        terminal = Terminal.of(sys.stdout, os.environ)
-        for line in (
-            *verdict(judged, policy, terminal),
-            *_ticket(judged, terminal, args.run is not None),
-        ):
-            put(sys.stdout, line)
+        terminal = Terminal.of_stdout()
+        put_lines(
+            [*verdict(judged, policy, terminal), *_ticket(judged, terminal, args.run is not None)]
+        )
     return status_of(judged.decision)
 
 
@@ -336,6 +312,9 @@ def _epilog() -> str:
     stages = [f"  {stage:<13} {', '.join(_marked(stage))}" for stage in Stage]
     everywhere = "  everywhere    call, tool, tokens, cost_usd, api_calls, duration_s"
     return "\n".join([EXAMPLES, "", "stages and their fields (* is needed):", *stages, everywhere])
+
+
+EPILOG: Final = _epilog
 
 
 def _marked(stage: Stage) -> list[str]:

@@ -3,29 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
-from stanchion.cli.parser import Once, Parser
+from stanchion.cli.options import JSON, PROJECT, TRAIL, option
+from stanchion.cli.parser import Once
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import put_line, put_lines
 from stanchion.cli.trails import records_in, tell_unread
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.trouble import BadInput, in_words
 from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
-from stanchion.views.encode import json_line
 from stanchion.views.records import counted
 from stanchion.views.trails import chosen
 from stanchion.views.transcript import BadTranscript, Transcript, read_transcript
 
 ESCAPED: Final = 3
 COLUMNS: Final = ("what", "name", "does", "where", "run", "told by")
-SUMMARY: Final = "name what was executed without a decision"
 USAGE: Final = """stanchion coverage [--run ID] [--transcript FILE] [--canaries]
                           [--trail DIR] [--json]"""
 
@@ -54,36 +51,21 @@ exit status:
   3  something escaped"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    parser: Parser = commands.add_parser(
-        "coverage", help=SUMMARY, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--run",
-        metavar="ID",
+OPTIONS: Final = (
+    option(
+        "--run ID", "one run and those below it (default: all); `last` is the newest", action=Once
+    ),
+    option(
+        "--transcript FILE",
+        "the host's own log, to be matched; `-` reads it from stdin",
         action=Once,
-        help="one run and those below it (default: all); `last` is the newest",
-    )
-    parser.add_argument(
-        "--transcript",
-        metavar="FILE",
-        action=Once,
-        help="the host's own log, to be matched; `-` reads it from stdin",
-    )
-    parser.add_argument(
-        "--canaries",
-        action="store_true",
-        help="drive the canary of every adapter that is installed, now",
-    )
-    parser.add_argument(
-        "--trail", metavar="DIR", help="the folder of the trail, or the URL of its database"
-    )
-    parser.add_argument(
-        "--schema", metavar="NAME", help="the schema of the database (default: stanchion)"
-    )
-    add_project(parser)
-    parser.add_argument("--json", action="store_true", help="answer with JSON")
+    ),
+    option("--canaries", "drive the canary of every adapter that is installed, now"),
+    TRAIL,
+    option("--schema NAME", "the schema of the database (default: stanchion)"),
+    PROJECT,
+    JSON,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -93,18 +75,18 @@ def run(args: argparse.Namespace) -> int:
     if args.canaries:
         found = with_canaries(found, _canaries())
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
     else:
         _show(found, told is not None)
         if args.canaries:
-            put(sys.stdout, f"without a canary: {_unproven()}")
+            put_line(f"without a canary: {_unproven()}")
     return ESCAPED if found.escaped else 0
 
 
 def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
     # Canaries need no trail: they are driven now.
     may_be_empty = args.canaries and args.run is None and told is None
-    with records_in(args.trail, whose(args.project), args.schema, may_be_empty) as reader:
+    with records_in(args, may_be_empty) as reader:
         with progress("looking", None if isinstance(reader, Reader) else records) as done:
             found = coverage(
                 chosen(reader, Wanted(), done), "" if args.run is None else args.run, told
@@ -122,8 +104,7 @@ def _transcript(name: str) -> Transcript:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return read_transcript(data)
     except OSError as error:
-        reason = error.strerror.lower() if error.strerror else str(error)
-        raise BadInput(f"the transcript `{name}` cannot be read: {reason}") from None
+        raise BadInput(f"the transcript `{name}` cannot be read: {in_words(error)}") from None
     except BadTranscript as error:
         raise BadInput(
             f"the transcript `{name}` cannot be read: {error}; give JSON, or one JSON value a line"
@@ -146,15 +127,12 @@ def _unproven() -> str:
 
 
 def _show(found: CoverageView, matched: bool) -> None:
-    terminal = Terminal.of(sys.stdout, os.environ)
     if found.escaped:
         rows = [_row(one) for one in found.escaped]
         styles = [{"what": "bad", "told by": "dim"} for _ in rows]
-        for line in table(COLUMNS, rows, frozenset(), terminal, styles):
-            put(sys.stdout, line)
-        put(sys.stdout, "")
-    for line in _lines(found, matched):
-        put(sys.stdout, line)
+        put_table(COLUMNS, rows, frozenset(), styles)
+        put_line("")
+    put_lines(_lines(found, matched))
 
 
 def _row(one: EscapedView) -> tuple[str, ...]:

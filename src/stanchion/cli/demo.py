@@ -7,6 +7,7 @@ from contextlib import closing
 from itertools import groupby
 from typing import Any, Final
 
+from stanchion.cli.options import option
 from stanchion.cli.screen import Screen
 from stanchion.cli.trouble import BadInput
 from stanchion.demo.hazard import Outcome, Step, Tally
@@ -55,20 +56,12 @@ COLOURS: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "watch a scripted agent being kept safe"
-    parser = commands.add_parser(
-        "demo", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("--fast", action="store_true", help="do not pause between hazards")
-    parser.add_argument("--json", action="store_true", help="one line of JSON for each hazard")
-    parser.add_argument(
-        "--policy", metavar="POLICY", default=POLICY, help="judge by this policy, a file or a pack"
-    )
-    parser.add_argument(
-        "--show-policy", action="store_true", help="print the demo's own policy and do nothing else"
-    )
+OPTIONS: Final = (
+    option("--fast", "do not pause between hazards"),
+    option("--json", "one line of JSON for each hazard"),
+    option("--policy POLICY", "judge by this policy, a file or a pack", default=POLICY),
+    option("--show-policy", "print the demo's own policy and do nothing else"),
+)
 
 
 def run(args: argparse.Namespace) -> int:

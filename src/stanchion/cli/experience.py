@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.cli.parser import Parser, count
+from stanchion.cli.options import PROJECT, STORE, TENANT, check_verb, option
+from stanchion.cli.parser import count
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.terminal import Terminal, put_line, say, tell, visible
+from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.experience.bounded import cut
 from stanchion.experience.incident import MOST_HINT
 from stanchion.experience.shelf import Shelf, ShelfError
@@ -28,7 +27,6 @@ from stanchion.runtime.learning.retention import Keep, Left, prune
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.experience import ExperienceView, experience
 from stanchion.views.times import shown
 from stanchion.views.veiled import veiled
@@ -67,39 +65,17 @@ TAKES: Final = {
 LONGEST: Final = 60
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show how reliable tools are by experience, and prune or archive it"
-    parser: Parser = commands.add_parser(
-        "experience", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb",
-        metavar="show|prune|archive",
-        nargs="?",
-        default="show",
-        help="what to do (default: show)",
-    )
-    parser.add_argument(
-        "name",
-        metavar="TOOL|FILE",
-        nargs="?",
-        default="",
-        help="a tool, or the file of the archive",
-    )
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    parser.add_argument("--days", metavar="N", type=count, help="incidents older than this leave")
-    parser.add_argument(
-        "--rows", metavar="N", type=count, help="more incidents than this leave, the oldest first"
-    )
-    parser.add_argument("--policy", metavar="FILE", help="the policy whose `days` and `rows` count")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each tool"
-    )
+OPTIONS: Final = (
+    option("verb show|prune|archive", "what to do (default: show)", nargs="?", default="show"),
+    option("name TOOL|FILE", "a tool, or the file of the archive", nargs="?", default=""),
+    TENANT,
+    option("--days N", "incidents older than this leave", type=count),
+    option("--rows N", "more incidents than this leave, the oldest first", type=count),
+    option("--policy FILE", "the policy whose `days` and `rows` count"),
+    STORE,
+    PROJECT,
+    option("--json", "answer with JSON, one line for each tool"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,10 +90,10 @@ def run(args: argparse.Namespace) -> int:
         if args.verb == "show":
             found = experience(shelf, _named(_tenant(args)), wall_ms(), _named(args.name))
         else:
-            say(sys.stdout, _told(_pruned(shelf, keep, args.name), args.name))
+            tell(_told(_pruned(shelf, keep, args.name), args.name))
             return 0
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found, args.name)
     return 0
@@ -143,7 +119,7 @@ def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
         if store is None:
             yield None
             return
-        try:
+        with AsBadInput(ShelfError):
             looked = shelf_of(store, reading=True)
             try:
                 looked.count()
@@ -158,15 +134,11 @@ def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
                 yield shelf
             finally:
                 shelf.close()
-        except ShelfError as error:
-            raise BadInput(str(error)) from None
 
 
 def _keep(args: argparse.Namespace) -> Keep:
-    try:
+    with AsBadInput(PolicyError):
         said = Experience() if args.policy is None else load_policy(args.policy).file.experience
-    except PolicyError as error:
-        raise BadInput(str(error)) from None
     return Keep(
         said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows
     )
@@ -191,12 +163,12 @@ def _told(left: Left, archive: str) -> str:
 
 def _show(found: list[ExperienceView], tool: str) -> None:
     if not found and tool:
-        put(sys.stdout, f"no outcome of the tool `{visible(_named(tool))}` is kept")
+        put_line(f"no outcome of the tool `{visible(_named(tool))}` is kept")
         return
     if not found:
-        put(sys.stdout, "nothing is known: set `experience: {tier: persistent}` in the policy")
+        put_line("nothing is known: set `experience: {tier: persistent}` in the policy")
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     columns = ("tool", "worked", "failed", "rate", "lately", "likely between")
     rows = [
         (
@@ -206,8 +178,7 @@ def _show(found: list[ExperienceView], tool: str) -> None:
         )
         for one in found
     ]  # fmt: skip
-    for line in table(columns, rows, ("worked", "failed", "rate", "lately"), terminal):
-        put(sys.stdout, line)
+    put_table(columns, rows, ("worked", "failed", "rate", "lately"))
     for one in found if tool else ():
         _show_whole(one, terminal)
 
@@ -218,9 +189,8 @@ def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
         for each in one.practices
     ]
     if worked:
-        put(sys.stdout, "")
-        for line in table(("worked", "failed", "with"), worked, ("worked", "failed"), terminal):
-            put(sys.stdout, line)
+        put_line("")
+        put_table(("worked", "failed", "with"), worked, ("worked", "failed"))
     last = [
         (
             shown(each.at_ms),
@@ -230,9 +200,8 @@ def _show_whole(one: ExperienceView, terminal: Terminal) -> None:
         )
         for each in one.incidents
     ]
-    put(sys.stdout, "")
-    for line in table(("when", "outcome", "run", "error"), last, (), terminal):
-        put(sys.stdout, line)
+    put_line("")
+    put_table(("when", "outcome", "run", "error"), last, ())
 
 
 def _share(value: float | None) -> str:

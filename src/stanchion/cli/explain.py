@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion.audit.reader import Reader
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.explanation import show
+from stanchion.cli.options import PROJECT, option
+from stanchion.cli.printing import put_json
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import style_of
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.runtime.standing.places import trail_folder
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.decisions import LAST, NoDecision, Unreadable, explained, newest_decisions
-from stanchion.views.encode import json_line
 from stanchion.views.records import DecisionView
 from stanchion.views.times import shown
 from stanchion.views.trails import Ambiguous
@@ -53,20 +53,12 @@ exit status:
   2  there is no such decision"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "explain why something was decided, and what would have made it pass"
-    parser = commands.add_parser(
-        "explain", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "id", metavar="ID", nargs="?", help="the decision's ID; `last` is the newest"
-    )
-    parser.add_argument("--trail", metavar="DIR", help="look only in this trail")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each decision"
-    )
+OPTIONS: Final = (
+    option("id ID", "the decision's ID; `last` is the newest", nargs="?"),
+    option("--trail DIR", "look only in this trail"),
+    PROJECT,
+    option("--json", "answer with JSON, one line for each decision"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -111,18 +103,16 @@ def _readers(trail: str | None, state: Whose) -> list[Reader]:
 
 def _list(found: list[DecisionView], as_json: bool) -> int:
     if as_json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         return 0
     if not found:
-        put(sys.stdout, NOTHING)
+        put_line(NOTHING)
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     width = max(len(visible(one.id)) for one in found)
     for one in found:
         painted = terminal.paint(f"{one.action:<10}", style_of(Action[one.action]))
         about = one.tool if one.tool else one.stage
         why = f"{visible(f'{about:<20}')} {visible(one.reason)}"
-        put(
-            sys.stdout, f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip()
-        )
+        put_line(f"{shown(one.at_ms)}  {visible(one.id):<{width}}  {painted}  {why}".rstrip())
     return 0

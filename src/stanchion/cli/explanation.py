@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import sys
 from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.audit.worded import content_in_words
-from stanchion.cli.terminal import Terminal, put, visible
-from stanchion.cli.verdict import row, style_of
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, put_lines, visible
+from stanchion.cli.verdict import labelled, style_of
 from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
 from stanchion.views.amounts import MEASURES, amount
 from stanchion.views.conditions import Part
-from stanchion.views.encode import json_line
 from stanchion.views.explain import Counter, Explanation, Reason
 from stanchion.views.times import shown
 
@@ -35,11 +33,10 @@ CHANGED: Final = (
 def show(explained: Explanation, as_json: bool) -> None:
     """Print an explanation."""
     if as_json:
-        sys.stdout.buffer.write(json_line(explained))
+        put_json(explained)
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(explained, terminal):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(_lines(explained, terminal))
 
 
 def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
@@ -53,8 +50,7 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
     ]
     if explained.changed and explained.policy:
         rows.append(("", CHANGED))
-    for label, words in rows:
-        yield from row(label, words, terminal)
+    yield from labelled(rows, terminal)
     several = len(explained.findings) > 1
     for number, reason in enumerate(explained.findings, start=1):
         yield from _reason(reason, terminal, f"{number}. " if several else "")
@@ -72,9 +68,7 @@ def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
         ("acts on", _short(explained.acts_on) if explained.acts_on else ""),
         ("content", _short(explained.content) if explained.content is not None else ""),
     ]
-    for label, words in rest:
-        if words:
-            yield from row(label, words, terminal)
+    yield from labelled(rest, terminal)
 
 
 def _guards(explained: Explanation) -> Iterator[tuple[str, str]]:
@@ -114,33 +108,24 @@ def _reason(reason: Reason, terminal: Terminal, before: str) -> Iterator[str]:
     yield ""
     painted = terminal.paint(reason.action, style_of(Action[reason.action]))
     yield f"{visible(before)}{painted}  by {visible(reason.guard)} ({visible(reason.code)})"
-    for label, words in (
+    rows = [
         ("why", reason.message),
         ("instead", reason.advice),
         ("detail", reason.detail),
-    ):
-        if words:
-            yield from row(label, words, terminal)
-    if reason.evidence:
-        yield from row(
-            "origin",
-            "\n".join(f"{name}: {words}" for name, words in reason.evidence.items()),
-            terminal,
-        )
-    if reason.place:
-        yield from row("entry", reason.place, terminal)
-    if reason.entry:
-        yield from row(
-            "",
-            "\n".join(f"{name}: {_flow(value)}" for name, value in reason.entry.items()),
-            terminal,
-        )
-    for label, part in (("when", reason.when), ("check", reason.check)):
-        if part is not None:
-            shown = [line for each in part.leaves("and") for line in _parts(each, 0)]
-            yield from row(label, "\n".join(shown), terminal)
-    if reason.to_pass:
-        yield from row("to pass", "\n".join(reason.to_pass), terminal)
+        ("origin", "\n".join(f"{name}: {words}" for name, words in reason.evidence.items())),
+        ("entry", reason.place),
+        ("", "\n".join(f"{name}: {_flow(value)}" for name, value in reason.entry.items())),
+        ("when", _tested(reason.when)),
+        ("check", _tested(reason.check)),
+        ("to pass", "\n".join(reason.to_pass)),
+    ]
+    yield from labelled(rows, terminal)
+
+
+def _tested(part: Part | None) -> str:
+    """What a condition read and found, a line for each of its parts."""
+    leaves = () if part is None else part.leaves("and")
+    return "\n".join([line for each in leaves for line in _parts(each, 0)])
 
 
 def _parts(part: Part, depth: int) -> Iterator[str]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
-from stanchion.cli.parser import Parser
+from stanchion.cli.operator_options import EXIT, SCOPES, operate
+from stanchion.cli.options import CHANGE, scope
 
 USAGE: Final = "stanchion halt [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME] [--store URL]"
 
@@ -25,13 +25,10 @@ examples:
 {EXIT}"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "stop everything, or everything of a scope, until an operator resumes it"
-    parser: Parser = commands.add_parser(
-        "halt", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    add_options(parser, scoped="act on")
+OPTIONS: Final = (
+    scope("act on"),
+    *CHANGE,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.terminal import Terminal, say
+from stanchion.cli.options import ONE_LINE, option
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, say, tell
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.first import QUESTIONS, FirstQuestion, first_policy
 from stanchion.policy.starter import starter
-from stanchion.views.encode import json_line
 
 FILE: Final = "policy.yaml"
 ROOT: Final = '{"command": "rm -rf /"}'
+
+
+def _listed(question: FirstQuestion) -> list[str]:
+    """A question's answers, as the help lists them."""
+    said = [f"{one} ({meaning})" for one, meaning in question.answers.items()]
+    return [f"  --{question.option:<11}{said[0]}", *[f"{'':15}{one}" for one in said[1:]]]
+
 
 USAGE: Final = """\
 stanchion init [FILE] [--job JOB] [--workspace WHERE] [--strangers yes|no]
@@ -28,7 +35,7 @@ an option says is not asked; where nobody can be asked, the first answer is take
 it writes every guard instead, with agents, tasks, environments and rules of your own.
 
 answers:
-{answers}"""
+""" + "\n".join([line for question in QUESTIONS for line in _listed(question)])
 
 EPILOG: Final = """\
 examples:
@@ -42,34 +49,22 @@ exit status:
   2  the file already exists, or cannot be written"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "ask four questions, and write a policy to start from"
-    answers = "\n".join([line for question in QUESTIONS for line in _listed(question)])
-    parser = commands.add_parser(
-        "init",
-        help=summary,
-        usage=USAGE,
-        description=DESCRIPTION.format(answers=answers),
-        epilog=EPILOG,
-    )
-    parser.add_argument(
-        "file",
-        metavar="FILE",
-        nargs="?",
-        default=FILE,
-        help=f"the file to write (default: {FILE}); `-` prints it",
-    )
-    for question in QUESTIONS:
-        parser.add_argument(
-            f"--{question.option}",
+OPTIONS: Final = (
+    option(
+        "file FILE", f"the file to write (default: {FILE}); `-` prints it", nargs="?", default=FILE
+    ),
+    *[
+        option(
+            f"--{question.option} {question.option.upper()}",
+            question.text[:1].lower() + question.text[1:],
             choices=tuple(question.answers),
-            metavar=question.option.upper(),
-            help=question.text[:1].lower() + question.text[1:],
         )
-    parser.add_argument("--all", action="store_true", help="write every guard, with comments")
-    parser.add_argument("--force", action="store_true", help="overwrite an existing file")
-    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+        for question in QUESTIONS
+    ],
+    option("--all", "write every guard, with comments"),
+    option("--force", "overwrite an existing file"),
+    ONE_LINE,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,10 +89,10 @@ def run(args: argparse.Namespace) -> int:
             f"`{args.file}` cannot be written: {reason[:1].lower()}{reason[1:]}"
         ) from None
     if args.json:
-        sys.stdout.write(json_line({"file": args.file}).decode())
+        put_json({"file": args.file})
         return 0
-    bold = Terminal.of(sys.stdout, os.environ)
-    say(sys.stdout, f"{args.file} is written. Read it, change it, then:")
+    bold = Terminal.of_stdout()
+    tell(f"{args.file} is written. Read it, change it, then:")
     for command, what in (
         (f"stanchion lint {args.file}", "find mistakes"),
         (f"stanchion check --policy {args.file} --tool bash --args '{ROOT}'", "try it"),
@@ -105,12 +100,6 @@ def run(args: argparse.Namespace) -> int:
     ):
         sys.stdout.write(f"  {bold.paint(command, 'bold')}  # {what}\n")
     return 0
-
-
-def _listed(question: FirstQuestion) -> list[str]:
-    """A question's answers, as the help lists them."""
-    said = [f"{one} ({meaning})" for one, meaning in question.answers.items()]
-    return [f"  --{question.option:<11}{said[0]}", *[f"{'':15}{one}" for one in said[1:]]]
 
 
 def _answers(args: argparse.Namespace) -> dict[str, str]:

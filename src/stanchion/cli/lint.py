@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from typing import Any, Final
 
+from stanchion.cli.options import ONE_LINE, option
 from stanchion.cli.policy_trust import ProjectTrust
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.found_lint import lint_found
 from stanchion.policy.lint import Linted, lint
 from stanchion.policy.schema import always_active
 from stanchion.policy.whereabouts import FOUND as FOUND_POLICY
-from stanchion.views.encode import json_line
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -52,18 +51,12 @@ exit status:
   2  it does not load"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "find mistakes in a policy, and what is probably not intended"
-    parser = commands.add_parser(
-        "lint", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("policy", metavar="POLICY", help="a policy file, a pack, or `found`")
-    parser.add_argument(
-        "--tools", metavar="FILE", help="hold it against these definitions of tools, as JSON"
-    )
-    parser.add_argument("--env", metavar="NAME", help="check only this environment")
-    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
+OPTIONS: Final = (
+    option("policy POLICY", "a policy file, a pack, or `found`"),
+    option("--tools FILE", "hold it against these definitions of tools, as JSON"),
+    option("--env NAME", "check only this environment"),
+    ONE_LINE,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -84,15 +77,14 @@ def run(args: argparse.Namespace) -> int:
             "faults": faults,
             "findings": () if linted is None else linted.remarks,
         }
-        sys.stdout.write(json_line(found).decode())
+        put_json(found)
     else:
-        terminal = Terminal.of(sys.stdout, os.environ)
+        terminal = Terminal.of_stdout()
         for sure, place, words in _lines(faults, linted):
-            put(
-                sys.stdout,
+            put_line(
                 f"{visible(place)}: {terminal.paint(sure, STYLES[sure])}: {visible(words)}",
             )
-        put(sys.stdout, terminal.paint(visible(_summary(args.policy, faults, linted)), "bold"))
+        put_line(terminal.paint(visible(_summary(args.policy, faults, linted)), "bold"))
     if linted is None:
         return FAULTY
     return CLEAN if linted.clean else FOUND

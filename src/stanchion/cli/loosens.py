@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from typing import Final
 
 from stanchion.cli.found_policy import given
 from stanchion.cli.loosening_lines import loosening_lines
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, put_line, put_lines
 from stanchion.policy.loosening import loosenings
-from stanchion.views.encode import json_line
 
 NOTHING: Final = 0
 LOOSENS: Final = 1
@@ -28,10 +26,9 @@ def loosens(args: argparse.Namespace, envs: tuple[str | None, str | None]) -> in
             "new": new.hash,
             "loosenings": [str(each) for each in found],
         }
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
     else:
-        terminal = Terminal.of(sys.stdout, os.environ)
-        for line in loosening_lines(found, terminal):
-            put(sys.stdout, line)
-        put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+        terminal = Terminal.of_stdout()
+        put_lines(loosening_lines(found, terminal))
+        put_line(terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return LOOSENS if found else NOTHING

@@ -10,6 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion import __version__
+from stanchion.cli.options import add_options
 from stanchion.cli.parser import Parser, nearest
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
@@ -172,7 +173,17 @@ def parser_for(command: str | None, alone: bool = False) -> Asked:
     for name, summary in COMMANDS.items():
         if name == command:
             module = _module_of(name)
-            module.add(commands)
+            if name in ADDED:
+                module.add(commands)
+                continue
+            own = commands.add_parser(
+                name,
+                help=summary,
+                usage=module.USAGE,
+                description=module.DESCRIPTION,
+                epilog=module.EPILOG,
+            )
+            add_options(own, module.OPTIONS)
         elif not alone and (command is not None or _is_here(name)):
             commands.add_parser(name, help=summary)
     return Asked(parser, parser if command is None else commands.choices[command], module)

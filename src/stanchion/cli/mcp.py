@@ -8,7 +8,8 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.cli.parser import Once, Parser
+from stanchion.cli.options import group, option
+from stanchion.cli.parser import Once
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 
@@ -53,78 +54,65 @@ exit status:
 VERBS: Final = ("wrap", "unwrap")
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "stand between an MCP client and its servers"
-    parser: Parser = commands.add_parser(
-        "mcp", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "words", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="what starts the server"
-    )
-    servers = parser.add_argument_group("the servers")
-    servers.add_argument(
-        "--url", metavar="URL", action=Once, help="the address of a server, instead of a command"
-    )
-    servers.add_argument(
-        "--name",
-        metavar="NAME",
-        action=Once,
-        help="whose the definitions are pinned as (default: by COMMAND or URL)",
-    )
-    servers.add_argument(
-        "--server",
-        metavar="NAME=WHAT",
-        action="append",
-        default=[],
-        help="one of several servers, by name",
-    )
-    servers.add_argument(
-        "--header",
-        metavar="NAME=VAR",
-        action="append",
-        default=[],
-        help="a header for URL, and its variable",
-    )
-    servers.add_argument(
-        "--pass-header",
-        metavar="NAME",
-        action="append",
-        default=[],
-        help="a header of the client that the servers get, besides `Authorization`",
-    )
-    servers.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=_seconds,
-        default=300.0,
-        help="how long one request may take (default: 300)",
-    )
-    judging = parser.add_argument_group("judging")
-    judging.add_argument(
-        "--policy",
-        metavar="POLICY",
-        action=Once,
-        default="mcp",
-        help="a policy file, or a pack (default: mcp)",
-    )
-    judging.add_argument("--env", metavar="NAME", action=Once, help="an environment of the policy")
-    judging.add_argument(
-        "--agent",
-        metavar="NAME",
-        action=Once,
-        default="mcp",
-        help="the agent's name in the policy (default: mcp)",
-    )
-    judging.add_argument(
-        "--task", metavar="NAME", action=Once, default="", help="the task's name in the policy"
-    )
-    parser.add_argument(
-        "--listen",
-        metavar="HOST:PORT",
-        action=Once,
-        help="serve clients over HTTP, instead of standard streams",
-    )
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise argparse.ArgumentTypeError(
+            f"is `{text}`: give a number of seconds, more than 0 and at most 86400"
+        )
+    return seconds
+
+
+OPTIONS: Final = (
+    option("words -- COMMAND", "what starts the server", nargs=argparse.REMAINDER),
+    group(
+        "the servers",
+        option("--url URL", "the address of a server, instead of a command", action=Once),
+        option(
+            "--name NAME",
+            "whose the definitions are pinned as (default: by COMMAND or URL)",
+            action=Once,
+        ),
+        option(
+            "--server NAME=WHAT", "one of several servers, by name", action="append", default=[]
+        ),
+        option(
+            "--header NAME=VAR", "a header for URL, and its variable", action="append", default=[]
+        ),
+        option(
+            "--pass-header NAME",
+            "a header of the client that the servers get, besides `Authorization`",
+            action="append",
+            default=[],
+        ),
+        option(
+            "--timeout SECONDS",
+            "how long one request may take (default: 300)",
+            type=_seconds,
+            default=300.0,
+        ),
+    ),
+    group(
+        "judging",
+        option(
+            "--policy POLICY", "a policy file, or a pack (default: mcp)", action=Once, default="mcp"
+        ),
+        option("--env NAME", "an environment of the policy", action=Once),
+        option(
+            "--agent NAME",
+            "the agent's name in the policy (default: mcp)",
+            action=Once,
+            default="mcp",
+        ),
+        option("--task NAME", "the task's name in the policy", action=Once, default=""),
+    ),
+    option(
+        "--listen HOST:PORT", "serve clients over HTTP, instead of standard streams", action=Once
+    ),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -224,15 +212,3 @@ def _place(text: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or int(port) > 65_535:
         raise BadInput(f"`--listen` is `{text}`: give it as `HOST:PORT`, such as `127.0.0.1:8765`")
     return host.strip("[]"), int(port)
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise argparse.ArgumentTypeError(
-            f"is `{text}`: give a number of seconds, more than 0 and at most 86400"
-        )
-    return seconds

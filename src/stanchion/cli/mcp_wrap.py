@@ -11,7 +11,7 @@ from typing import Final
 
 from stanchion.adapters.mcp.wrapping import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
 from stanchion.cli.parser import Parser
-from stanchion.cli.terminal import put, visible
+from stanchion.cli.terminal import put_line, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
@@ -107,13 +107,13 @@ def _write(path: Path, text: str, like: Path) -> None:
 
 def _tell(verb: str, made: Rewritten) -> None:
     for name in made.changed:
-        put(sys.stdout, f"{visible(name)}: {_done(verb, name in made.anew)}")
+        put_line(f"{visible(name)}: {_done(verb, name in made.anew)}")
     for name in made.strangers:
-        put(sys.stdout, f"{visible(name)}: if it wants a login, set a header with its token first")
+        put_line(f"{visible(name)}: if it wants a login, set a header with its token first")
     for name, why in made.left.items():
-        put(sys.stdout, f"{visible(name)}: left as it is, {why}")
+        put_line(f"{visible(name)}: left as it is, {why}")
     if made.changed:
-        put(sys.stdout, "restart the client to make it so")
+        put_line("restart the client to make it so")
 
 
 def _done(verb: str, anew: bool) -> str:

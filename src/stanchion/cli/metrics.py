@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.cli.found_policy import load_given
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import PROJECT, STORE, group, option
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import StoreAway, opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.terminal import say
+from stanchion.cli.trouble import BadInput, in_words
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.standing.how_it_stands import switched_on
 from stanchion.runtime.standing.places import METRICS, METRICS_DIR
@@ -29,7 +29,6 @@ from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.guardrail_state import GuardrailState, states
 from stanchion.telemetry.server import server
-from stanchion.views.encode import json_line
 from stanchion.views.veiled import veiled
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
@@ -41,12 +40,9 @@ def show_guardrails(figures: Iterable[Series], policy: CompiledPolicy, as_json: 
     one."""
     found = states(figures, switched_on(policy))
     if as_json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         return
-    for line in table(
-        COLUMNS, [_row(one) for one in found], NUMBERS, Terminal.of(sys.stdout, os.environ)
-    ):
-        put(sys.stdout, line)
+    put_table(COLUMNS, [_row(one) for one in found], NUMBERS)
 
 
 def _row(one: GuardrailState) -> tuple[str, ...]:
@@ -104,43 +100,22 @@ GUARDRAILS: Final = "guardrails"
 LOOPBACK: Final = "127.0.0.1"
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show what all processes have counted, for people and for Prometheus"
-    parser: Parser = commands.add_parser(
-        "metrics", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "what",
-        metavar="guardrails",
-        nargs="?",
-        choices=[GUARDRAILS],
-        help="show each guardrail's state",
-    )
-    how = parser.add_mutually_exclusive_group()
-    how.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each series"
-    )
-    how.add_argument("--openmetrics", action="store_true", help="print the OpenMetrics 1.0 format")
-    how.add_argument(
-        "--serve", metavar="PORT", type=int, help="serve the figures over HTTP until you stop it"
-    )
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        default=LOOPBACK,
-        help=f"the address to listen on (default: {LOOPBACK})",
-    )
-    parser.add_argument(
-        "--policy", metavar="POLICY", help="the policy with the limits of budgets: a file or a pack"
-    )
-    parser.add_argument(
-        "--tenant",
-        metavar="NAME",
-        help="the tenant of the budgets (default: STANCHION_TENANT, or else `default`)",
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
+OPTIONS: Final = (
+    option("what guardrails", "show each guardrail's state", nargs="?", choices=[GUARDRAILS]),
+    group(
+        "",
+        option("--json", "answer with JSON, one line for each series"),
+        option("--openmetrics", "print the OpenMetrics 1.0 format"),
+        option("--serve PORT", "serve the figures over HTTP until you stop it", type=int),
+    ),
+    option("--host ADDRESS", f"the address to listen on (default: {LOOPBACK})", default=LOOPBACK),
+    option("--policy POLICY", "the policy with the limits of budgets: a file or a pack"),
+    option(
+        "--tenant NAME", "the tenant of the budgets (default: STANCHION_TENANT, or else `default`)"
+    ),
+    STORE,
+    PROJECT,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -163,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
         return _serve(args, found, policy, tenant)
     figures = _figures(args.store, found, policy, tenant, Trouble())
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in map(_data, figures)))
+        put_json(*map(_data, figures))
     else:
         sys.stdout.write(exposed(figures, args.openmetrics))
     return 0
@@ -232,9 +207,9 @@ def _serve(
             f"`--serve` is `{args.serve}`, which is not a port: give a number from 0 to 65535"
         ) from None
     except OSError as error:
-        why = error.strerror.lower() if error.strerror else str(error)
         raise BadInput(
-            f"nothing can be served at `{args.host}:{args.serve}`: {why}; choose another port"
+            f"nothing can be served at `{args.host}:{args.serve}`: {in_words(error)}; choose "
+            "another port"
         ) from None
     with made:
         say(

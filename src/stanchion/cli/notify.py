@@ -8,11 +8,11 @@ import platform
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.parser import Parser, nearest
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.options import know_verb, option
+from stanchion.cli.printing import put_json, put_table
+from stanchion.cli.terminal import Terminal, put_line, tell, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.notify_file import (
@@ -61,24 +61,16 @@ exit status:
   2  there is no such file, or it is wrong"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "test the destinations of notices, list pending notices, and send them"
-    parser: Parser = commands.add_parser(
-        "notify", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="test|waiting|send|secret", help="what to do")
-    parser.add_argument("--file", metavar="FILE", help="the configuration file for notices")
-    parser.add_argument("--json", action="store_true", help="answer with JSON, one line for each")
+OPTIONS: Final = (
+    option("verb test|waiting|send|secret", "what to do"),
+    option("--file FILE", "the configuration file for notices"),
+    option("--json", "answer with JSON, one line for each"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for; a file that is wrong is bad input."""
-    if args.verb not in VERBS:
-        known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
-        raise BadInput(
-            f"`stanchion notify` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("notify", args.verb, VERBS)
     try:
         return VERBS[args.verb](args)
     except NotifyError as error:
@@ -92,7 +84,7 @@ def _test(args: argparse.Namespace) -> int:
         Occurrence(kind=Kind.TEST, at=wall_ms(), text=text, id=new_id()), platform.node()
     )
     status = DONE
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     for name, destination in post.destinations.items():
         outcome = destination.send(test)
         status = status if outcome.delivered else FAILED
@@ -103,14 +95,14 @@ def _test(args: argparse.Namespace) -> int:
                 "said": outcome.said,
                 "id": test.id,
             }
-            sys.stdout.buffer.write(json_line(answer))
+            put_json(answer)
             continue
         word = (
             terminal.paint("delivered", "good")
             if outcome.delivered
             else terminal.paint("failed   ", "bad")
         )
-        put(sys.stdout, f"{word}  {name}: {visible(outcome.said)}")
+        put_line(f"{word}  {name}: {visible(outcome.said)}")
     return status
 
 
@@ -118,9 +110,9 @@ def _waiting(args: argparse.Namespace) -> int:
     path = _file(args)
     found = list(waiting(spool_folder(path, os.environ)))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     elif not found:
-        say(sys.stdout, "no notice waits")
+        tell("no notice waits")
     else:
         rows = [
             (
@@ -134,8 +126,7 @@ def _waiting(args: argparse.Namespace) -> int:
             )
             for one in found
         ]
-        for line in table(COLUMNS, rows, {"tries"}, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_table(COLUMNS, rows, {"tries"})
     return FAILED if found else DONE
 
 
@@ -152,12 +143,12 @@ def _send(args: argparse.Namespace) -> int:
             )
             continue
         why = f", of the last one: {visible(left[-1].said)}" if left else ""
-        say(sys.stdout, f"{name}: {delivered} delivered, {len(left)} still wait{why}")
+        tell(f"{name}: {delivered} delivered, {len(left)} still wait{why}")
     return FAILED if any(left for _, left in sent.values()) else DONE
 
 
 def _secret(_args: argparse.Namespace) -> int:
-    put(sys.stdout, new_secret())
+    put_line(new_secret())
     return DONE
 
 

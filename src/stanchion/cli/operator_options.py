@@ -12,10 +12,9 @@ from stanchion import Shield
 from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
 from stanchion.audit.errors import TrailError
 from stanchion.cli.answerers import answerer, whoever
-from stanchion.cli.parser import Parser
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, named_project, told
+from stanchion.cli.terminal import say, tell
+from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.whose import named_project, told
 from stanchion.kernel.state import FOREVER, StoreLost
 from stanchion.kernel.states import Mark
 from stanchion.runtime.errors import StateError
@@ -50,38 +49,14 @@ exit status:
   2  not done: you are not allowed to, a halt prevents it, or the store cannot be used"""
 
 
-def add_options(parser: Parser, why: bool = True, scoped: str = "") -> None:
-    """Add the options that all of them have, and what they do to a scope, where they take one."""
-    if scoped:
-        parser.add_argument(
-            "scope",
-            metavar="SCOPE",
-            nargs="?",
-            default="",
-            help=f"what to {scoped} (default: the whole tenant)",
-        )
-    if why:
-        parser.add_argument(
-            "--why", metavar="WORDS", default="", help="the reason, for agents and for the trail"
-        )
-    parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-
-
 def loaded(args: argparse.Namespace) -> Shield:
     """A shield on the store that is named; one that cannot be opened is bad input."""
     leave_out(ANSWERED)
-    try:
+    with AsBadInput(StoreError):
         policy = getattr(args, "policy", None)
         shield: Shield = args.load(
             "default" if policy is None else policy, store=args.store, **named_project(args)
         )
-    except StoreError as error:
-        raise BadInput(str(error)) from None
     return shield
 
 
@@ -103,17 +78,14 @@ def operate(
 ) -> int:
     """Change a state in the store, as somebody, and say what it is now. What `loosens` is an
     operator's."""
-    with loaded(args) as shield:
-        try:
-            change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
-            tenant, name = (
-                ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
-            )
-            standing = shield.standing(tenant)
-        except (StateError, ValueError, StoreLost, TicketError) as error:
-            raise BadInput(str(error)) from None
+    with loaded(args) as shield, AsBadInput(StateError, ValueError, StoreLost, TicketError):
+        change(shield, answerer(args, shield) if loosens else args.by if args.by else whoever())
+        tenant, name = (
+            ("*", "") if args.scope == "fleet" else (shield.tenancy.of(args.tenant), args.scope)
+        )
+        standing = shield.standing(tenant)
     mark = standing.marks.get(name, Mark()) if name else standing.own
     about = veiled(args.scope if args.scope else f"tenant {tenant}")
     until = f" until {shown(mark.until)}" if 0 < mark.until < FOREVER else ""
-    say(sys.stdout, f"{about} is {NOW[mark.state]}{until}{veiled(told(args))}")
+    tell(f"{about} is {NOW[mark.state]}{until}{veiled(told(args))}")
     return 0

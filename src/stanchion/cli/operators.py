@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
@@ -14,17 +14,14 @@ from stanchion.approvals.keys import PublicKey, make_key_file, public_of
 from stanchion.approvals.new_key import check_packages
 from stanchion.approvals.operators import Operator, Roster
 from stanchion.approvals.terminal import from_fd, passphrase
-from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
-from stanchion.cli.parser import Parser
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, check_verb, option
+from stanchion.cli.printing import put_json, table
+from stanchion.cli.terminal import Terminal, put_lines, say, tell
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
-from stanchion.cli.whose import add_project
 from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.views.encode import json_line
 from stanchion.views.operators import OperatorView, operators
 from stanchion.views.times import shown
 
@@ -70,36 +67,21 @@ TAKES: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "manage the people who may approve what an agent may not do"
-    parser: Parser = commands.add_parser(
-        "operators", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb", metavar="list|add|rotate|revoke", nargs="?", default="list", help="what to do"
-    )
-    parser.add_argument(
-        "name", metavar="NAME", nargs="?", help="the operator: a-z, 0-9, `.`, `_`, `-`, `@`"
-    )
-    parser.add_argument(
-        "--public", metavar="FILE", help="their public key (default: make a new key here)"
-    )
-    parser.add_argument(
-        "--roles", metavar="ROLES", help=f"their roles, separated by commas (default: {OPERATOR})"
-    )
-    parser.add_argument(
-        "--agents",
-        metavar="NAMES",
-        help="agents that work for them, separated by commas; others answer their requests",
-    )
-    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each operator"
-    )
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb list|add|rotate|revoke", "what to do", nargs="?", default="list"),
+    option("name NAME", "the operator: a-z, 0-9, `.`, `_`, `-`, `@`", nargs="?"),
+    option("--public FILE", "their public key (default: make a new key here)"),
+    option("--roles ROLES", f"their roles, separated by commas (default: {OPERATOR})"),
+    option(
+        "--agents NAMES",
+        "agents that work for them, separated by commas; others answer their requests",
+    ),
+    BY,
+    STORE,
+    PROJECT,
+    option("--json", "answer with JSON, one line for each operator"),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -141,18 +123,17 @@ def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
         "revoke": "is no longer an operator",
     }
     if made is not None:
-        say(sys.stdout, f"a new key is in {made}: keep it where no agent can use it")
-    say(sys.stdout, f"{args.name} {done[args.verb]}")
+        tell(f"a new key is in {made}: keep it where no agent can use it")
+    tell(f"{args.name} {done[args.verb]}")
     if not roster.enrolled:
-        say(
-            sys.stdout,
+        tell(
             "running processes, a broker included, do not know this first operator yet: restart "
             "them",
         )
     if args.verb != "revoke":
         stands_for = f", agents: [{', '.join(agents)}]" if agents else ""
         entry = f"{{key: {key}, roles: [{', '.join(roles)}]{stands_for}}}"
-        say(sys.stdout, f"to pin it in a policy:  operators: {{{args.name}: {entry}}}")
+        tell(f"to pin it in a policy:  operators: {{{args.name}: {entry}}}")
     return 0
 
 
@@ -207,16 +188,13 @@ def _words(text: str) -> tuple[str, ...]:
 def _list(args: argparse.Namespace, roster: Roster) -> int:
     found = operators(roster)
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
-        sys.stdout.buffer.flush()
+        put_json(*found)
         return 0
     columns = ("operator", "roles", "agents", "key", "added by", "since")
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in table(columns, list(map(_row, found)), (), terminal) if found else ():
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(table(columns, list(map(_row, found)), (), terminal) if found else ())
     if not found:
-        say(
-            sys.stdout,
+        tell(
             "there are no operators yet: `stanchion operators add NAME` adds the first one",
         )
     if roster.trouble:

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from stanchion.cli.answerers import add_answerer
 from stanchion.cli.found_policy import found_data, found_lines, given
 from stanchion.cli.loosens import loosens
-from stanchion.cli.parser import nearest
+from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, know_verb, option
 from stanchion.cli.policy_trust import trust
+from stanchion.cli.printing import put_json
 from stanchion.cli.refused_policies import refused, refused_lines
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, put_line, put_lines, visible
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
@@ -26,7 +23,6 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import described_packs
 from stanchion.policy.said import beyond_defaults, said_of
 from stanchion.policy.schema import table_of
-from stanchion.views.encode import json_line
 
 SAME: Final = 0
 DIFFERENT: Final = 1
@@ -78,56 +74,30 @@ exit status:
   2  a policy does not load"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show a policy in effect, compare two, list the shipped ones"
-    parser = commands.add_parser(
-        "policy", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="show|diff|loosens|trust|propose|packs", help="what to do")
-    parser.add_argument(
-        "policies", metavar="POLICY", nargs="*", help="a policy file, a pack, or `found`"
-    )
-    parser.add_argument(
-        "--env", metavar="NAME", action="append", default=[], help="in this environment"
-    )
-    parser.add_argument("--json", action="store_true", help="answer with one line of JSON")
-    trusts = parser.add_argument_group("trust")
-    trusts.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
-    trusts.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(trusts)
-    _add_proposing(parser.add_argument_group("propose"))
-    add_answerer(parser)
-
-
-def _add_proposing(group: Any) -> None:
-    group.add_argument(
-        "--trail", metavar="DIR|URL", help="the trail to read (default: that of the project)"
-    )
-    group.add_argument("--schema", metavar="NAME", help="the schema of the records in a database")
-    group.add_argument(
-        "--tenant", metavar="NAME", default="default", help="whose approvals (default: default)"
-    )
-    group.add_argument(
-        "--least", metavar="N", type=int, help="approved at least N times (default: 5)"
-    )
-    group.add_argument("--people", metavar="N", type=int, help="by at least N people (default: 1)")
-    group.add_argument("--days", metavar="N", type=int, help="within the last N days (default: 90)")
-    group.add_argument(
-        "--lasts", metavar="DAYS", type=int, help="how long a rule holds (default: 30)"
-    )
-    group.add_argument(
-        "--write", metavar="FILE", help="write the rules to a new policy file that extends POLICY"
-    )
+OPTIONS: Final = (
+    option("verb show|diff|loosens|trust|propose|packs", "what to do"),
+    option("policies POLICY", "a policy file, a pack, or `found`", nargs="*"),
+    option("--env NAME", "in this environment", action="append", default=[]),
+    ONE_LINE,
+    group("trust", WHY, STORE, PROJECT),
+    group(
+        "propose",
+        option("--trail DIR|URL", "the trail to read (default: that of the project)"),
+        option("--schema NAME", "the schema of the records in a database"),
+        option("--tenant NAME", "whose approvals (default: default)", default="default"),
+        option("--least N", "approved at least N times (default: 5)", type=int),
+        option("--people N", "by at least N people (default: 1)", type=int),
+        option("--days N", "within the last N days (default: 90)", type=int),
+        option("--lasts DAYS", "how long a rule holds (default: 30)", type=int),
+        option("--write FILE", "write the rules to a new policy file that extends POLICY"),
+    ),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Do what was asked for; a policy that does not load is bad input."""
-    if args.verb not in VERBS:
-        known = f"write {', '.join(f'`{verb}`' for verb in VERBS)}"
-        raise BadInput(
-            f"`stanchion policy` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("policy", args.verb, VERBS)
     takes, work = VERBS[args.verb]
     if len(args.policies) != takes:
         wanted = ("no policy", "one policy", "two policies")[takes]
@@ -163,16 +133,14 @@ def _show(args: argparse.Namespace) -> int:
             "policy": policy.file,
             **({} if found is None else {"found": found_data(found)}),
         }
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
         return SAME
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in (*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines([*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)])
     if found is not None:
-        put(sys.stdout, "")
-        put(sys.stdout, terminal.paint("found", "bold"))
-        for line in found_lines(found, terminal):
-            put(sys.stdout, line)
+        put_line("")
+        put_line(terminal.paint("found", "bold"))
+        put_lines(found_lines(found, terminal))
     return SAME
 
 
@@ -251,21 +219,19 @@ def _diff(args: argparse.Namespace) -> int:
     found = differences(old, new)
     if args.json:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
         return DIFFERENT if found else SAME
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     for change in found:
-        for line in _change(change, terminal):
-            put(sys.stdout, line)
+        put_lines(_change(change, terminal))
     if old.hash == new.hash:
-        put(sys.stdout, f"the same policy, hash {old.hash}")
+        put_line(f"the same policy, hash {old.hash}")
     elif not found:
-        put(
-            sys.stdout,
+        put_line(
             f"the same in effect, written differently: hash {old.hash[:12]} and {new.hash[:12]}",
         )
     else:
-        put(sys.stdout, terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+        put_line(terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
     return DIFFERENT if found else SAME
 
 
@@ -301,11 +267,11 @@ def _packs(args: argparse.Namespace) -> int:
     found = described_packs()
     if args.json:
         shown = [{"name": name, "description": description} for name, description in found.items()]
-        sys.stdout.write(json_line(shown).decode())
+        put_json(shown)
         return SAME
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     for name, description in found.items():
-        put(sys.stdout, f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
+        put_line(f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
     return SAME
 
 

@@ -15,7 +15,7 @@ from stanchion.approvals.request import Request
 from stanchion.cli.answerers import answerer
 from stanchion.cli.loosening_lines import loosening_lines
 from stanchion.cli.operator_options import answered
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.kernel.scopes import FLEET
@@ -44,15 +44,14 @@ def trust(args: argparse.Namespace) -> int:
     said = {"policy": str(name), "env": env, "why": args.why}
     request = Request(purpose=Purpose.POLICY, tenant=FLEET, subject=hashed, said=said)
 
-    say(sys.stdout, f"{name} has the hash {hashed}")
+    tell(f"{name} has the hash {hashed}")
 
     def said_so(shield: Shield) -> int:
-        for line in _changes(last_text(shield, document, env), policy):
-            put(sys.stdout, line)
+        put_lines(_changes(last_text(shield, document, env), policy))
         sys.stdout.flush()
         shield.act(request, answerer(args, shield))
         keep_text(shield, document, env)
-        say(sys.stdout, f"{name} is trusted as it is now: hash {hashed}")
+        tell(f"{name} is trusted as it is now: hash {hashed}")
         return 0
 
     return answered(args, said_so)
@@ -63,7 +62,7 @@ def _changes(old: CompiledPolicy | None, new: CompiledPolicy) -> Iterator[str]:
     if old is None:
         yield "no policy of this name was trusted before: there is nothing to compare it with"
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     yield f"compared with what was trusted last, hash {old.hash}:"
     yield from loosening_lines(loosenings(old, new), terminal)
     for change in differences(old, new):

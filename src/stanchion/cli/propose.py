@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
@@ -14,12 +12,11 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.cli.found_policy import given
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.printing import put_json
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import whose
+from stanchion.cli.trouble import BadInput, in_words
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.proposed.proposals import Proposal, Proposals, Terms, proposals
 from stanchion.views.times import day
 
@@ -39,19 +36,18 @@ def propose(args: argparse.Namespace) -> int:
             raise BadInput(f"`--{name} {said[term]}` is too small: give 1 or more")
     source = args.policies[0]
     policy = given(source, args.env[0] if args.env else None).policy
-    with records_in(args.trail, whose(args.project, args.store), args.schema) as reader:
+    with records_in(args, store=args.store) as reader:
         found = proposals(reader, policy, Terms(**said), wall_ms(), args.tenant)
         tell_unread(reader)
     if args.write is not None and found.proposed:
         _write(Path(args.write), source, policy.file.name, found)
     if args.json:
-        sys.stdout.write(json_line(found).decode())
+        put_json(found)
         return DONE
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(found, terminal):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(_lines(found, terminal))
     if args.write is not None and found.proposed:
-        say(sys.stdout, f"written to {args.write}; nothing is in force before somebody loads it")
+        tell(f"written to {args.write}; nothing is in force before somebody loads it")
     return DONE
 
 
@@ -109,8 +105,7 @@ def _write(path: Path, source: str, name: str, found: Proposals) -> None:
     except FileExistsError:
         raise BadInput(f"`{path}` is there already: name another file") from None
     except OSError as error:
-        reason = error.strerror.lower() if error.strerror else str(error)
-        raise BadInput(f"`{path}` cannot be written: {reason}") from None
+        raise BadInput(f"`{path}` cannot be written: {in_words(error)}") from None
 
 
 def _plain(one: Proposal) -> dict[str, Any]:

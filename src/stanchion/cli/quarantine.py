@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.operator_options import APPLIES, EXIT, add_options, operate
-from stanchion.cli.parser import Parser
+from stanchion.cli.operator_options import APPLIES, EXIT, operate
+from stanchion.cli.options import CHANGE, option
 from stanchion.cli.times import lasting_s
 
 USAGE: Final = """stanchion quarantine SCOPE [--for TIME] [--why WORDS] [--by NAME]
@@ -26,22 +26,17 @@ examples:
 {EXIT}"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "isolate a tool, an agent or a run for a time, while others continue"
-    parser: Parser = commands.add_parser(
-        "quarantine", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("scope", metavar="SCOPE", help="`tool:NAME`, `agent:NAME` or `run:ID`")
-    parser.add_argument(
-        "--for",
-        metavar="TIME",
+OPTIONS: Final = (
+    option("scope SCOPE", "`tool:NAME`, `agent:NAME` or `run:ID`"),
+    option(
+        "--for TIME",
+        "how long: 90s, 15m, 2h, 1d (default: 5m)",
         dest="for_s",
         type=lasting_s,
         default=300.0,
-        help="how long: 90s, 15m, 2h, 1d (default: 5m)",
-    )
-    add_options(parser)
+    ),
+    *CHANGE,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.answerers import WAYS, add_answerer
-from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
-from stanchion.cli.parser import Parser
+from stanchion.cli.answerers import WAYS
+from stanchion.cli.operator_options import EXIT, SCOPES, operate
+from stanchion.cli.options import ANSWERER, CHANGE, scope
 
 USAGE: Final = """stanchion resume [SCOPE] [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]
        [--store URL]"""
@@ -28,14 +28,11 @@ examples:
 {EXIT}"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "return to normal after a halt, safe mode, a quarantine or a warning"
-    parser: Parser = commands.add_parser(
-        "resume", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    add_options(parser, scoped="act on")
-    add_answerer(parser)
+OPTIONS: Final = (
+    scope("act on"),
+    *CHANGE,
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,17 +4,15 @@ operators."""
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.request import Request
-from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
-from stanchion.cli.parser import Parser
-from stanchion.cli.terminal import say
-from stanchion.cli.whose import add_project
+from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, option
+from stanchion.cli.terminal import tell
 from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.operating.retention import SUBJECT
 
@@ -40,26 +38,25 @@ exit status:
   2  the store or the key cannot be used"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "set which old records may be removed from the trail"
-    parser: Parser = commands.add_parser(
-        "retention", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--days", metavar="N", type=_positive, help="records older than this may be removed"
-    )
-    parser.add_argument(
-        "--megabytes",
-        metavar="N",
-        type=_positive,
-        help="records above this size may be removed, oldest first",
-    )
-    parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
-    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    add_answerer(parser)
+def _positive(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 < number < 1e9:
+        raise argparse.ArgumentTypeError(f"is `{text}`: give a positive number")
+    return number
+
+
+OPTIONS: Final = (
+    option("--days N", "records older than this may be removed", type=_positive),
+    option("--megabytes N", "records above this size may be removed, oldest first", type=_positive),
+    WHY,
+    BY,
+    STORE,
+    PROJECT,
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -73,8 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
     def said_so(shield: Shield) -> int:
         shield.act(request, answerer(args, shield))
-        say(
-            sys.stdout,
+        tell(
             f"what is {leaves} may be removed from the trail"
             if leaves
             else "nothing is removed from the trail",
@@ -82,13 +78,3 @@ def run(args: argparse.Namespace) -> int:
         return 0
 
     return answered(args, said_so)
-
-
-def _positive(text: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = -1.0
-    if not 0 < number < 1e9:
-        raise argparse.ArgumentTypeError(f"is `{text}`: give a positive number")
-    return number

@@ -12,8 +12,9 @@ import msgspec
 
 from stanchion.audit.manifest_check import NoManifest, read
 from stanchion.audit.reader import Reader
+from stanchion.cli.printing import put_json
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import put, say
+from stanchion.cli.terminal import put_line, tell
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
@@ -35,7 +36,7 @@ def manifest(args: argparse.Namespace) -> int:
         )
     if args.out is not None:
         _write(Path(args.out), made)
-        say(sys.stdout, f"wrote {args.out}")
+        tell(f"wrote {args.out}")
         return 0
     sys.stdout.buffer.write(json_line(made) if args.json else _pages(made))
     return 0
@@ -65,7 +66,7 @@ def verify(args: argparse.Namespace) -> int:
     with progress("looking") as done:
         found = checked(data, reader, Path(args.id).parent, done)
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
     else:
         _tell(found)
     return 0 if found.whole else CHANGED
@@ -83,13 +84,12 @@ def _reader(args: argparse.Namespace) -> Reader | None:
 
 def _tell(found: ManifestView) -> None:
     for one in found.wrong:
-        put(sys.stdout, f"{one.field}: {one.why}")
+        put_line(f"{one.field}: {one.why}")
     if found.known is None:
-        put(
-            sys.stdout,
+        put_line(
             "note: there is no trail to hold it against: it was held against its own hashes",
         )
     elif not found.known:
-        put(sys.stdout, "note: the trail does not know it: it was held against its own hashes")
+        put_line("note: the trail does not know it: it was held against its own hashes")
     fields = "1 field" if len(found.wrong) == 1 else f"{len(found.wrong)} fields"
-    put(sys.stdout, "whole" if found.whole else f"not whole: {fields} changed")
+    put_line("whole" if found.whole else f"not whole: {fields} changed")

@@ -6,21 +6,20 @@ import argparse
 import os
 import sys
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.burn_lines import burn_lines
-from stanchion.cli.parser import Parser, count, nearest
+from stanchion.cli.options import PROJECT, know_verb, option
+from stanchion.cli.parser import count
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress
-from stanchion.cli.run_lines import STYLES, run_lines
+from stanchion.cli.run_lines import STYLES, burn_lines, run_lines
 from stanchion.cli.screen import look_of
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
+from stanchion.cli.terminal import Terminal, put_line, put_lines, say
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.whose import whose
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.encode import json_line
 from stanchion.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
 from stanchion.views.times import shown, span
 from stanchion.views.trails import digits_of
@@ -80,33 +79,17 @@ DOES: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "list runs and their state, or show one in full"
-    parser: Parser = commands.add_parser(
-        "runs", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb", metavar="show|manifest|verify", nargs="?", help="what to do with one run"
-    )
-    parser.add_argument(
-        "id", metavar="ID", nargs="?", help="the run's ID, `last` is the newest; or a manifest"
-    )
-    parser.add_argument(
-        "-n", "--lines", metavar="N", type=count, help="how many runs (default: 20)"
-    )
-    parser.add_argument("--all", action="store_true", help="all runs")
-    parser.add_argument("--trail", metavar="DIR", help="the folder of the trail")
-    parser.add_argument(
-        "--store", metavar="URL", help="the store with the run's budgets: a file or a URL"
-    )
-    parser.add_argument(
-        "--out", metavar="FILE", help="where to write the manifest (default: standard output)"
-    )
-    add_project(parser)
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each run"
-    )
+OPTIONS: Final = (
+    option("verb show|manifest|verify", "what to do with one run", nargs="?"),
+    option("id ID", "the run's ID, `last` is the newest; or a manifest", nargs="?"),
+    option("-n, --lines N", "how many runs (default: 20)", type=count),
+    option("--all", "all runs"),
+    option("--trail DIR", "the folder of the trail"),
+    option("--store URL", "the store with the run's budgets: a file or a URL"),
+    option("--out FILE", "where to write the manifest (default: standard output)"),
+    PROJECT,
+    option("--json", "answer with JSON, one line for each run"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -117,9 +100,8 @@ def run(args: argparse.Namespace) -> int:
         if args.out is not None:
             raise BadInput("`--out` is for `stanchion runs manifest`: the list is printed")
         return _list(args)
-    if args.verb not in DOES:
-        one = f"to see one run, write `stanchion runs show {args.verb}`"
-        raise BadInput(f"`stanchion runs` cannot `{args.verb}`: {nearest(args.verb, DOES, one)}")
+    one = f"to see one run, write `stanchion runs show {args.verb}`"
+    know_verb("runs", args.verb, DOES, one)
     if args.all or args.lines is not None:
         raise BadInput(
             f"`--all` and `-n` are for the list: `stanchion runs {args.verb}` {DOES[args.verb]}"
@@ -151,12 +133,11 @@ def _list(args: argparse.Namespace) -> int:
         state = whose(args.project)
         found = list(runs(reader_of(args.trail, state), most, done, _kept_by(args, state)))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
         return 0
     if not found:
-        put(sys.stdout, "no run is recorded yet")
+        put_line("no run is recorded yet")
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
     styles = [
         {
             "state": "bad" if one.flagged else STYLES[one.state],
@@ -165,8 +146,7 @@ def _list(args: argparse.Namespace) -> int:
         }
         for one in found
     ]
-    for line in table(COLUMNS, [_row(one) for one in found], NUMBERS, terminal, styles):
-        put(sys.stdout, line)
+    put_table(COLUMNS, [_row(one) for one in found], NUMBERS, styles)
     return 0
 
 
@@ -190,12 +170,11 @@ def _show(args: argparse.Namespace) -> int:
             f"there is no run `{args.id}` in `{reader.folder}`: `stanchion runs` lists the newest"
         )
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     budgets = burn_lines(found, terminal, look_of(sys.stdout).unicode)
-    for line in run_lines(found, terminal, digits_of(reader), budgets):
-        put(sys.stdout, line)
+    put_lines(run_lines(found, terminal, digits_of(reader), budgets))
     return 0
 
 

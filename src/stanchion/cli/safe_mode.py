@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.answerers import WAYS, add_answerer
-from stanchion.cli.operator_options import EXIT, SCOPES, add_options, operate
-from stanchion.cli.parser import Parser
+from stanchion.cli.answerers import WAYS
+from stanchion.cli.operator_options import EXIT, SCOPES, operate
+from stanchion.cli.options import ANSWERER, CHANGE, option, scope
 
 USAGE: Final = """stanchion safe-mode on|off [SCOPE] [--why WORDS] [--by NAME] [--tenant NAME]
        [--store URL]"""
@@ -30,15 +30,12 @@ Only an operator may switch it off.
 {EXIT}"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "refuse every tool call and every retry, until it is switched off again"
-    parser: Parser = commands.add_parser(
-        "safe-mode", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("what", metavar="on|off", choices=("on", "off"), help="switch it on or off")
-    add_options(parser, scoped="put into safe mode")
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("what on|off", "switch it on or off", choices=("on", "off")),
+    scope("put into safe mode"),
+    *CHANGE,
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:

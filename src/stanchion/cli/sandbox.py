@@ -5,13 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.options import JSON, option
+from stanchion.cli.printing import table
+from stanchion.cli.terminal import Terminal, tell
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.sandbox.standing import Standing, standing
 
@@ -32,29 +33,18 @@ exit status:
   2  you are not root, and gave `--user`; or it is no user that commands run as"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show behind which walls commands can run on this machine"
-    parser = commands.add_parser(
-        "sandbox", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--user",
-        metavar="UID",
-        type=int,
-        help="as this user (a number); only root can; 65534 otherwise",
-    )
-    parser.add_argument("--json", action="store_true", help="answer with JSON")
+OPTIONS: Final = (
+    option("--user UID", "as this user (a number); only root can; 65534 otherwise", type=int),
+    JSON,
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the walls."""
     if args.user is not None and os.getuid() != 0:
         raise BadInput("only root can try walls as another user: leave `--user` away")
-    try:
+    with AsBadInput(SandboxError):
         found = standing(args.user)
-    except SandboxError as error:
-        raise BadInput(str(error)) from None
     if args.json:
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
     else:
@@ -62,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
             ("kind", "stands", "lacks"),
             [_row(one) for one in found],
             (),
-            Terminal.of(sys.stdout, os.environ),
+            Terminal.of_stdout(),
         ):
-            say(sys.stdout, line)
+            tell(line)
     return 0 if any(one.walls for one in found) else 1
 
 

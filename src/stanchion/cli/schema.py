@@ -6,9 +6,10 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.terminal import say
+from stanchion.cli.options import option
+from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.json_schema import policy_schema
 
@@ -31,16 +32,10 @@ exit status:
   2  the file cannot be written"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "write the JSON Schema of policy files, for editors"
-    parser = commands.add_parser(
-        "schema", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "--out", metavar="FILE", help="write it to this file instead of printing it"
-    )
-    parser.add_argument("--json", action="store_true", help="in one line")
+OPTIONS: Final = (
+    option("--out FILE", "write it to this file instead of printing it"),
+    option("--json", "in one line"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -56,6 +51,6 @@ def run(args: argparse.Namespace) -> int:
         raise BadInput(
             f"`{args.out}` cannot be written: {reason.lower()}; use another file"
         ) from None
-    say(sys.stdout, f"{args.out} is written. Put this line on top of a policy beside it:")
-    say(sys.stdout, f"  # yaml-language-server: $schema={Path(args.out).name}")
+    tell(f"{args.out} is written. Put this line on top of a policy beside it:")
+    tell(f"  # yaml-language-server: $schema={Path(args.out).name}")
     return 0

@@ -4,23 +4,19 @@ fingerprint."""
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
-from stanchion.cli.answerers import add_answerer, answerer, whoever
-from stanchion.cli.operator_options import add_options, loaded
-from stanchion.cli.parser import Parser
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
+from stanchion.cli.answerers import answerer, whoever
+from stanchion.cli.operator_options import loaded
+from stanchion.cli.options import ANSWERER, CHANGE, check_verb, option
+from stanchion.cli.printing import put_json, put_table
+from stanchion.cli.terminal import tell
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.views.allowances import AllowanceView, allowance_view
-from stanchion.views.encode import json_line
 from stanchion.views.times import shown
 
 NOTHING: Final = 1
@@ -62,30 +58,15 @@ TAKES: Final = {
 }
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "allow a value that was mistaken for a secret, and list known kinds"
-    parser: Parser = commands.add_parser(
-        "secrets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="allow|allowed|forget|kinds", help="what to do")
-    parser.add_argument(
-        "fingerprint",
-        metavar="FINGERPRINT",
-        nargs="?",
-        help="the 12 digits that `stanchion explain` shows",
-    )
-    parser.add_argument(
-        "--once", action="store_true", help="valid only for the first action that uses it"
-    )
-    parser.add_argument(
-        "--tool", metavar="NAME", default="", help="only in calls and results of this tool"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each allowance"
-    )
-    add_options(parser)
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb allow|allowed|forget|kinds", "what to do"),
+    option("fingerprint FINGERPRINT", "the 12 digits that `stanchion explain` shows", nargs="?"),
+    option("--once", "valid only for the first action that uses it"),
+    option("--tool NAME", "only in calls and results of this tool", default=""),
+    option("--json", "answer with JSON, one line for each allowance"),
+    *CHANGE,
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -97,36 +78,29 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.verb == "kinds":
         return _kinds()
-    try:
-        with loaded(args) as shield:
-            return _kept(args, shield, Allowances(shield, args.tenant))
-    except (StoreLost, ValueError, TicketError) as error:
-        raise BadInput(str(error)) from None
+    with AsBadInput(StoreLost, ValueError, TicketError), loaded(args) as shield:
+        return _kept(args, shield, Allowances(shield, args.tenant))
 
 
 def _kept(args: argparse.Namespace, shield: Shield, kept: Allowances) -> int:
     by = args.by if args.by else whoever()
     if args.verb == "allow":
         made = kept.allow(args.fingerprint, args.once, args.tool, args.why, answerer(args, shield))
-        say(sys.stdout, f"{made.fingerprint} is allowed {_how(allowance_view(made))}")
+        tell(f"{made.fingerprint} is allowed {_how(allowance_view(made))}")
         return 0
     if args.verb == "forget":
         if kept.forget(args.fingerprint, by, args.why):
-            say(sys.stdout, f"{args.fingerprint} is no longer allowed")
+            tell(f"{args.fingerprint} is no longer allowed")
             return 0
-        say(sys.stdout, f"{args.fingerprint} was not allowed")
+        tell(f"{args.fingerprint} was not allowed")
         return NOTHING
     listed = list(map(allowance_view, kept.listed()))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in listed))
-        sys.stdout.buffer.flush()
+        put_json(*listed)
     elif not listed:
-        say(sys.stdout, "nothing is allowed")
+        tell("nothing is allowed")
     else:
-        for line in table(
-            COLUMNS, [_row(one) for one in listed], (), Terminal.of(sys.stdout, os.environ)
-        ):
-            put(sys.stdout, line)
+        put_table(COLUMNS, [_row(one) for one in listed], ())
     return 0
 
 
@@ -142,5 +116,5 @@ def _kinds() -> int:
     from stanchion.guards.secrets.index import indexed
 
     for rule, _ in indexed():
-        say(sys.stdout, rule.kind)
+        tell(rule.kind)
     return 0

@@ -4,31 +4,28 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.answerers import add_answerer
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import ANSWERER, DOER, PROJECT, STORE, TENANT, option
+from stanchion.cli.printing import put_json, table
 from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.stored import hold_lines, tenant_lines
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, whose
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
+from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.whose import whose
 from stanchion.runtime.standing.projects import MARKERS
 from stanchion.runtime.standing.state_places import SHARED, Whose
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store, StoreError
 from stanchion.views.amounts import size
-from stanchion.views.encode import json_line
 from stanchion.views.projects import ProjectView, project_states
 from stanchion.views.stored import MOST, by_tenant, cells, holds
 from stanchion.views.times import shown
 from stanchion.views.veiled import veiled
-from stanchion.views.where import StatePlace, former, where
+from stanchion.views.where import StatePlace, where
 
 
 def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:
@@ -94,41 +91,19 @@ exit status:
   2  the store cannot be read; nobody has locked that""".replace("MARKS", ", ".join(MARKERS))
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show what the store holds: shield state, counters, records, holds"
-    parser: Parser = commands.add_parser(
-        "state", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "prefix",
-        metavar="PREFIX",
-        nargs="?",
-        default="",
-        help="show only names that start with this",
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--where", action="store_true", help="show only which state is used, and why"
-    )
-    parser.add_argument(
-        "--projects", action="store_true", help="list the states of all your projects instead"
-    )
-    parser.add_argument(
-        "--break-lock", metavar="NAME", default="", help="release what is locked under this name"
-    )
-    parser.add_argument(
-        "--why", metavar="WORDS", default="", help="the reason for that, for the trail"
-    )
-    parser.add_argument("--by", metavar="NAME", default="", help="who does it (default: you)")
-    parser.add_argument(
-        "--tenant", metavar="NAME", help="the tenant (default: STANCHION_TENANT, or else `default`)"
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each thing"
-    )
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("prefix PREFIX", "show only names that start with this", nargs="?", default=""),
+    STORE,
+    PROJECT,
+    option("--where", "show only which state is used, and why"),
+    option("--projects", "list the states of all your projects instead"),
+    option("--break-lock NAME", "release what is locked under this name", default=""),
+    option("--why WORDS", "the reason for that, for the trail", default=""),
+    DOER,
+    TENANT,
+    option("--json", "answer with JSON, one line for each thing"),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -147,7 +122,7 @@ def run(args: argparse.Namespace) -> int:
     state = whose(args.project, args.store)
     if args.where:
         if args.json:
-            sys.stdout.buffer.write(json_line(veiled(_where(args, state))))
+            put_json(veiled(_where(args, state)))
         else:
             _say_where(args, state)
         return 0
@@ -161,36 +136,24 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _where(args: argparse.Namespace, state: Whose) -> StatePlace:
-    try:
+    with AsBadInput(OSError, StoreError):
         return where(state, args.store, args.project)
-    except (OSError, StoreError) as error:
-        raise BadInput(str(error)) from None
 
 
 def _say_where(args: argparse.Namespace, state: Whose) -> None:
     found = _where(args, state)
-    for line in place_lines(veiled(found), Terminal.of(sys.stdout, os.environ)):
-        put(sys.stdout, line)
+    put_lines(place_lines(veiled(found), Terminal.of_stdout()))
     if args.where and not found.kept:
-        say(sys.stdout, "nothing is kept in the folder yet")
-    old = former()
-    if old is not None:
-        say(
-            sys.stderr,
-            f"`{old}` is from the time before each project had its own state: "
-            f"STANCHION_STATE_DIR={old.parent} "
-            "shows it",
-        )
+        tell("nothing is kept in the folder yet")
 
 
 def _say_refused(args: argparse.Namespace) -> None:
     """Say which policies processes of this user could not load."""
     found = veiled(refused())
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line({"refused_policy": one}) for one in found))
+        put_json(*[{"refused_policy": one} for one in found])
     else:
-        for line in refused_lines(found, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_lines(refused_lines(found, Terminal.of_stdout()))
 
 
 def _projects(args: argparse.Namespace) -> int:
@@ -203,29 +166,27 @@ def _projects(args: argparse.Namespace) -> int:
     except OSError as error:
         raise BadInput(f"the states of projects cannot be read: {error}") from None
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     elif not found:
-        say(sys.stdout, "no project keeps a state yet")
+        tell("no project keeps a state yet")
     else:
-        for line in project_lines(found, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_lines(project_lines(found, Terminal.of_stdout()))
     return 0
 
 
 def _print(store: Store, prefix: str) -> None:
     for one in (*cells(store, prefix, wall_ms()), *holds(store, prefix)):
-        sys.stdout.buffer.write(json_line(one))
+        put_json(one)
 
 
 def _show(store: Store, prefix: str) -> None:
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
     tenants = by_tenant(cells(store, prefix, wall_ms()))
     held = list(islice(holds(store, prefix), MOST + 1))
     if not tenants and not held:
         named = f" with a name that begins with `{veiled(prefix)}`" if prefix else ""
-        say(sys.stdout, f"the store holds nothing{named}" if named else NOTHING)
+        tell(f"the store holds nothing{named}" if named else NOTHING)
     parts = [tenant_lines(one, terminal) for one in tenants]
     parts += [hold_lines(held, terminal)] if held else []
     for part in parts:
-        for line in ("", *part):
-            put(sys.stdout, line)
+        put_lines(["", *part])

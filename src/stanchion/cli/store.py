@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion.approvals.errors import TicketError
-from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
-from stanchion.cli.parser import Parser
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project
+from stanchion.cli.options import ANSWERER, PROJECT, STORE, option
+from stanchion.cli.terminal import tell
+from stanchion.cli.trouble import AsBadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import StateError
 
@@ -39,38 +37,29 @@ exit status:
   2  not done: the store cannot be used"""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "accept a store that was emptied or restored from a backup"
-    parser: Parser = commands.add_parser(
-        "store", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    what = "what happened to the store"
-    parser.add_argument(
-        "what", metavar="accepted|restored", choices=("accepted", "restored"), help=what
-    )
-    parser.add_argument("--why", metavar="WORDS", required=True, help="the reason, for the trail")
-    parser.add_argument("--by", metavar="NAME", default="", help="who says so (default: you)")
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    add_answerer(parser)
+OPTIONS: Final = (
+    option(
+        "what accepted|restored", "what happened to the store", choices=("accepted", "restored")
+    ),
+    option("--why WORDS", "the reason, for the trail", required=True),
+    option("--by NAME", "who says so (default: you)", default=""),
+    STORE,
+    PROJECT,
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Accept it."""
-    with loaded(args) as shield:
-        try:
-            restored = args.what == "restored"
-            unused = shield.accept_store(args.why, restored=restored, by=answerer(args, shield))
-        except (StateError, StoreLost, TicketError) as error:
-            raise BadInput(str(error)) from None
+    with loaded(args) as shield, AsBadInput(StateError, StoreLost, TicketError):
+        restored = args.what == "restored"
+        unused = shield.accept_store(args.why, restored=restored, by=answerer(args, shield))
     taken = (
         f"; {unused} unused approvals are withdrawn"
         if unused != 1
         else "; 1 unused approval is withdrawn"
     )
-    say(
-        sys.stdout,
+    tell(
         f"the store is {args.what}: every process continues with it{taken if restored else ''}",
     )
     return 0

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from stanchion.cli.table import table
+from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
 from stanchion.kernel.scopes import FLEET

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.standing.places import MEMORY, store_name
 from stanchion.runtime.standing.state_places import Whose
@@ -28,10 +28,8 @@ def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Sto
     """The store, open for reading; `None`, and a word on standard error why, where there is nothing
     to read yet; no word where nobody asked for the store (`quiet`). `StoreAway` where it cannot be
     read, and `BadInput` where there can be no such store."""
-    try:
+    with AsBadInput(OSError):
         name = str(store_name(given, os.environ, found))
-    except OSError as error:
-        raise BadInput(str(error)) from None
     try:
         why = _nothing_in(name)
         if why and quiet:

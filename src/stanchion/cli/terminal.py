@@ -3,13 +3,15 @@ lost."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+import sys
+from collections.abc import Iterable, Mapping
 from typing import Final, TextIO
 
 from stanchion.kernel.shown import visible
 from stanchion.kernel.tuples import NamedTuple
 
-__all__ = ["STYLES", "Terminal", "put", "say", "visible"]
+__all__ = ["STYLES", "Terminal", "put", "put_line", "put_lines", "say", "tell", "visible"]
 
 STYLES: Final = {
     "bold": "1",
@@ -38,6 +40,11 @@ class Terminal(NamedTuple):
         colour = not environ.get("NO_COLOR") and environ.get("TERM") != "dumb"
         return cls(colour, max(40, shutil.get_terminal_size().columns))
 
+    @classmethod
+    def of_stdout(cls) -> Terminal:
+        """What standard output can show."""
+        return cls.of(sys.stdout, os.environ)
+
     def paint(self, text: str, style: str) -> str:
         """Text in a style, where there are colours."""
         return f"\x1b[{STYLES[style]}m{text}\x1b[0m" if self.colour else text
@@ -53,3 +60,19 @@ def put(stream: TextIO, line: str) -> None:
     encoding = stream.encoding if stream.encoding else "utf-8"
     stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     stream.flush()
+
+
+def tell(text: str) -> None:
+    """Write one line that may hold anything to standard output."""
+    say(sys.stdout, text)
+
+
+def put_line(line: str) -> None:
+    """Write one line to standard output as it is."""
+    put(sys.stdout, line)
+
+
+def put_lines(lines: Iterable[str]) -> None:
+    """Write lines to standard output as they are."""
+    for line in lines:
+        put_line(line)

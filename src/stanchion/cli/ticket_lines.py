@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
-from stanchion.cli.table import table
+from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
 from stanchion.kernel.declared import sink_values

@@ -13,7 +13,7 @@ from stanchion.approvals.act import GRANT_S
 from stanchion.approvals.reasons import says_something
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
-from stanchion.cli.parser import nearest
+from stanchion.cli.options import one_of
 from stanchion.cli.trouble import BadInput
 
 
@@ -42,10 +42,7 @@ def for_s_of(args: argparse.Namespace) -> float:
 def scope_of(args: argparse.Namespace) -> str:
     """How far a yes reaches."""
     scope = args.scope if args.scope is not None else "pattern" if args.pattern else "once"
-    if scope not in list(Scope):
-        known = f"give one of {', '.join(Scope)}"
-        raise BadInput(f"`--scope` is `{scope}`: {nearest(scope, list(Scope), known)}")
-    return str(scope)
+    return str(one_of("--scope", scope, Scope))
 
 
 def pattern_of(args: argparse.Namespace) -> dict[str, str] | None:
@@ -84,17 +81,11 @@ def edits_of(args: argparse.Namespace) -> dict[str, Any]:
 
 def state_of(args: argparse.Namespace) -> str | None:
     """The state of the tickets to list; `None` for those that wait or are approved."""
-    if args.state is not None and args.state not in list(State):
-        known = f"give one of {', '.join(State)}"
-        raise BadInput(f"`--state` is `{args.state}`: {nearest(args.state, list(State), known)}")
+    if args.state is not None:
+        one_of("--state", args.state, State)
     return "all" if args.all else args.state
 
 
 def kind_of(args: argparse.Namespace) -> Kind | None:
     """The kind of the tickets to list; `None` for every kind."""
-    if args.kind is None:
-        return None
-    if args.kind not in list(Kind):
-        known = f"give one of {', '.join(Kind)}"
-        raise BadInput(f"`--kind` is `{args.kind}`: {nearest(args.kind, list(Kind), known)}")
-    return Kind(args.kind)
+    return None if args.kind is None else Kind(one_of("--kind", args.kind, Kind))

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -20,11 +20,12 @@ from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_approvable
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
-from stanchion.cli.answerers import WAYS, add_answerer, answerer, signer, whoever
+from stanchion.cli.answerers import WAYS, answerer, signer, whoever
 from stanchion.cli.operator_options import REFUSED, answered
-from stanchion.cli.parser import Parser
+from stanchion.cli.options import ANSWERER, PROJECT, STORE, check_verb, group, option
+from stanchion.cli.printing import put_json
 from stanchion.cli.stores import in_memory, opened
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put, put_line, put_lines, say, tell, visible
 from stanchion.cli.ticket_lines import holding, listing, outcome, pairs, whole
 from stanchion.cli.ticket_values import (
     comment_of,
@@ -38,12 +39,10 @@ from stanchion.cli.ticket_values import (
 )
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
 
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
@@ -116,70 +115,41 @@ MOST: Final = 1_000
 """How many tickets are looked through for those of a kind."""
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "list what waits for a person, and approve or deny it"
-    parser: Parser = commands.add_parser(
-        "tickets", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb", metavar="VERB", nargs="?", default="list", help="what to do (default: list)"
-    )
-    parser.add_argument(
-        "id", metavar="ID", nargs="?", help="the ticket, the beginning of its id, or a file"
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument(
-        "--tenant",
-        metavar="NAME",
-        help="only tickets of this tenant (default: STANCHION_TENANT; `*` is all)",
-    )
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each ticket"
-    )
-    choice = parser.add_argument_group("list")
-    choice.add_argument(
-        "--all", action="store_true", default=None, help="also tickets that are closed"
-    )
-    choice.add_argument(
-        "--state", metavar="STATE", help=f"only those in this state: {', '.join(State)}"
-    )
-    choice.add_argument(
-        "--kind", metavar="KIND", help=f"only those that ask this: {', '.join(Kind)}"
-    )
-    answer = parser.add_argument_group("approve, deny, sign")
-    answer.add_argument(
-        "--comment", metavar="WORDS", help="a comment for the trail; for deny, the agent reads it"
-    )
-    answer.add_argument("--by", metavar="NAME", help="your name, if no key proves it")
-    answer.add_argument(
-        "--for",
-        metavar="TIME",
-        dest="for_s",
-        type=lasting_s,
-        help="how long the approval is valid (default: 15m)",
-    )
-    answer.add_argument(
-        "--scope", metavar="SCOPE", help=f"what it covers: {', '.join(Scope)} (default: once)"
-    )
-    answer.add_argument(
-        "--pattern",
-        metavar="ARG=GLOB",
-        action="append",
-        help="the values an argument may have, with `*`",
-    )
-    answer.add_argument(
-        "--set",
-        metavar="ARG=VALUE",
-        action="append",
-        help="another value for an argument, as JSON; may be repeated",
-    )
-    answer.add_argument(
-        "--wrong", action="store_true", default=None, help="review: it should not have gone ahead"
-    )
-    answer.add_argument("--deny", action="store_true", default=None, help="sign a refusal")
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb VERB", "what to do (default: list)", nargs="?", default="list"),
+    option("id ID", "the ticket, the beginning of its id, or a file", nargs="?"),
+    STORE,
+    PROJECT,
+    option("--tenant NAME", "only tickets of this tenant (default: STANCHION_TENANT; `*` is all)"),
+    option("--json", "answer with JSON, one line for each ticket"),
+    group(
+        "list",
+        option("--all", "also tickets that are closed", default=None),
+        option("--state STATE", "only those in this state: " + ", ".join(State)),
+        option("--kind KIND", "only those that ask this: " + ", ".join(Kind)),
+    ),
+    group(
+        "approve, deny, sign",
+        option("--comment WORDS", "a comment for the trail; for deny, the agent reads it"),
+        option("--by NAME", "your name, if no key proves it"),
+        option(
+            "--for TIME",
+            "how long the approval is valid (default: 15m)",
+            dest="for_s",
+            type=lasting_s,
+        ),
+        option("--scope SCOPE", "what it covers: " + ", ".join(Scope) + " (default: once)"),
+        option("--pattern ARG=GLOB", "the values an argument may have, with `*`", action="append"),
+        option(
+            "--set ARG=VALUE",
+            "another value for an argument, as JSON; may be repeated",
+            action="append",
+        ),
+        option("--wrong", "review: it should not have gone ahead", default=None),
+        option("--deny", "sign a refusal", default=None),
+    ),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -222,27 +192,23 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     found = [ticket_view(one, roster) for one in kept if kind in (None, one.kind)]
     if args.json:
         for ticket in found:
-            _print(ticket)
+            put_json(ticket)
         return 0
-    terminal, now = Terminal.of(sys.stdout, os.environ), wall_ms()
+    terminal, now = Terminal.of_stdout(), wall_ms()
     grants = (
         [grant_view(*each) for each in shield.grants(args.tenant)]
         if state is None and kind is None
         else []
     )
-    for line in (
-        *(listing(found, now, terminal) if found else ()),
-        *([""] if found and grants else ()),
-    ):
-        put(sys.stdout, line)
-    for line in holding(grants, now, terminal) if grants else ():
-        put(sys.stdout, line)
+    put_lines(
+        [*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())]
+    )
+    put_lines(holding(grants, now, terminal) if grants else ())
     filed = shield.ticketing().count(tenant_of(args.tenant))
     if state is None and kind is None and filed > len(found) >= FIRST:
-        say(sys.stdout, f"{len(found):,} of about {filed:,}: the most urgent ones")
+        tell(f"{len(found):,} of about {filed:,}: the most urgent ones")
     if not found and not grants:
-        say(
-            sys.stdout,
+        tell(
             "nothing waits for a person" if args.state is None else f"no ticket is {args.state}",
         )
     return 0
@@ -251,10 +217,9 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
 def _show(args: argparse.Namespace, shield: Shield) -> int:
     ticket = ticket_view(shield.ticket(args.id, args.tenant), shield.authority.known())
     if args.json:
-        _print(ticket)
+        put_json(ticket)
         return 0
-    for line in whole(ticket, wall_ms(), Terminal.of(sys.stdout, os.environ)):
-        put(sys.stdout, line)
+    put_lines(whole(ticket, wall_ms(), Terminal.of_stdout()))
     return 0
 
 
@@ -293,7 +258,7 @@ def _revoke(args: argparse.Namespace, shield: Shield) -> int:
     who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
         if shield.revoke(args.id, by=who, why=comment_of(args), tenant=tenant):
-            say(sys.stdout, f"grant {args.id} is no longer valid")
+            tell(f"grant {args.id} is no longer valid")
             return 0
     raise TicketError(
         f"no grant `{args.id}` is valid: `stanchion tickets list` shows those that are"
@@ -372,7 +337,7 @@ def _carry(args: argparse.Namespace, broker: str) -> int:
         except (StanchionError, ValueError) as error:
             say(sys.stderr, f"stanchion: {error}")
             return REFUSED
-    say(sys.stdout, "the broker has accepted the answer")
+    tell("the broker has accepted the answer")
     return 0
 
 
@@ -383,16 +348,16 @@ def _answer(args: argparse.Namespace, shield: Shield) -> int:
 def _watch(args: argparse.Namespace, shield: Shield) -> int:
     from stanchion.cli.ticket_watch import line, watch
 
-    terminal = Terminal.of(sys.stdout, os.environ)
+    terminal = Terminal.of_stdout()
 
-    def tell(word: str, ticket: TicketView) -> None:
+    def show(word: str, ticket: TicketView) -> None:
         if args.json:
-            _print(ticket)
+            put_json(ticket)
         else:
-            put(sys.stdout, line(word, ticket, wall_ms(), terminal))
+            put_line(line(word, ticket, wall_ms(), terminal))
             sys.stdout.flush()
 
-    watch(shield, args.tenant, kind_of(args), tell)
+    watch(shield, args.tenant, kind_of(args), show)
     return 0
 
 
@@ -441,12 +406,7 @@ def _content(name: str, most: int) -> bytes:
 def _answered(args: argparse.Namespace, ticket: Ticket, shield: Shield) -> int:
     view = ticket_view(ticket, shield.authority.known())
     if args.json:
-        _print(view)
+        put_json(view)
     else:
-        say(sys.stdout, outcome(view))
+        tell(outcome(view))
     return 0
-
-
-def _print(ticket: TicketView) -> None:
-    sys.stdout.buffer.write(json_line(ticket))
-    sys.stdout.buffer.flush()

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
-from typing import Any, Final
+from typing import Final
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.request import Request
-from stanchion.cli.answerers import add_answerer, answerer
+from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
-from stanchion.cli.parser import Parser, nearest
+from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, know_verb, option
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.stores import opened
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import add_project, tenant_of, whose
+from stanchion.cli.terminal import put_line, tell
+from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.whose import tenant_of, whose
 from stanchion.guards.schema.tools import EVERYBODY
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.errors import NoTenant
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.times import shown
 from stanchion.views.tools import ToolView, changed_definition, tools
 from stanchion.views.veiled import veiled
@@ -58,42 +55,22 @@ NOTHING: Final = 1
 VERBS: Final = ("list", "reset", "accept")
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "show how well each tool works, and reset a breaker"
-    parser: Parser = commands.add_parser(
-        "tools", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument(
-        "verb",
-        metavar="list|reset|accept",
-        nargs="?",
-        default="list",
-        help="what to do (default: list)",
-    )
-    parser.add_argument("name", metavar="NAME", nargs="?", default="", help="a tool")
-    parser.add_argument(
-        "--tenant",
-        metavar="NAME",
-        help="the tenant (default: STANCHION_TENANT; for reset, or else `default`)",
-    )
-    parser.add_argument("--store", metavar="URL", help="the store: a file, a URL, or `user:`")
-    add_project(parser)
-    parser.add_argument("--why", metavar="WORDS", default="", help="the reason, for the trail")
-    parser.add_argument("--by", metavar="NAME", default="", help="your name, if no key proves it")
-    parser.add_argument(
-        "--json", action="store_true", help="answer with JSON, one line for each tool"
-    )
-    add_answerer(parser)
+OPTIONS: Final = (
+    option("verb list|reset|accept", "what to do (default: list)", nargs="?", default="list"),
+    option("name NAME", "a tool", nargs="?", default=""),
+    option("--tenant NAME", "the tenant (default: STANCHION_TENANT; for reset, or else `default`)"),
+    STORE,
+    PROJECT,
+    WHY,
+    BY,
+    option("--json", "answer with JSON, one line for each tool"),
+    ANSWERER,
+)
 
 
 def run(args: argparse.Namespace) -> int:
     """Show the tools, or reset one."""
-    if args.verb not in VERBS:
-        known = "write `list`, `reset` or `accept`"
-        raise BadInput(
-            f"`stanchion tools` cannot `{args.verb}`: {nearest(args.verb, VERBS, known)}"
-        )
+    know_verb("tools", args.verb, VERBS, "write `list`, `reset` or `accept`")
     if args.verb != "list":
         return _reset(args) if args.verb == "reset" else _accept(args)
     with opened(args.store, whose(args.project, args.store)) as store:
@@ -101,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
             return 0
         found = tools(store, wall_ms(), args.name, tenant_of(args.tenant))
     if args.json:
-        sys.stdout.buffer.write(b"".join(json_line(one) for one in found))
+        put_json(*found)
     else:
         _show(found)
     return 0
@@ -112,17 +89,14 @@ def _reset(args: argparse.Namespace) -> int:
         raise BadInput(
             "which tool? write `stanchion tools reset NAME`; `stanchion tools` shows them"
         )
-    try:
-        with loaded(args) as shield:
-            closed = shield.reset_tool(args.name, args.tenant, args.why, answerer(args, shield))
-    except (StoreLost, NoTenant, TicketError) as error:
-        raise BadInput(str(error)) from None
+    with AsBadInput(StoreLost, NoTenant, TicketError), loaded(args) as shield:
+        closed = shield.reset_tool(args.name, args.tenant, args.why, answerer(args, shield))
     said = (
         "its breaker is closed"
         if closed
         else "none of its breakers is open or has counted a failure"
     )
-    say(sys.stdout, f"{veiled(args.name)}: {said}")
+    tell(f"{veiled(args.name)}: {said}")
     return 0 if closed else NOTHING
 
 
@@ -130,35 +104,29 @@ def _accept(args: argparse.Namespace) -> int:
     if not args.name:
         raise BadInput("which tool? write `stanchion tools accept NAME`")
     tenant = EVERYBODY if args.tenant is None else args.tenant
-    try:
-        with loaded(args) as shield:
-            changed = changed_definition(shield.store, args.name, tenant)
-            if changed is None:
-                say(
-                    sys.stdout,
-                    f"{veiled(args.name)}: no changed or suspect definition of it was seen",
-                )
-                return NOTHING
-            said = {"parts": changed.parts, "why": args.why}
-            shield.act(
-                Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said),
-                answerer(args, shield),
+    with AsBadInput(StoreLost, TicketError), loaded(args) as shield:
+        changed = changed_definition(shield.store, args.name, tenant)
+        if changed is None:
+            tell(
+                f"{veiled(args.name)}: no changed or suspect definition of it was seen",
             )
-    except (StoreLost, TicketError) as error:
-        raise BadInput(str(error)) from None
-    say(sys.stdout, f"{veiled(args.name)}: {changed.differs}, and that is accepted")
+            return NOTHING
+        said = {"parts": changed.parts, "why": args.why}
+        shield.act(
+            Request(purpose=Purpose.TOOL, tenant=tenant, subject=args.name, said=said),
+            answerer(args, shield),
+        )
+    tell(f"{veiled(args.name)}: {changed.differs}, and that is accepted")
     return 0
 
 
 def _show(found: list[ToolView]) -> None:
     if not found:
-        put(
-            sys.stdout,
+        put_line(
             "no tool is known yet: `health` and `breaker` guards record a tool with its first "
             "outcome",
         )
         return
-    terminal = Terminal.of(sys.stdout, os.environ)
     columns = ("tool", "tenant", "health", "calls", "reliability", "state", "breaker", "definition")
     rows = [
         (
@@ -180,11 +148,10 @@ def _show(found: list[ToolView]) -> None:
     cells = [tuple(row[at] for at in shown_at) for row in rows]
     styles = [_styles(one) for one in found]
     heading = tuple(columns[at] for at in shown_at)
-    for line in table(heading, cells, ("health", "calls", "reliability"), terminal, styles):
-        put(sys.stdout, line)
+    put_table(heading, cells, ("health", "calls", "reliability"), styles)
     for one in found:
         for why in one.suspect:
-            say(sys.stdout, f"{one.tool} is suspect: {why}")
+            tell(f"{one.tool} is suspect: {why}")
 
 
 def _definition(one: ToolView) -> str:

@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,8 @@ from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.reader import Found, Reader
 from stanchion.cli.progress import Told
 from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput, in_words
+from stanchion.cli.whose import whose
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.views.trails import URL, Ambiguous, is_database, record, unread
@@ -37,10 +39,8 @@ def trail_at(given: str | None, found: Whose) -> Path:
         raise BadInput(
             f"`{URL}` is a database, and this command reads the folder of a trail: {write}"
         )
-    try:
+    with AsBadInput(OSError):
         folder = trail_folder(given, os.environ, found)
-    except OSError as error:
-        raise BadInput(str(error)) from None
     if folder is None:
         where = f"{AUDIT} is `{MEMORY}`" if given is None else f"`{MEMORY}` is not a folder"
         raise BadInput(f"there is no trail to read, because {where}: give the folder of one")
@@ -56,9 +56,8 @@ def reader_of(given: str | None, found: Whose) -> Reader:
     except TrailError as error:
         raise BadInput(str(error)) from None
     except OSError as error:
-        reason = error.strerror.lower() if error.strerror else str(error)
         raise BadInput(
-            f"the trail in `{folder}` cannot be read: {reason}; give the folder of a trail"
+            f"the trail in `{folder}` cannot be read: {in_words(error)}; give the folder of a trail"
         ) from None
     if not there:
         raise BadInput(
@@ -78,10 +77,12 @@ def no_schema(schema: str | None) -> None:
 
 @contextmanager
 def records_in(
-    given: str | None, found: Whose, schema: str | None, empty: bool = False
+    args: argparse.Namespace, empty: bool = False, store: str | None = None
 ) -> Iterator[Reader | DatabaseReader]:
     """What reads the records that were named, of a folder or a database; where there are none yet
-    that is bad input, unless `empty` says that they may come."""
+    that is bad input, unless `empty` says that they may come. `store` is the one that was named
+    beside them."""
+    given, schema, found = args.trail, args.schema, whose(args.project, store)
     url = database_of(given)
     if url is None:
         no_schema(schema)
@@ -90,7 +91,7 @@ def records_in(
     from stanchion.audit.postgres.driver import check_driver
     from stanchion.audit.postgres.shipment import SCHEMA
 
-    try:
+    with AsBadInput(TrailError):
         check_driver()
         from stanchion.audit.postgres.reader import DatabaseReader
 
@@ -104,8 +105,6 @@ def records_in(
             yield reader
         finally:
             reader.close()
-    except TrailError as error:
-        raise BadInput(str(error)) from None
 
 
 def tell_unread(*readers: object) -> int:
@@ -126,7 +125,5 @@ def record_named(
 ) -> Found | None:
     """A record by the id of its decision, or by its place; digits that fit several chains are bad
     input."""
-    try:
+    with AsBadInput(Ambiguous):
         return record(reader, name, told)
-    except Ambiguous as error:
-        raise BadInput(str(error)) from None

@@ -9,3 +9,22 @@ class BadInput(Exception):
     def __init__(self, *lines: str) -> None:
         super().__init__("\n".join(lines))
         self.lines = lines
+
+
+class AsBadInput:
+    """Around work: an exception of these kinds is bad input, in its own words."""
+
+    def __init__(self, *kinds: type[Exception]) -> None:
+        self._kinds = kinds
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
+        if isinstance(error, self._kinds):
+            raise BadInput(str(error)) from None
+
+
+def in_words(error: OSError) -> str:
+    """What the system says of an error, without its number."""
+    return error.strerror.lower() if error.strerror else str(error)

@@ -7,12 +7,12 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.parser import Parser, count
-from stanchion.cli.terminal import say, visible
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.verbs import check_verb
+from stanchion.cli.options import check_verb, option
+from stanchion.cli.parser import count
+from stanchion.cli.terminal import tell, visible
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
 from stanchion.runtime.tutor.by_hand import ByHand
@@ -84,46 +84,26 @@ HINTED: Final = Status.HINTED
 WRITTEN: Final = {".svg": to_svg, ".dot": to_dot, ".jsonl": to_jsonl}
 
 
-def add(commands: Any) -> None:
-    """Add the command to those of the command line."""
-    summary = "play a game in which only what is proven counts"
-    parser: Parser = commands.add_parser(
-        "tutor", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
-    )
-    parser.add_argument("verb", metavar="|".join(TAKES), help="what to do")
-    words = "the file of the game, a manifest, a bundle, or the name of a game of the benchmark"
-    parser.add_argument("game", metavar="FILE", nargs="?", help=words)
-    parser.add_argument(
-        "--root", metavar="DIR", help="the folder it is played in (default: that of the game)"
-    )
-    parser.add_argument("--moves", metavar="FILE", help="the moves (default: standard input)")
-    parser.add_argument("--graph", metavar="FILE", help="where to write the evidence")
-    parser.add_argument(
-        "--user", metavar="UID", type=count, help="who commands run as, where you are root"
-    )
-    parser.add_argument("--out", metavar="FILE", help="where to write the manifest")
-    parser.add_argument("--model", metavar="NAME", help="whose replies they are (default: script)")
-    parser.add_argument(
-        "--schema",
-        metavar="MODE",
-        help="how replies are read: strict or lenient (default: by the law)",
-    )
-    parser.add_argument(
-        "--repair",
-        metavar="N",
-        type=count,
-        help="how often the next reply may be asked for in a turn",
-    )
-    parser.add_argument("--bundle", metavar="FILE", help="the frozen bundle to play by")
-    parser.add_argument(
-        "--baseline", action="store_true", help="go on without the bundle if it is refused"
-    )
-    parser.add_argument("--freeze", metavar="FILE", help="where to write the frozen bundle")
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="answer with JSON, one line for each game and how it was played",
-    )
+OPTIONS: Final = (
+    option("verb " + "|".join(TAKES), "what to do"),
+    option(
+        "game FILE",
+        "the file of the game, a manifest, a bundle, or the name of a game of the benchmark",
+        nargs="?",
+    ),
+    option("--root DIR", "the folder it is played in (default: that of the game)"),
+    option("--moves FILE", "the moves (default: standard input)"),
+    option("--graph FILE", "where to write the evidence"),
+    option("--user UID", "who commands run as, where you are root", type=count),
+    option("--out FILE", "where to write the manifest"),
+    option("--model NAME", "whose replies they are (default: script)"),
+    option("--schema MODE", "how replies are read: strict or lenient (default: by the law)"),
+    option("--repair N", "how often the next reply may be asked for in a turn", type=count),
+    option("--bundle FILE", "the frozen bundle to play by"),
+    option("--baseline", "go on without the bundle if it is refused"),
+    option("--freeze FILE", "where to write the frozen bundle"),
+    option("--json", "answer with JSON, one line for each game and how it was played"),
+)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -150,7 +130,7 @@ def _play(args: argparse.Namespace) -> int:
     wanted = None if args.graph is None else Path(args.graph)
     if wanted is not None and wanted.suffix not in WRITTEN:
         raise BadInput(f"`--graph {args.graph}` has no known ending: write {', '.join(WRITTEN)}")
-    try:
+    with AsBadInput(GameError, SandboxError, ManifestError):
         game = load_game(args.game)
         rules = rules_of(game, args.game)
         root = args.root or Path(args.game).parent
@@ -163,33 +143,30 @@ def _play(args: argparse.Namespace) -> int:
             won = _played(tutor, game, args.moves, said)
         if kept is not None:
             kept.finish(said)
-            say(sys.stdout, f"wrote {args.out}")
-    except (GameError, SandboxError, ManifestError) as error:
-        raise BadInput(str(error)) from None
+            tell(f"wrote {args.out}")
     if wanted is not None:
         wanted.write_text(WRITTEN[wanted.suffix](tutor.pcg), "utf-8")
-        say(sys.stdout, f"wrote {wanted}")
+        tell(f"wrote {wanted}")
     return 0 if won else LOST
 
 
 def _played(tutor: TutorV2, game: Game, moves: str | None, said: list[str]) -> bool:
     """Play, and keep what was said; gives whether the goal was reached."""
-    say(sys.stdout, f"{visible(game.name)}: {visible(game.goal)}")
+    tell(f"{visible(game.name)}: {visible(game.goal)}")
     for claim in game.claims:
-        say(sys.stdout, f"  to be proven: {visible(claim.text)}")
+        tell(f"  to be proven: {visible(claim.text)}")
     for reply in _replies(moves, game.turns):
         said.append(reply)
         tutor.next_turn()
         _tell(tutor, tutor.play(reply))
         if tutor.check_goal_satisfaction():
-            say(sys.stdout, f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
+            tell(f"proven in turn {tutor.state.turn}, with {tutor.state.score} points")
             return True
         advice = tutor.advise()
         if advice is not None:
-            say(sys.stdout, f"   advice: {advice.card.title}. {advice.card.instruction}")
+            tell(f"   advice: {advice.card.title}. {advice.card.instruction}")
     going = tutor.course().intent.value
-    say(
-        sys.stdout,
+    tell(
         f"not proven after turn {tutor.state.turn}, with {tutor.state.score} points; course: "
         f"{going}",
     )
@@ -217,22 +194,20 @@ def _replies(moves: str | None, most: int) -> Iterator[str]:
 
 def _tell(tutor: TutorV2, result: MoveResult) -> None:
     turn = tutor.state.turn
-    say(
-        sys.stdout,
+    tell(
         f"{turn}. {result.verdict.value}{f': {visible(result.reason)}' if result.reason else ''}",
     )
     seen = result.observation
     if seen is not None:
         output = (seen.stdout or seen.stderr)[:SHOWN].rstrip("\n")
         for line in output.split("\n") if output else ():
-            say(sys.stdout, f"   | {visible(line)}")
-        say(sys.stdout, f"   {seen.id}: ended with {seen.rc}")
+            tell(f"   | {visible(line)}")
+        tell(f"   {seen.id}: ended with {seen.rc}")
     for truth in result.truths:
         status = tutor.pcg.status(truth.id)
         stands = "claimed" if status is None else status.value
         by = "".join(f" by `{edge.transform}`" for edge in tutor.pcg.into(EdgeType.HINTS, truth.id))
-        say(
-            sys.stdout,
+        tell(
             f"   {truth.id}: {visible(truth.text)} is "
             f"{stands}{visible(by) if status is HINTED else ''}",
         )

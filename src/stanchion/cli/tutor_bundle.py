@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 
-from stanchion.cli.terminal import put, say
+from stanchion.cli.terminal import put_lines, tell
 from stanchion.cli.trouble import BadInput
 from stanchion.runtime.tutor.bundle_files import freeze_bundle, load_bundle
 from stanchion.tutor.bundles.file import BundleFile
@@ -19,13 +18,12 @@ def run(args: argparse.Namespace) -> int:
         made = _frozen(args.game, args.freeze)
         if isinstance(made, Refusal):
             raise BadInput(f"`{args.game}` is not frozen ({made.reason.value}): {made.why}")
-        say(sys.stdout, f"wrote {args.freeze}: {made}")
+        tell(f"wrote {args.freeze}: {made}")
         return 0
     found = load_bundle(args.game)
     if isinstance(found, Refusal):
         raise BadInput(f"`{args.game}` is refused ({found.reason.value}): {found.why}")
-    for line in _lines(found):
-        put(sys.stdout, line)
+    put_lines(_lines(found))
     return 0
 
 

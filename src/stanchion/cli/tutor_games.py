@@ -4,14 +4,12 @@ without layers."""
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.printing import put_json, table
+from stanchion.cli.terminal import Terminal, tell
+from stanchion.cli.trouble import AsBadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.benchmark_runs import (
     BOTH,
@@ -25,7 +23,6 @@ from stanchion.runtime.tutor.benchmark_runs import (
     results,
 )
 from stanchion.runtime.tutor.games import GameError
-from stanchion.views.encode import json_line
 
 FIGURES: Final = ("score", "calls", "false")
 COLUMNS: Final = ("game", "layers", *(name for player in PLAYERS for name in (player, *FIGURES)))
@@ -34,16 +31,14 @@ ALL: Final = "all"
 
 def run(args: argparse.Namespace) -> int:
     """Play the games, and print what came of each."""
-    try:
+    with AsBadInput(GameError, SandboxError):
         found = list(results(names() if args.game is None else [args.game], args.user))
-    except (GameError, SandboxError) as error:
-        raise BadInput(str(error)) from None
     if args.json:
         for one in found:
-            sys.stdout.buffer.write(json_line(one))
+            put_json(one)
         return 0
-    for line in _told(found, Terminal.of(sys.stdout, os.environ)):
-        say(sys.stdout, line)
+    for line in _told(found, Terminal.of_stdout()):
+        tell(line)
     return 0
 
 

@@ -4,13 +4,12 @@ more."""
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.terminal import put, say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.terminal import put_lines, tell
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.tutor.games import GameError
 from stanchion.runtime.tutor.recorded import Left, play_recorded, script
@@ -31,7 +30,7 @@ def record(args: argparse.Namespace) -> int:
             "give the replies with `--moves FILE`, and where the manifest goes with `--out FILE`"
         )
     replies = _replies(Path(args.moves))
-    try:
+    with AsBadInput(GameError, SandboxError, BundleRefused, EnvelopeError, ManifestError):
         left = play_recorded(
             args.game,
             script(replies),
@@ -42,11 +41,8 @@ def record(args: argparse.Namespace) -> int:
             refused="baseline" if args.baseline else "stop",
             user=args.user,
         )
-    except (GameError, SandboxError, BundleRefused, EnvelopeError, ManifestError) as error:
-        raise BadInput(str(error)) from None
-    for line in _played(left):
-        put(sys.stdout, line)
-    say(sys.stdout, f"wrote {args.out}")
+    put_lines(_played(left))
+    tell(f"wrote {args.out}")
     return 0 if left.episode.won else LOST
 
 
@@ -93,12 +89,9 @@ def _played(left: Left) -> Iterator[str]:
 
 def again(args: argparse.Namespace) -> int:
     """Play the episode of a manifest again, and say where it differs."""
-    try:
+    with AsBadInput(ReplayError, SandboxError, ManifestError):
         found = replay(args.game, args.root, args.user)
-    except (ReplayError, SandboxError, ManifestError) as error:
-        raise BadInput(str(error)) from None
-    for line in _compared(found):
-        put(sys.stdout, line)
+    put_lines(_compared(found))
     return DIFFERS if found.differences else 0
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 from stanchion.cli.check_runs import JudgedEvent
@@ -118,6 +119,13 @@ def row(label: str, words: str, terminal: Terminal) -> list[str]:
         ]
     first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", "dim")
     return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
+
+
+def labelled(rows: Iterable[tuple[str, str]], terminal: Terminal) -> Iterator[str]:
+    """Labelled texts as lines, without those that say nothing."""
+    for label, words in rows:
+        if words:
+            yield from row(label, words, terminal)
 
 
 def style_of(action: Action) -> str:

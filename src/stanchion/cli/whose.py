@@ -6,22 +6,12 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from stanchion.audit.layout import STATE_DIR
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.standing.places import is_own
 from stanchion.runtime.standing.state_places import STORE, USER, State, Whose, start_of
 from stanchion.runtime.standing.tenancy import TENANT
-
-
-def add_project(parser: Any) -> None:
-    """Add the option that names a project."""
-    parser.add_argument(
-        "--project",
-        metavar="DIR",
-        help="the project whose state to use (default: that of the current folder)",
-    )
 
 
 def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
@@ -39,18 +29,14 @@ def whose(project: str | None, store: str | None = None, files: Sequence[Path] =
                 f"{STATE_DIR} names one state for everything: unset it, or leave `--project "
                 f"{project}` out"
             )
-    try:
+    with AsBadInput(OSError):
         return Whose(os.environ, start_of(project, files), store)
-    except OSError as error:
-        raise BadInput(str(error)) from None
 
 
 def state_in(found: Whose) -> State:
     """The state that is meant; where there can be none, that is bad input."""
-    try:
+    with AsBadInput(OSError):
         return found.state
-    except OSError as error:
-        raise BadInput(str(error)) from None
 
 
 def named_project(args: argparse.Namespace) -> dict[str, str]:

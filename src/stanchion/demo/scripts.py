@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from stanchion.approvals.answerers import By, Person
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.public_key import NEEDED
 from stanchion.demo.agent import Agent
-from stanchion.demo.approval import approve_itself
 from stanchion.demo.hazard import Proof
+from stanchion.demo.operator import CAN_SIGN, ann, impostor
 from stanchion.demo.runaway import run_away
 from stanchion.demo.tools import IBAN, NOTES
 
@@ -269,6 +272,42 @@ def _crowd(agent: Agent) -> Proof:
         "never more than one export at a time",
         [args["table"] for args in agent.reached("export")] == BOTH,
     )
+
+
+def approve_itself(agent: Agent) -> Proof:
+    """Ask for a payment, and answer for the person who is asked."""
+    agent.tries(agent.tools.pay_invoice, to="its friend", euros=900)
+    waiting = [ticket.id for ticket in agent.shield.tickets() if ticket.tool == "pay_invoice"]
+    if not waiting:
+        return Proof(f"{agent.ran('pay_invoice')}, and no person was asked", False)
+    (ticket,) = waiting
+    _answer(agent, ticket, "runs `stanchion tickets approve` in its shell", Person("ann"))
+    _answer(agent, ticket, "runs `python -c`, with `shield.approve(by='ann')`", "ann")
+    if not CAN_SIGN:
+        agent.acts("demo", f"{NEEDED}; with it, an operator answers here")
+        return _refused(agent, 2, 0)
+    _answer(agent, ticket, "forges an answer of ann's, signed with a key of its own", impostor())
+    agent.shield.approve(ticket, by=ann(), comment="I called them")
+    agent.acts("operator", "ann says yes, and signs it with her key")
+    for _ in range(2):
+        agent.tries(agent.tools.pay_invoice, to="its friend", euros=900)
+    return _refused(agent, 3, 1)
+
+
+def _answer(agent: Agent, ticket: str, did: str, by: By) -> None:
+    """Answer as nobody may, and note what came of it."""
+    try:
+        agent.shield.approve(ticket, by=by)
+    except TicketError as error:
+        agent.acts(agent.who, f"{did}: refused, {str(error).partition(': ')[2]}")
+    else:
+        agent.acts(agent.who, f"{did}: it is believed")
+
+
+def _refused(agent: Agent, tried: int, agreed: int) -> Proof:
+    refused = len([fact for fact in agent.tap.facts if fact.what == "answer.refused"])
+    words = f"{agent.ran('pay_invoice')}; its own answers in the trail, all refused: {refused}"
+    return Proof(words, (refused, len(agent.reached("pay_invoice"))) == (tried, agreed))
 
 
 BOTH: Final = ["orders", "customers"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -15,9 +15,7 @@ from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
 from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
 from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
-
-LAST: Final = "last"
-"""What the newest run can be called."""
+from stanchion.views.runs import LAST, facts_of
 
 
 def run_manifest(
@@ -36,31 +34,16 @@ def run_manifest(
 
 
 def _manifest(story: RunStory, trail: Trail) -> Manifest:
-    run = story.run
+    facts = facts_of(story)
     return Manifest(
         kind=RUN,
-        run_id=run.id,
+        run_id=story.run.id,
         environment=Environment(
             timestamp_start=_time(story.began),
             timestamp_end=None if story.ended is None else _time(story.ended),
             duration_seconds=None if story.ended is None else story.lasted_ms / 1000,
         ),
-        run=RunPart(
-            agent=run.agent,
-            role=run.role,
-            task=run.task,
-            tenant=run.tenant,
-            parents=run.parents,
-            state=story.state,
-            code=story.code,
-            decided=story.decided,
-            refused=story.refused,
-            policy=story.policy,
-            source=story.source,
-            env=story.env,
-            flagged=story.flagged,
-            strikes=story.strikes,
-        ),
+        run=RunPart(**{name: facts[name] for name in RunPart.__struct_fields__}),
         trail=trail,
     )
 

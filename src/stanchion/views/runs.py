@@ -101,7 +101,7 @@ def runs(
 ) -> Iterator[RunView]:
     """The newest runs, newest first."""
     return (
-        RunView(**_told(story))
+        RunView(**facts_of(story))
         for story in _rested(list(newest_runs(reader, most, progress)), kept)
     )
 
@@ -135,7 +135,7 @@ def run_in_full(
     keys = frozenset(one.key for one in burned if one.key)
     totals = now(keys) if keys else {}
     return RunDetailView(
-        **_told(story),
+        **facts_of(story),
         unfinished=detail.unfinished_count,
         calls=tuple([found.stub.id for found in detail.unfinished]),
         produced=story.produced,
@@ -164,7 +164,8 @@ def totals_in(store: Store, keys: frozenset[str]) -> dict[str, int]:
     }
 
 
-def _told(story: RunStory) -> dict[str, Any]:
+def facts_of(story: RunStory) -> dict[str, Any]:
+    """What is known of a run, by the names of the fields that show it."""
     run = story.run
     return {
         "id": run.id,

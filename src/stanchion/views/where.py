@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.audit.layout import STATE_DIR, state_folder
+from stanchion.audit.layout import STATE_DIR
 from stanchion.audit.witnessing.place import shown
 from stanchion.runtime.operating.retention import USUAL, said_of
 from stanchion.runtime.standing.places import (
@@ -16,7 +16,6 @@ from stanchion.runtime.standing.places import (
     KEEP_DAYS,
     KEEP_MB,
     MEMORY,
-    STORE_FILE,
     WITNESS,
     is_own,
     keep_of,
@@ -75,16 +74,6 @@ def where(found: Whose, store: str | None, project: str | None) -> StatePlace:
         keeps=_keeps(),
         witness=shown(os.environ.get(WITNESS, "")),
     )
-
-
-def former() -> Path | None:
-    """The store of before each project had its own, where there is one that nothing uses any
-    more."""
-    try:
-        file = state_folder(os.environ) / STORE_FILE
-        return file if not os.environ.get(STATE_DIR, "") and file.exists() else None
-    except OSError:
-        return None
 
 
 def _keeps() -> str:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable
 
 from stanchion.audit.selection import REFUSED, Wanted
-from stanchion.cli.parser import nearest
+from stanchion.cli.options import one_of
 from stanchion.cli.times import moment_ms
 from stanchion.cli.trouble import BadInput
 from stanchion.kernel.actions import NAMES
@@ -17,7 +16,7 @@ from stanchion.kernel.state import FOREVER
 
 def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
     """The records that the options ask for."""
-    actions = {_known("--action", action.upper(), NAMES) for action in args.action or ()}
+    actions = {one_of("--action", action.upper(), NAMES) for action in args.action or ()}
     if args.refused:
         actions = actions & REFUSED if actions else set(REFUSED)
         if not actions:
@@ -31,18 +30,10 @@ def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
         agents=None if args.agent is None else names(args.agent),
         tools=None if args.tool is None else names(args.tool),
         stages=frozenset(
-            _known("--stage", stage, [each.value for each in Stage]) for stage in args.stage or ()
+            one_of("--stage", stage, [each.value for each in Stage]) for stage in args.stage or ()
         ),
         actions=frozenset(actions),
         since=since,
         until=until,
         shadow=bool(args.shadow),
     )
-
-
-def _known(option: str, word: str, words: Iterable[str]) -> str:
-    known = list(words)
-    if word not in known:
-        every = f"give one of {', '.join(known)}"
-        raise BadInput(f"`{option}` is `{word}`: {nearest(word, known, every)}")
-    return word

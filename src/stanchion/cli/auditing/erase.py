@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,7 +26,7 @@ from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.operator_options import answered
 from stanchion.cli.progress import progress
 from stanchion.cli.stores import opened
-from stanchion.cli.terminal import say, visible
+from stanchion.cli.terminal import tell, visible
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
@@ -89,8 +88,7 @@ def erase(args: argparse.Namespace) -> int:
     folders = [trail, *[one for one in [checks_folder(state)] if one != trail and chains(one)]]
     finished = 0 if args.dry_run else sum(blank(folder, undone(folder)) for folder in folders)
     if finished:
-        say(
-            sys.stdout,
+        tell(
             f"the content of {_records(finished)} is erased, which finishes an erasure that was "
             f"interrupted",
         )
@@ -108,7 +106,7 @@ def erase(args: argparse.Namespace) -> int:
         _tell(looks, "would be erased")
         return _told(left(looks), "would be removed")
     if not any(looks):
-        say(sys.stdout, "no record matches")
+        tell("no record matches")
         return _told(left(looks))
     request = Request(
         purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=_asked(looks, args.why)
@@ -181,24 +179,21 @@ def _names(given: str | None) -> Names | None:
 
 def _tell(looks: list[Look], how: str) -> None:
     count = sum(count_of(one.said.rows) for one in looks)
-    say(
-        sys.stdout,
+    tell(
         f"the content of {_records(count)} {how}; the records themselves and their decisions stay",
     )
     for number, one in enumerate(looks):
         of_checks = "of `stanchion check`, " if number else ""
         for chain, some in one.said.rows.items():
             words = f"{of_checks}{_records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}"
-            say(sys.stdout, f"  {chain}: {words}")
+            tell(f"  {chain}: {words}")
         for path in one.torn:
-            say(
-                sys.stdout,
+            tell(
                 f"  {path.parent.name}/{path.name}: {of_checks}a piece of a record that a crash "
                 f"left",
             )
         for tail in one.tails:
-            say(
-                sys.stdout,
+            tell(
                 f"  {tail.place}: {of_checks}the beginning of a record, cut off by a crash",
             )
 
@@ -207,11 +202,11 @@ def _told(left: list[Remain], how: str = "is gone") -> int:
     """Name what is left; gives the exit status."""
     if not left:
         return 0
-    say(sys.stdout, f"not all of it {how}:")
+    tell(f"not all of it {how}:")
     for one in left[:SHOWN]:
-        say(sys.stdout, f"  {visible(one.place)}: {one.what}")
+        tell(f"  {visible(one.place)}: {one.what}")
     if len(left) > SHOWN:
-        say(sys.stdout, f"  … and {len(left) - SHOWN:,} more")
+        tell(f"  … and {len(left) - SHOWN:,} more")
     return LEFT
 
 

@@ -18,7 +18,7 @@ from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say
 from stanchion.cli.trails import database_of, no_schema, records_in, tell_unread, trail_at
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
 
@@ -38,7 +38,7 @@ def export(args: argparse.Namespace) -> int:
         return _write_back(args, wanted)
     printed = args.out is None and sys.stdout.isatty()
     with (
-        records_in(args.trail, whose(args.project), args.schema) as reader,
+        records_in(args) as reader,
         _sink(args.out, args.force) as sink,
         progress("exporting", None if isinstance(reader, Reader) else records) as told,
     ):
@@ -47,10 +47,8 @@ def export(args: argparse.Namespace) -> int:
             each = reader.forwards(heard)
         else:
             each = reader.forwards(heard, wanted.since, wanted.until)
-        try:
+        with AsBadInput(NoParquet):
             count = FORMATS[form]((found for found in each if wanted.has(found.stub)), sink)
-        except NoParquet as error:
-            raise BadInput(str(error)) from None
         tell_unread(reader)
     if args.out is not None:
         say(sys.stderr, f"stanchion: {count:,} records are in {args.out}")
@@ -72,13 +70,10 @@ def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
     from stanchion.audit.postgres import export_trail
     from stanchion.audit.postgres.shipment import SCHEMA
 
-    try:
-        with progress("exporting", records) as told:
-            done = export_trail(
-                url, Path(args.out), SCHEMA if args.schema is None else args.schema, told
-            )
-    except TrailError as error:
-        raise BadInput(str(error)) from None
+    with AsBadInput(TrailError), progress("exporting", records) as told:
+        done = export_trail(
+            url, Path(args.out), SCHEMA if args.schema is None else args.schema, told
+        )
     said = (
         f"{records(done.records)} of {len(done.chains):,} "
         f"{'chain' if len(done.chains) == 1 else 'chains'}"
@@ -141,5 +136,4 @@ def _refuse(target: Path, force: bool) -> None:
 
 
 def _unwritable(out: str, error: OSError) -> str:
-    reason = error.strerror.lower() if error.strerror else str(error)
-    return f"`{out}` cannot be written: {reason}; use another file"
+    return f"`{out}` cannot be written: {in_words(error)}; use another file"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput
 from stanchion.runtime.standing.places import BROKER, WITNESS
 
 if TYPE_CHECKING:
@@ -25,10 +25,8 @@ def place_at(name: str, trail: Path | None, certificates: str | None) -> Witness
 
         path, _, part = name.removeprefix(BROKER).partition("#")
         return BrokerPlace(path, part if part else NAME)
-    try:
+    with AsBadInput(BadPlace):
         return place_named(name, trail, None if certificates is None else Path(certificates))
-    except BadPlace as error:
-        raise BadInput(str(error)) from None
 
 
 def usual_place(trail: str | None) -> str:

@@ -14,9 +14,9 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.key_file import load_key
 from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import say, tell
 from stanchion.cli.trails import database_of, reader_of
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, whose
 from stanchion.kernel.regex import regex
 from stanchion.runtime.operating.retention import USUAL, permitted
@@ -57,19 +57,15 @@ def prune(args: argparse.Namespace) -> int:
     _show(reader, gone, keep)
     if args.dry_run or not gone:
         return 0
-    try:
+    with AsBadInput(TrailError, OSError):
         key = os.environ.get(KEY, "")
         done = prune_trail(reader.folder, gone, keep, load_key(Path(key)) if key else None, wall_ms)
-    except (TrailError, OSError) as error:
-        raise BadInput(str(error)) from None
-    say(
-        sys.stdout,
+    tell(
         f"{_segments(done)} removed; the trail records which they were, and the rest still "
         f"verifies",
     )
     if done < len(gone):
-        say(
-            sys.stdout,
+        tell(
             f"{_segments(len(gone) - done)} kept: a process is writing that chain, or it was "
             f"tampered with",
         )
@@ -78,10 +74,8 @@ def prune(args: argparse.Namespace) -> int:
 
 def _asked(args: argparse.Namespace) -> Keep:
     if args.older_than is None and args.larger_than is None:
-        try:
+        with AsBadInput(ValueError):
             return keep_of(os.environ, USUAL)
-        except ValueError as error:
-            raise BadInput(str(error)) from None
     days = largest = None
     if args.older_than is not None:
         said = _AGE.fullmatch(args.older_than.strip())
@@ -102,12 +96,10 @@ def _asked(args: argparse.Namespace) -> Keep:
 
 def _permitted(args: argparse.Namespace, asked: Keep) -> Keep:
     """What operators let leave, of what is asked for."""
-    try:
+    with AsBadInput(StoreError):
         named = "default" if args.policy is None else args.policy
         with args.load(named, store=args.store, journal="memory:", **named_project(args)) as shield:
             return permitted(asked, shield.store, pinned_by(shield.policy))
-    except StoreError as error:
-        raise BadInput(str(error)) from None
 
 
 def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
@@ -115,8 +107,7 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
     bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
     if not gone:
         words = f"nothing is {' or '.join(bounds)}" if bounds else "everything is kept"
-        say(
-            sys.stdout,
+        tell(
             f"{words}: the trail has {size(reader.size())}, and only whole segments are removed",
         )
         return
@@ -125,14 +116,12 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
         f"{_segments(len(gone))}, {size(total)} of {size(reader.size())}: what is "
         f"{' or '.join(bounds)}"
     )
-    say(
-        sys.stdout,
+    tell(
         f"{said}; `stanchion audit export --until {day(max(old.at for old in gone) + DAY_MS)}` "
         f"keeps a copy",
     )
     for old in gone:
-        say(
-            sys.stdout,
+        tell(
             f"  {old.chain} segment {old.number}: records {old.first} to {old.last}, until "
             f"{day(old.at)}",
         )

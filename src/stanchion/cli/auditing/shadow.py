@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 from typing import Final
 
 from stanchion.audit.reader import Reader
 from stanchion.cli.auditing.choice import wanted_of
+from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import put_line
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.verdict import style_of
-from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.stores.memory import wall_ms
-from stanchion.views.encode import json_line
 from stanchion.views.shadow import ShadowView, WouldView, shadowed
 from stanchion.views.times import shown
 from stanchion.views.trails import chosen
@@ -29,20 +25,18 @@ NUMBERS: Final = frozenset({"times", "changed", "runs"})
 def shadow(args: argparse.Namespace) -> int:
     """Report what guards in shadow mode would have done."""
     wanted = wanted_of(args, wall_ms())
-    with records_in(args.trail, whose(args.project), args.schema) as reader:
+    with records_in(args) as reader:
         with progress("counting", None if isinstance(reader, Reader) else records) as told:
             found = shadowed(chosen(reader, wanted, told))
         tell_unread(reader)
     if args.json:
-        sys.stdout.buffer.write(json_line(found))
+        put_json(found)
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
     if found.guards:
         styles = [{"would be": style_of(Action[row.action])} for row in found.guards]
-        for line in table(COLUMNS, [_row(row) for row in found.guards], NUMBERS, terminal, styles):
-            put(sys.stdout, line)
-        put(sys.stdout, "")
-    put(sys.stdout, _total(found))
+        put_table(COLUMNS, [_row(row) for row in found.guards], NUMBERS, styles)
+        put_line("")
+    put_line(_total(found))
     return 0
 
 

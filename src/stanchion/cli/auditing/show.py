@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,12 +11,11 @@ from typing import Any, Final
 from stanchion.audit.export import said_of
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.progress import progress
-from stanchion.cli.terminal import Terminal, put, visible
+from stanchion.cli.terminal import Terminal, put_lines, visible
 from stanchion.cli.trails import record_named, records_in
 from stanchion.cli.trouble import BadInput
-from stanchion.cli.verdict import row, style_of
+from stanchion.cli.verdict import labelled, row, style_of
 from stanchion.cli.verdict_words import verdict_words
-from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
 from stanchion.views.record_detail import DecidedView, RecordDetail, record_detail
@@ -37,7 +35,7 @@ def show(args: argparse.Namespace) -> int:
             "shows it"
         )
     with (
-        records_in(args.trail, whose(args.project), args.schema) as reader,
+        records_in(args) as reader,
         progress("looking") as told,
     ):
         found = record_named(reader, args.what, told)
@@ -48,9 +46,8 @@ def show(args: argparse.Namespace) -> int:
     if args.json:
         sys.stdout.buffer.write(json_safe(said_of(found)) + b"\n")
         return 0
-    terminal = Terminal.of(sys.stdout, os.environ)
-    for line in _lines(detail, terminal):
-        put(sys.stdout, line)
+    terminal = Terminal.of_stdout()
+    put_lines(_lines(detail, terminal))
     return 0
 
 
@@ -96,16 +93,16 @@ def _decision(decision: DecisionView, decided: DecidedView, terminal: Terminal) 
     task = f" on task `{decided.task}`" if decided.task else ""
     tenant = f", tenant `{decided.tenant}`" if decided.tenant != "default" else ""
     about = f"{decided.kind}, {decision.stage}{tool}{agent}{task} in run `{decided.run}`{tenant}"
-    yield from row("id", visible(decision.id), terminal)
-    yield from row("event", visible(about), terminal)
-    yield from row("policy", f"hash {decided.hash}", terminal)
-    if decided.verdicts:
-        yield from row("verdicts", verdict_words(decided.verdicts), terminal)
+    rows = [
+        ("id", visible(decision.id)),
+        ("event", visible(about)),
+        ("policy", f"hash {decided.hash}"),
+        ("verdicts", verdict_words(decided.verdicts)),
+    ]
     for each in decided.findings:
-        yield from row("finding", f"{each.action} by {each.guard} ({each.code})", terminal)
-        for words in (each.message, each.advice, each.detail):
-            if words:
-                yield from row("", f"  {words}", terminal)
+        rows.append(("finding", f"{each.action} by {each.guard} ({each.code})"))
+        rows += [("", f"  {words}") for words in (each.message, each.advice, each.detail) if words]
+    yield from labelled(rows, terminal)
 
 
 def _json(value: Any) -> str:

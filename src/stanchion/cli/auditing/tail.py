@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Iterable
@@ -15,9 +14,8 @@ from stanchion.audit.selection import Wanted
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.record_line import Lines
-from stanchion.cli.terminal import Terminal, put
+from stanchion.cli.terminal import Terminal, put_lines
 from stanchion.cli.trails import records_in, tell_unread
-from stanchion.cli.whose import whose
 from stanchion.kernel.shown import json_safe
 from stanchion.stores.memory import wall_ms
 from stanchion.views.records import record_view
@@ -34,9 +32,7 @@ def tail(args: argparse.Namespace) -> int:
     """Show the newest records, oldest of them first."""
     wanted = wanted_of(args, wall_ms())
     most = SHOWN if args.lines is None else args.lines
-    with records_in(
-        args.trail, whose(args.project), args.schema, empty=bool(args.follow)
-    ) as reader:
+    with records_in(args, empty=bool(args.follow)) as reader:
         show = _json if args.json else _words(digits_of(reader))
         if args.follow:
             follow(reader, wanted, most, show, lambda: time.sleep(EVERY_S))
@@ -79,11 +75,10 @@ def _json(records: Iterable[Found]) -> None:
 
 
 def _words(digits: int) -> Callable[[Iterable[Found]], None]:
-    lines = Lines(Terminal.of(sys.stdout, os.environ), digits)
+    lines = Lines(Terminal.of_stdout(), digits)
 
     def show(records: Iterable[Found]) -> None:
         for found in records:
-            for line in lines.of(record_view(found)):
-                put(sys.stdout, line)
+            put_lines(lines.of(record_view(found)))
 
     return show

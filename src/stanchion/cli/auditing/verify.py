@@ -13,11 +13,11 @@ from typing import Final
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
 from stanchion.cli.auditing.places import usual_place, witnesses_at
 from stanchion.cli.auditing.seen import seen_in
+from stanchion.cli.printing import table
 from stanchion.cli.progress import progress, records
-from stanchion.cli.table import table
-from stanchion.cli.terminal import Terminal, put, say, visible
+from stanchion.cli.terminal import Terminal, put_lines, say, visible
 from stanchion.cli.trails import database_of, no_schema, trail_at
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
 from stanchion.cli.whose import whose
 from stanchion.runtime.errors import NotifyError
@@ -44,15 +44,12 @@ def check_trail(args: argparse.Namespace) -> int:
     """Verify a trail and say what was found."""
     loggers.leave_out((Kind.TRAIL_TAMPERED,))  # said below, in the command's own words
     given = args.key if args.key is not None else os.environ.get(KEY, "")
-    try:
+    with AsBadInput(CannotVerify):
         report = _report(args, given if given else None)
-    except CannotVerify as error:
-        raise BadInput(str(error)) from None
     if args.json:
         sys.stdout.write(as_json(report) + "\n")
     else:
-        for line in _lines(report, Terminal.of(sys.stdout, os.environ)):
-            put(sys.stdout, line)
+        put_lines(_lines(report, Terminal.of_stdout()))
     if report.whole:
         written = sum(chain.records for chain in report.chains)
         loggers.say(loggers.TRAIL, loggers.INFO, "verified", trail=report.folder, records=written)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.rounds import Round, Writer, patience_s
 from stanchion.cli.auditing.places import owner, place_at, usual_place
-from stanchion.cli.terminal import say
+from stanchion.cli.terminal import say, tell
 from stanchion.cli.trails import database_of, records_in, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
@@ -76,8 +76,7 @@ def _often(writer: Writer, place: WitnessPlace, folder: Path | None, every_s: in
             done = writer.write()
             if not named:
                 _name(place, folder)
-                say(
-                    sys.stdout,
+                tell(
                     f"writing the heads to `{place.name}` every {every_s} s, until SIGTERM or "
                     f"Ctrl-C",
                 )
@@ -100,7 +99,7 @@ def _often(writer: Writer, place: WitnessPlace, folder: Path | None, every_s: in
 
 def _heads(args: argparse.Namespace) -> Mapping[str, bytes]:
     """The heads as they stand; a trail that is not there yet has none."""
-    with records_in(args.trail, whose(args.project), args.schema, empty=True) as reader:
+    with records_in(args, empty=True) as reader:
         try:
             return {name: head for name, head in heads_of(reader) if head}
         except OSError as error:
@@ -114,8 +113,7 @@ def _name(place: WitnessPlace, folder: Path | None) -> None:
     why = place.why_copy(owner(folder))
     if why:
         kept = "keep it where the trail's user cannot rewrite it"
-        say(
-            sys.stdout,
+        tell(
             f"`{place.name}` is only a copy, and proves nothing against somebody who can rewrite "
             f"it: {why}; {kept}",
         )
@@ -124,4 +122,4 @@ def _name(place: WitnessPlace, folder: Path | None) -> None:
 def _tell(done: Round, place: WitnessPlace) -> None:
     chains = "1 chain" if done.chains == 1 else f"{done.chains} chains"
     new = f"{done.changed} with a new head" if done.changed else "all as before"
-    say(sys.stdout, f"{shown(done.at_ms)}  {chains}, {new}, to `{place.name}`")
+    tell(f"{shown(done.at_ms)}  {chains}, {new}, to `{place.name}`")

@@ -15,9 +15,14 @@ from msgspec.structs import replace
 
 from stanchion.telemetry.notices.message import Destination, Message, Outcome
 from stanchion.telemetry.notices.said import by_turns, note_said, was_said
-from stanchion.telemetry.notices.schedule import PAUSES_S, pause_s
 from stanchion.telemetry.notices.spool import Delivery, Spool
 
+PAUSES_S: Final = (5, 60, 300, 1_800, 7_200, 18_000, 36_000, 50_400, 72_000, 86_400)
+"""How long after each attempt the next one follows: about three days in all."""
+
+SPREAD: Final = 0.2
+"""By how much of itself each pause is longer or shorter, so that a thousand processes do not come
+back together."""
 MOST: Final = 1_000
 """How many messages wait for a destination; then the oldest is given up for the newest."""
 LONGEST_MS: Final = 2_000 * max(PAUSES_S)
@@ -250,3 +255,11 @@ class Courier:
                 self.name,
                 f"the spool cannot be written: {error.strerror}; the notice may be delivered twice",
             )
+
+
+def pause_s(attempts: int, chance: float) -> float | None:
+    """How long to wait after so many attempts; `None` where it is given up. `chance` is from 0 to
+    1."""
+    if attempts > len(PAUSES_S):
+        return None
+    return PAUSES_S[attempts - 1] * (1 - SPREAD + 2 * SPREAD * chance)

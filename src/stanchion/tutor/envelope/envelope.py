@@ -150,7 +150,7 @@ class TutorEnvelope:
         self.base_tutor = base_tutor
         self.config = _config(layers) if config is None else config
         self.bundle = bundle
-        self._law: Law = law_of(base_tutor)
+        self._law: Law[Any] = law_of(base_tutor)
         self._states = States(self._law.graph, self._law.state)
         if self.config.policy_enabled is not (bundle is not None):
             wrong = (

@@ -3,8 +3,9 @@ making it."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
@@ -20,6 +21,8 @@ from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import CheckResult, GameState, MoveResult, MoveVerdict
 from stanchion.tutor.moves.kinds import AnyMove, AssertMove, ProposeMove
 from stanchion.tutor.moves.typed import Assert, Propose, Reformulate, TypedMove
+
+Referee = TypeVar("Referee", bound=TutorV1 | TutorV2)
 
 TRUTHS: Final = 10
 OBSERVATIONS: Final = 5
@@ -79,67 +82,18 @@ class Foreseen(msgspec.Struct, frozen=True):
     missing: str = ""
 
 
-class Law(Protocol):
+class Law(ABC, Generic[Referee]):
     """A law, and the game that is played under it."""
 
     routing: ClassVar[str]
     """By what a reply is read where no layer reads it."""
     exact: ClassVar[bool]
     """Whether claims are compared by what they say, so that other words for one change nothing."""
+    shape: ClassVar[Shape[Any]]
+    """What its moves are."""
 
-    @property
-    def shape(self) -> Shape[Any]:
-        """What its moves are."""
-
-    @property
-    def graph(self) -> Graph:
-        """Its graph."""
-
-    @property
-    def state(self) -> GameState:
-        """Where the game stands."""
-
-    def begin(self) -> None:
-        """Begin the next turn."""
-
-    def told(self) -> str:
-        """What a player is told."""
-
-    def foresee(self, move: Any) -> Foreseen:
-        """What would come of a move; nothing is changed."""
-
-    def make(self, move: Any) -> MoveResult:
-        """Make a move."""
-
-    def refuse(self, reply: str) -> MoveResult:
-        """Have the law itself answer a reply that is no move."""
-
-    def plain(self, move: Any) -> tuple[str, Mapping[str, Any]]:
-        """The action of a move, and the move as plain data."""
-
-    def won(self) -> bool:
-        """Whether the goal is reached."""
-
-
-def law_of(tutor: TutorV1 | TutorV2) -> Law:
-    """The law of a referee."""
-    return FirstLaw(tutor) if isinstance(tutor, TutorV1) else SecondLaw(tutor)
-
-
-def goal_of(law: Law) -> str:
-    """The goal in words."""
-    return "\n".join(one.text for one in law.graph.of(Goal, Status.ACTIVE))
-
-
-class FirstLaw:
-    """The first law, with whatever it is not able to take kept from it."""
-
-    routing: ClassVar[str] = "parse_move"
-    exact: ClassVar[bool] = False
-
-    def __init__(self, tutor: TutorV1) -> None:
+    def __init__(self, tutor: Referee) -> None:
         self._tutor = tutor
-        self.shape: Shape[Any] = FIRST
 
     @property
     def graph(self) -> Graph:
@@ -154,6 +108,48 @@ class FirstLaw:
     def begin(self) -> None:
         """Begin the next turn."""
         self._tutor.next_turn()
+
+    @abstractmethod
+    def told(self) -> str:
+        """What a player is told."""
+
+    @abstractmethod
+    def foresee(self, move: Any) -> Foreseen:
+        """What would come of a move; nothing is changed."""
+
+    def make(self, move: Any) -> MoveResult:
+        """Make a move."""
+        return self._tutor.execute_move(move)
+
+    @abstractmethod
+    def refuse(self, reply: str) -> MoveResult:
+        """Have the law itself answer a reply that is no move."""
+
+    @abstractmethod
+    def plain(self, move: Any) -> tuple[str, Mapping[str, Any]]:
+        """The action of a move, and the move as plain data."""
+
+    def won(self) -> bool:
+        """Whether the goal is reached."""
+        return self._tutor.check_goal_satisfaction()
+
+
+def law_of(tutor: TutorV1 | TutorV2) -> Law[Any]:
+    """The law of a referee."""
+    return FirstLaw(tutor) if isinstance(tutor, TutorV1) else SecondLaw(tutor)
+
+
+def goal_of(law: Law[Any]) -> str:
+    """The goal in words."""
+    return "\n".join(one.text for one in law.graph.of(Goal, Status.ACTIVE))
+
+
+class FirstLaw(Law[TutorV1]):
+    """The first law, with whatever it is not able to take kept from it."""
+
+    routing: ClassVar[str] = "parse_move"
+    exact: ClassVar[bool] = False
+    shape: ClassVar[Shape[Any]] = FIRST
 
     def told(self) -> str:
         """What a player is told."""
@@ -191,10 +187,6 @@ class FirstLaw:
         )
         return _claimed(self._tutor.validate_move(move), self._tutor.check(claim))
 
-    def make(self, move: AnyMove) -> MoveResult:
-        """Make a move."""
-        return self._tutor.execute_move(move)
-
     def refuse(self, reply: str) -> MoveResult:
         """The first law reads every reply as something."""
         raise AssertionError(f"the first law has no move for {len(reply)} characters")
@@ -208,34 +200,13 @@ class FirstLaw:
         }
         return move.move_type.value, as_plain({"action": move.move_type.value, **fields})
 
-    def won(self) -> bool:
-        """Whether the goal is reached."""
-        return self._tutor.check_goal_satisfaction()
 
-
-class SecondLaw:
+class SecondLaw(Law[TutorV2]):
     """The second law."""
 
     routing: ClassVar[str] = "read"
     exact: ClassVar[bool] = True
-
-    def __init__(self, tutor: TutorV2) -> None:
-        self._tutor = tutor
-        self.shape: Shape[Any] = SECOND
-
-    @property
-    def graph(self) -> Graph:
-        """Its graph."""
-        return self._tutor.pcg
-
-    @property
-    def state(self) -> GameState:
-        """Where the game stands."""
-        return self._tutor.state
-
-    def begin(self) -> None:
-        """Begin the next turn."""
-        self._tutor.next_turn()
+    shape: ClassVar[Shape[Any]] = SECOND
 
     def told(self) -> str:
         """What a player is told."""
@@ -250,10 +221,6 @@ class SecondLaw:
             return _claimed(found, self._tutor.check(move.claim))
         return Foreseen(found.verdict, why=found.reason)
 
-    def make(self, move: TypedMove) -> MoveResult:
-        """Make a move."""
-        return self._tutor.execute_move(move)
-
     def refuse(self, reply: str) -> MoveResult:
         """Have the law itself answer a reply that is no move."""
         return self._tutor.play(reply)
@@ -262,10 +229,6 @@ class SecondLaw:
         """The action of a move, and the move as plain data."""
         data = as_plain(move)
         return data["action"], data
-
-    def won(self) -> bool:
-        """Whether the goal is reached."""
-        return self._tutor.check_goal_satisfaction()
 
 
 def _claimed(move: MoveResult, check: CheckResult) -> Foreseen:

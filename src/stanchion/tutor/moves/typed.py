@@ -16,9 +16,11 @@ LONGEST: Final = 100_000
 """How long a reply may be."""
 
 
-class Propose(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="PROPOSE"
-):
+class WrittenMove(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action"):
+    """What all moves have."""
+
+
+class Propose(WrittenMove, frozen=True, tag="PROPOSE"):
     """Run a command: as its words, or as a text that is one command of literal words."""
 
     argv: tuple[str, ...] = ()
@@ -27,59 +29,47 @@ class Propose(
     write: bool = False
 
 
-class Assert(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="ASSERT"
-):
+class Assert(WrittenMove, frozen=True, tag="ASSERT"):
     """Claim something."""
 
     claim: Claim
 
 
-class Ask(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="ASK"):
+class Ask(WrittenMove, frozen=True, tag="ASK"):
     """Ask something."""
 
     text: str
     targets: tuple[str, ...] = ()
 
 
-class Challenge(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="CHALLENGE"
-):
+class Challenge(WrittenMove, frozen=True, tag="CHALLENGE"):
     """Assume something, and name the claim that would prove it wrong."""
 
     text: str
     falsified_by: Claim
 
 
-class Reformulate(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="REFORMULATE"
-):
+class Reformulate(WrittenMove, frozen=True, tag="REFORMULATE"):
     """Put another claim in the place of one that nobody can decide."""
 
     original: str
     claim: Claim
 
 
-class Resolve(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESOLVE"
-):
+class Resolve(WrittenMove, frozen=True, tag="RESOLVE"):
     """Answer a question by a claim that is proven."""
 
     question: str
     claim: Claim
 
 
-class Respond(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RESPOND"
-):
+class Respond(WrittenMove, frozen=True, tag="RESPOND"):
     """Say something, which is no move."""
 
     message: str
 
 
-class WriteRule(
-    msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag_field="action", tag="RULE"
-):
+class WriteRule(WrittenMove, frozen=True, tag="RULE"):
     """Write a rule for this game. What it concludes is a hint."""
 
     rule: TypedRule

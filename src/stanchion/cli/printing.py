@@ -1,11 +1,14 @@
-"""Tables for people: columns aligned, a heading that stands back, no line longer than the terminal
-is wide."""
+"""What a command prints: lines of JSON for programs, and tables for people, with columns aligned, a
+heading that stands back and no line longer than the terminal is wide."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Sequence
+from typing import Any
 
-from stanchion.cli.terminal import Terminal, visible
+from stanchion.cli.terminal import Terminal, put_lines, visible
+from stanchion.views.encode import json_line
 
 GAP = "  "
 
@@ -35,3 +38,19 @@ def table(
             parts.append(terminal.paint(text, style) if style else text)
         line = GAP.join(parts).rstrip()
         yield terminal.paint(line, "dim") if number == 0 else line
+
+
+def put_table(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    numbers: Collection[str],
+    styles: Sequence[dict[str, str]] = (),
+) -> None:
+    """Print a table on standard output."""
+    put_lines(table(columns, rows, numbers, Terminal.of_stdout(), styles))
+
+
+def put_json(*values: Any) -> None:
+    """Print values on standard output, one a line."""
+    sys.stdout.buffer.write(b"".join(map(json_line, values)))
+    sys.stdout.buffer.flush()
