@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from stanchion.kernel.actions import Action, RiskName
@@ -402,23 +401,13 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         self._desk.shield.telemetry.run_entered(self._desk.info)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _open.reset(self._tokens.pop())
         self.close()
 
     async def __aenter__(self) -> Run:
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         _open.reset(self._tokens.pop())
         await self.aclose()

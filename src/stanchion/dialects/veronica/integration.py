@@ -7,7 +7,6 @@ import inspect
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.dialects.errors import DialectError
@@ -303,12 +302,7 @@ class VeronicaIntegration:
     def __enter__(self) -> VeronicaIntegration:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _pipeline(self) -> ShieldPipeline:
