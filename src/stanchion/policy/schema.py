@@ -25,9 +25,9 @@ from stanchion.policy.sections import (
     Degrade,
     Escalation,
     Experience,
+    FileSection,
     OperatorEntry,
     Seconds,
-    Section,
     Strikes,
 )
 
@@ -53,7 +53,7 @@ StageName = Literal[
 ]
 
 
-class AppliesTo(Section, frozen=True):
+class AppliesTo(FileSection, frozen=True):
     """Whom a guard concerns; a name is exact unless a glob is written."""
 
     agents: tuple[str, ...] | None = None
@@ -62,7 +62,7 @@ class AppliesTo(Section, frozen=True):
     risks: tuple[LevelName, ...] | None = None
 
 
-class RoleEntry(Section, frozen=True):
+class RoleEntry(FileSection, frozen=True):
     """What all agents of a role have, unless an agent's own entry says otherwise."""
 
     allowed_tools: tuple[str, ...] | None = None
@@ -70,7 +70,7 @@ class RoleEntry(Section, frozen=True):
     autonomy_level: Level | None = None
 
 
-class AgentEntry(Section, frozen=True):
+class AgentEntry(FileSection, frozen=True):
     """An agent, or all agents whose ids match a glob."""
 
     role: str = ""
@@ -80,14 +80,14 @@ class AgentEntry(Section, frozen=True):
     branches: tuple[str, ...] | None = None
 
 
-class TaskFiles(Section, frozen=True):
+class TaskFiles(FileSection, frozen=True):
     """The files that a task is about, as globs."""
 
     write: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
 
 
-class TaskBudget(Section, frozen=True):
+class TaskBudget(FileSection, frozen=True):
     """What a task may use in all, whoever works on it."""
 
     tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None = None
@@ -96,7 +96,7 @@ class TaskBudget(Section, frozen=True):
     cost_usd: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None = None
 
 
-class TaskEntry(Section, frozen=True):
+class TaskEntry(FileSection, frozen=True):
     """A task, or all tasks whose names match a glob."""
 
     additional_tools: tuple[str, ...] = ()
@@ -108,7 +108,7 @@ class TaskEntry(Section, frozen=True):
     risk: RiskName | None = None
 
 
-class RiskEntry(Section, frozen=True):
+class RiskEntry(FileSection, frozen=True):
     """What a risk level of a run means: which guards are active, by id or glob, whether their marks
     come earlier, and whether a person has to say yes to every action."""
 
@@ -117,7 +117,7 @@ class RiskEntry(Section, frozen=True):
     approval: bool = False
 
 
-class RiskLevels(Section, frozen=True):
+class RiskLevels(FileSection, frozen=True):
     """What the risk levels of runs mean; one that is absent changes nothing."""
 
     low: RiskEntry | None = None
@@ -130,7 +130,7 @@ class RiskLevels(Section, frozen=True):
         return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
 
 
-class AskEntry(Section, frozen=True):
+class AskEntry(FileSection, frozen=True):
     """When a person is asked before a tool runs, and who; without a limit it is every time."""
 
     above: Annotated[int, msgspec.Meta(ge=0)] | Annotated[float, msgspec.Meta(ge=0)] | None = None
@@ -139,7 +139,7 @@ class AskEntry(Section, frozen=True):
     prompt: str = ""
 
 
-class ToolEntry(Section, frozen=True):
+class ToolEntry(FileSection, frozen=True):
     """A tool, or all tools whose names match a glob."""
 
     risk: RiskName = "medium"
@@ -161,7 +161,7 @@ class ToolEntry(Section, frozen=True):
     alternatives: tuple[str, ...] = ()
 
 
-class Bypass(Section, frozen=True):
+class Bypass(FileSection, frozen=True):
     """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
 
     allowed: bool = False
@@ -169,7 +169,7 @@ class Bypass(Section, frozen=True):
     audit_required: Literal[True] = True
 
 
-class Placement(Section, frozen=True, kw_only=True):
+class Placement(FileSection, frozen=True, kw_only=True):
     """What every guard entry may say besides its guard's own options."""
 
     id: str = ""

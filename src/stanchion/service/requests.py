@@ -119,7 +119,7 @@ class Judging:
     def _answer(
         self, request: m.Request, peer: Peer, session: Session, client: ClientSide
     ) -> m.Reply:
-        if isinstance(request, m.OfRun):
+        if isinstance(request, m.RunRequest):
             return self._in_run(self._runs.of(request.run, request.token, peer), request, client)
         match request:
             case m.Begin():

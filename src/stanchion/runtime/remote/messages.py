@@ -49,11 +49,11 @@ class Value(msgspec.Struct, frozen=True, array_like=True):
     unreadable: str = ""
 
 
-class Message(msgspec.Struct, frozen=True, tag=True):
+class WireMessage(msgspec.Struct, frozen=True, tag=True):
     """What one side sends the other, told apart by its name."""
 
 
-class OfRun(Message, frozen=True):
+class RunRequest(WireMessage, frozen=True):
     """What is asked for in a run: its id, and the token that speaks for it."""
 
     id: str
@@ -61,7 +61,7 @@ class OfRun(Message, frozen=True):
     token: str
 
 
-class Hello(Message, frozen=True):
+class Hello(WireMessage, frozen=True):
     """The first message of a connection. One without a session begins one, which lives as long as
     this connection."""
 
@@ -69,7 +69,7 @@ class Hello(Message, frozen=True):
     session: bytes = b""
 
 
-class Welcome(Message, frozen=True):
+class Welcome(WireMessage, frozen=True):
     """The answer to it: which life of the broker this is, and the session."""
 
     version: int
@@ -77,7 +77,7 @@ class Welcome(Message, frozen=True):
     session: bytes
 
 
-class Begin(Message, frozen=True):
+class Begin(WireMessage, frozen=True):
     """Begin a run, as a child where `parent` names one; `budget` is carved out of the parent's."""
 
     id: str
@@ -94,14 +94,14 @@ class Begin(Message, frozen=True):
     labels: dict[str, str] | None = None
 
 
-class Resume(Message, frozen=True):
+class Resume(WireMessage, frozen=True):
     """Go on with a run that an earlier life of the broker has begun."""
 
     id: str
     passed: bytes
 
 
-class Began(Message, frozen=True):
+class Began(WireMessage, frozen=True):
     """A run has begun: its id, the token that speaks for it, what a later life of the broker knows
     it by, and whether the broker's policy keeps locks."""
 
@@ -113,7 +113,7 @@ class Began(Message, frozen=True):
     locks: bool = False
 
 
-class Report(OfRun, frozen=True):
+class Report(RunRequest, frozen=True):
     """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is
     one."""
 
@@ -122,7 +122,7 @@ class Report(OfRun, frozen=True):
     fault: Fault | None = None
 
 
-class Call(OfRun, frozen=True):
+class Call(RunRequest, frozen=True):
     """Judge a call that the client runs when it is told to; `key` names what is to happen once, and
     `usage` is what the tool says that a call uses."""
 
@@ -138,22 +138,22 @@ class Call(OfRun, frozen=True):
     usage: dict[str, int | float] | None = None
 
 
-class Outcome(Message, frozen=True):
+class Outcome(WireMessage, frozen=True):
     """What came of a function that the client was told to run."""
 
     value: Value | None = None
     fault: Fault | None = None
 
 
-class RollBack(OfRun, frozen=True):
+class RollBack(RunRequest, frozen=True):
     """Undo what a run has done."""
 
 
-class Notices(OfRun, frozen=True):
+class Notices(RunRequest, frozen=True):
     """What a run's agent is to be told."""
 
 
-class Advise(OfRun, frozen=True):
+class Advise(RunRequest, frozen=True):
     """What a run's agent should know: of a call where a tool is named, or else of all its tools, in
     so many tokens."""
 
@@ -162,13 +162,13 @@ class Advise(OfRun, frozen=True):
     args: Value = Value()
 
 
-class Escalate(OfRun, frozen=True):
+class Escalate(RunRequest, frozen=True):
     """Somebody is to look at a run, for a reason."""
 
     reason: str
 
 
-class AskBypass(OfRun, frozen=True):
+class AskBypass(RunRequest, frozen=True):
     """People are asked to let an action of a run past a guardrail; the answer is the request."""
 
     guardrail: str
@@ -177,14 +177,14 @@ class AskBypass(OfRun, frozen=True):
     call: str | None = None
 
 
-class End(OfRun, frozen=True):
+class End(RunRequest, frozen=True):
     """A run is over, or is cancelled, for a reason."""
 
     cancel: bool = False
     why: str = ""
 
 
-class Tighten(Message, frozen=True):
+class Tighten(WireMessage, frozen=True):
     """Stop something: `halt`, `quarantine` or `safe_mode`."""
 
     id: str
@@ -194,14 +194,14 @@ class Tighten(Message, frozen=True):
     for_s: float = 300.0
 
 
-class Answer(Message, frozen=True):
+class Answer(WireMessage, frozen=True):
     """An operator's signed answer, which any process may carry."""
 
     id: str
     data: bytes
 
 
-class Witness(Message, frozen=True):
+class Witness(WireMessage, frozen=True):
     """Write heads of the client's own trail down, with the broker's time; the answer is the line
     that was written."""
 
@@ -211,7 +211,7 @@ class Witness(Message, frozen=True):
     every_s: int
 
 
-class Witnessed(Message, frozen=True):
+class Witnessed(WireMessage, frozen=True):
     """What was written down for this user under a name, from a byte on; the answer is a piece,
     empty at the end."""
 
@@ -226,13 +226,13 @@ Request = InRun | Begin | Resume | Tighten | Answer | Witness | Witnessed
 """What a client asks for."""
 
 
-class Decided(Message, frozen=True):
+class Decided(WireMessage, frozen=True):
     """A decision, without the state it was made from."""
 
     decision: Decision
 
 
-class Go(Message, frozen=True):
+class Go(WireMessage, frozen=True):
     """Run the call of a request, or its `undo`; `args` are there where something in them was
     changed."""
 
@@ -242,26 +242,26 @@ class Go(Message, frozen=True):
     undo: bool = False
 
 
-class Done(Message, frozen=True):
+class Done(WireMessage, frozen=True):
     """The client has what it asked for; `value` is it where the client does not have it already."""
 
     unchanged: bool = False
     value: Any = None
 
 
-class Raised(Message, frozen=True):
+class Raised(WireMessage, frozen=True):
     """The client's own error goes on, with notes."""
 
     notes: tuple[str, ...] = ()
 
 
-class Withheld(Message, frozen=True):
+class Withheld(WireMessage, frozen=True):
     """The client's own error is withheld; this is what may be said of it."""
 
     text: str
 
 
-class Refusal(Message, frozen=True):
+class Refusal(WireMessage, frozen=True):
     """It does not go ahead; `behind` says that the client's own error is behind it."""
 
     decision: Decision
@@ -273,14 +273,14 @@ class Refusal(Message, frozen=True):
     beside: Beside | None = None
 
 
-class Misused(Message, frozen=True):
+class Misused(WireMessage, frozen=True):
     """What was asked for makes no sense: the kind of error, and its words."""
 
     kind: str
     text: str
 
 
-class Sorry(Message, frozen=True):
+class Sorry(WireMessage, frozen=True):
     """The broker cannot answer, and why; `code` is `lost`, `ended`, `busy` or empty."""
 
     text: str

@@ -28,11 +28,11 @@ class RecordingError(StanchionError, ValueError):
     recorded."""
 
 
-class Recorded(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+class RecordingLine(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
     """One line of a recording."""
 
 
-class Played(Recorded, frozen=True, tag="game", kw_only=True):
+class Played(RecordingLine, frozen=True, tag="game", kw_only=True):
     """What was played: the game, under which law, with which layers, by which bundle, for how many
     turns at most."""
 
@@ -47,7 +47,7 @@ class Played(Recorded, frozen=True, tag="game", kw_only=True):
     """What held in a game of the first law besides what always holds."""
 
 
-class Reply(Recorded, frozen=True, tag="reply", omit_defaults=True):
+class Reply(RecordingLine, frozen=True, tag="reply", omit_defaults=True):
     """One call of the model. `output` is `None` where a guard kept what it said, and `why` what it
     was told then."""
 
@@ -58,7 +58,7 @@ class Reply(Recorded, frozen=True, tag="reply", omit_defaults=True):
     why: str = ""
 
 
-class Refusing(Recorded, frozen=True, tag="refused"):
+class Refusing(RecordingLine, frozen=True, tag="refused"):
     """Whether a command would run, as it was asked for the first time: empty if it would."""
 
     argv: tuple[str, ...]
@@ -66,7 +66,7 @@ class Refusing(Recorded, frozen=True, tag="refused"):
     why: str
 
 
-class Showed(Recorded, frozen=True, tag="ran"):
+class Showed(RecordingLine, frozen=True, tag="ran"):
     """What a command showed. Under the first law a command is one text."""
 
     argv: tuple[str, ...]
@@ -74,7 +74,7 @@ class Showed(Recorded, frozen=True, tag="ran"):
     outcome: Outcome
 
 
-class Broke(Recorded, frozen=True, tag="raised"):
+class Broke(RecordingLine, frozen=True, tag="raised"):
     """That a command raised an error in whatever runs it, and of which type."""
 
     argv: tuple[str, ...]
@@ -86,7 +86,7 @@ class Broken(Exception):
     """Raised where a command raised an error when it was recorded."""
 
 
-class Ended(Recorded, frozen=True, tag="over", omit_defaults=True):
+class Ended(RecordingLine, frozen=True, tag="over", omit_defaults=True):
     """That the model was asked no more, and why: a budget was used up, say. `halted` says that the
     whole run ended, and `kept` that it did so on the last reply."""
 
