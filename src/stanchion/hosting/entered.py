@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import Any, Self
 
 
@@ -23,22 +22,12 @@ class Entered:
         self.run.__enter__()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        self.run.__exit__(kind, error, at)
+    def __exit__(self, *error: Any) -> None:
+        self.run.__exit__(*error)
 
     async def __aenter__(self) -> Self:
         await self.run.__aenter__()
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
-        await self.run.__aexit__(kind, error, at)
+    async def __aexit__(self, *error: Any) -> None:
+        await self.run.__aexit__(*error)

@@ -25,6 +25,7 @@ from stanchion.policy.sections import (
     Degrade,
     Escalation,
     Experience,
+    FileSection,
     OperatorEntry,
     Seconds,
     Strikes,
@@ -52,7 +53,7 @@ StageName = Literal[
 ]
 
 
-class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AppliesTo(FileSection, frozen=True):
     """Whom a guard concerns; a name is exact unless a glob is written."""
 
     agents: tuple[str, ...] | None = None
@@ -61,7 +62,7 @@ class AppliesTo(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risks: tuple[LevelName, ...] | None = None
 
 
-class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RoleEntry(FileSection, frozen=True):
     """What all agents of a role have, unless an agent's own entry says otherwise."""
 
     allowed_tools: tuple[str, ...] | None = None
@@ -69,7 +70,7 @@ class RoleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     autonomy_level: Level | None = None
 
 
-class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AgentEntry(FileSection, frozen=True):
     """An agent, or all agents whose ids match a glob."""
 
     role: str = ""
@@ -79,14 +80,14 @@ class AgentEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     branches: tuple[str, ...] | None = None
 
 
-class TaskFiles(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TaskFiles(FileSection, frozen=True):
     """The files that a task is about, as globs."""
 
     write: tuple[str, ...] | None = None
     deny: tuple[str, ...] = ()
 
 
-class TaskBudget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TaskBudget(FileSection, frozen=True):
     """What a task may use in all, whoever works on it."""
 
     tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None = None
@@ -95,7 +96,7 @@ class TaskBudget(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     cost_usd: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None = None
 
 
-class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TaskEntry(FileSection, frozen=True):
     """A task, or all tasks whose names match a glob."""
 
     additional_tools: tuple[str, ...] = ()
@@ -107,7 +108,7 @@ class TaskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risk: RiskName | None = None
 
 
-class RiskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RiskEntry(FileSection, frozen=True):
     """What a risk level of a run means: which guards are active, by id or glob, whether their marks
     come earlier, and whether a person has to say yes to every action."""
 
@@ -116,7 +117,7 @@ class RiskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     approval: bool = False
 
 
-class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RiskLevels(FileSection, frozen=True):
     """What the risk levels of runs mean; one that is absent changes nothing."""
 
     low: RiskEntry | None = None
@@ -129,7 +130,7 @@ class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
 
 
-class AskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class AskEntry(FileSection, frozen=True):
     """When a person is asked before a tool runs, and who; without a limit it is every time."""
 
     above: Annotated[int, msgspec.Meta(ge=0)] | Annotated[float, msgspec.Meta(ge=0)] | None = None
@@ -138,7 +139,7 @@ class AskEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     prompt: str = ""
 
 
-class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ToolEntry(FileSection, frozen=True):
     """A tool, or all tools whose names match a glob."""
 
     risk: RiskName = "medium"
@@ -160,7 +161,7 @@ class ToolEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     alternatives: tuple[str, ...] = ()
 
 
-class Bypass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Bypass(FileSection, frozen=True):
     """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
 
     allowed: bool = False
@@ -168,7 +169,7 @@ class Bypass(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     audit_required: Literal[True] = True
 
 
-class Placement(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Placement(FileSection, frozen=True, kw_only=True):
     """What every guard entry may say besides its guard's own options."""
 
     id: str = ""

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import msgspec
 
@@ -14,10 +14,8 @@ from stanchion.kernel.contract.powers import BESIDE, SCOPED
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at
+from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.schema import PolicyFile, readers, use_of
-
-if TYPE_CHECKING:
-    from stanchion.policy.prices.entry import PriceEntry
 
 T = TypeVar("T")
 Where = Callable[..., str]

@@ -11,7 +11,11 @@ from stanchion.kernel.lookups import WAITS_MS
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
 
-class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class FileSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """A part of a file as it is written: a key that it does not know is a mistake."""
+
+
+class Escalation(FileSection, frozen=True):
     """Whom an escalated action waits for, first to last, and how long; without an answer it is
     refused."""
 
@@ -25,7 +29,7 @@ class Escalation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     dialogs: tuple[str, ...] = ()
 
 
-class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Bypassing(FileSection, frozen=True):
     """How long a request to go past a guard waits for each authority, and what an emergency may do
     without one."""
 
@@ -35,7 +39,7 @@ class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     safety_responses: tuple[str, ...] = ()
 
 
-class ApprovedEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ApprovedEntry(FileSection, frozen=True, kw_only=True):
     """A call that nobody is asked about any more, for a time: people have said yes to it often."""
 
     tool: str
@@ -48,7 +52,7 @@ class ApprovedEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     why: str = ""
 
 
-class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OperatorEntry(FileSection, frozen=True):
     """Somebody who may do what an agent may not: their public key as OpenSSH writes it, what they
     may answer as, and the agents that work for them, whose requests somebody else answers."""
 
@@ -57,7 +61,7 @@ class OperatorEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     agents: tuple[str, ...] = ()
 
 
-class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Degrade(FileSection, frozen=True):
     """What a lesser request is: a cheaper model, fewer messages, a shorter reply, a slower pace."""
 
     models: dict[str, str] = {}
@@ -66,7 +70,7 @@ class Degrade(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     pause_s: Seconds | None = None
 
 
-class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Experience(FileSection, frozen=True):
     """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is
     named."""
 
@@ -75,7 +79,7 @@ class Experience(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
 
 
-class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Strikes(FileSection, frozen=True):
     """What findings with the effect `increment_strike` lead to, from a certain number on; each is
     forgotten in time."""
 
@@ -86,7 +90,7 @@ class Strikes(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     quarantine_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
 
 
-class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Deep(FileSection, frozen=True):
     """How deep rules are asked: how long by the risk of a call, how many questions at once, and
     when not."""
 
@@ -105,7 +109,7 @@ class Deep(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return {risk: getattr(self, f"{risk}_wait_ms") for risk in WAITS_MS}
 
 
-class Advice(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Advice(FileSection, frozen=True):
     """In which style an agent is told what is known of its tools, and how many tokens that may take
     in a prompt."""
 

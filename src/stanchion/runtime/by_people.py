@@ -3,7 +3,6 @@ operator."""
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.runtime.later import later
@@ -29,72 +28,13 @@ if TYPE_CHECKING:
     from stanchion.runtime.standing import how_it_stands
 
 KEEPER: Final = "_experience"
-
-
-def _commands() -> ModuleType:
-    from stanchion.runtime.operating import commands
-
-    return commands
-
-
-def _acts() -> ModuleType:
-    from stanchion.runtime.operating import acts
-
-    return acts
-
-
-def _accept_store() -> ModuleType:
-    from stanchion.runtime.operating import accept_store
-
-    return accept_store
-
-
-def _ticket_methods() -> ModuleType:
-    from stanchion.runtime.people import ticket_methods
-
-    return ticket_methods
-
-
-def _missed_reviews() -> ModuleType:
-    from stanchion.runtime.people import missed_reviews
-
-    return missed_reviews
-
-
-def _enrol() -> ModuleType:
-    from stanchion.runtime.people import enrol
-
-    return enrol
-
-
-def _effect_answers() -> ModuleType:
-    from stanchion.runtime.operating import effect_answers
-
-    return effect_answers
-
-
-def _nobody_beside() -> ModuleType:
-    from stanchion.runtime.people import nobody_beside
-
-    return nobody_beside
-
-
-def _how_it_stands() -> ModuleType:
-    from stanchion.runtime.standing import how_it_stands
-
-    return how_it_stands
-
-
-def _learning() -> ModuleType:
-    from stanchion.runtime.learning import methods
-
-    return methods
-
-
-def _advising() -> ModuleType:
-    from stanchion.runtime.learning import advising
-
-    return advising
+COMMANDS: Final = "stanchion.runtime.operating.commands"
+ACTS: Final = "stanchion.runtime.operating.acts"
+TICKET_METHODS: Final = "stanchion.runtime.people.ticket_methods"
+HOW_IT_STANDS: Final = "stanchion.runtime.standing.how_it_stands"
+LEARNING: Final = "stanchion.runtime.learning.methods"
+ADVISING: Final = "stanchion.runtime.learning.advising"
+"""Where the methods are."""
 
 
 class ByPeople:
@@ -125,31 +65,32 @@ class ByPeople:
             beside.nobody_beside,
         )
     else:
-        safe_mode, halt = later(_commands), later(_commands)
-        quarantine, resume, signal = later(_commands), later(_commands), later(_commands)
-        reset_tool, release_call, top_up = later(_commands), later(_commands), later(_commands)
-        break_lock = later(_commands)
-        tickets, ticket = later(_ticket_methods), later(_ticket_methods)
-        grants, ticketing = later(_ticket_methods), later(_ticket_methods)
-        approve, deny = later(_ticket_methods), later(_ticket_methods)
-        answer, revoke = later(_ticket_methods), later(_ticket_methods)
-        review, tell_missed = later(_ticket_methods), later(_missed_reviews)
+        safe_mode, halt = later(COMMANDS), later(COMMANDS)
+        quarantine, resume, signal = later(COMMANDS), later(COMMANDS), later(COMMANDS)
+        reset_tool, release_call, top_up = later(COMMANDS), later(COMMANDS), later(COMMANDS)
+        break_lock = later(COMMANDS)
+        tickets, ticket = later(TICKET_METHODS), later(TICKET_METHODS)
+        grants, ticketing = later(TICKET_METHODS), later(TICKET_METHODS)
+        approve, deny = later(TICKET_METHODS), later(TICKET_METHODS)
+        answer, revoke = later(TICKET_METHODS), later(TICKET_METHODS)
+        review = later(TICKET_METHODS)
+        tell_missed = later("stanchion.runtime.people.missed_reviews")
         standing, health, guardrails = (
-            later(_how_it_stands),
-            later(_how_it_stands),
-            later(_how_it_stands),
+            later(HOW_IT_STANDS),
+            later(HOW_IT_STANDS),
+            later(HOW_IT_STANDS),
         )
-        reliability, similar = later(_learning), later(_learning)
-        advise_with, advice_stats = later(_advising), later(_advising)
+        reliability, similar = later(LEARNING), later(LEARNING)
+        advise_with, advice_stats = later(ADVISING), later(ADVISING)
         act, wish, settle_by = (
-            later(_acts, "carry_out"),
-            later(_acts, "wish_for"),
-            later(_effect_answers),
+            later(ACTS, "carry_out"),
+            later(ACTS, "wish_for"),
+            later("stanchion.runtime.operating.effect_answers"),
         )
         accept_store, enrol, nobody_beside = (
-            later(_accept_store),
-            later(_enrol),
-            later(_nobody_beside),
+            later("stanchion.runtime.operating.accept_store"),
+            later("stanchion.runtime.people.enrol"),
+            later("stanchion.runtime.people.nobody_beside"),
         )
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
 from contextvars import ContextVar, Token
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack
 
 from stanchion.kernel.actions import Action, RiskName
@@ -16,6 +15,8 @@ from stanchion.runtime.calling.clients import client
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.run_end import close
 from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.deciding.twins import twins
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import spelled
 
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     import requests.adapters
 
     from stanchion.approvals.answerers import By
-    from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.client_options import (
         AiohttpOptions,
         HttpxOptions,
@@ -105,7 +105,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
             tenant=info.tenant,
         )
 
-    def rollback(self) -> tuple[Undone, ...]:
+    def _rollback(self, /) -> Flow[tuple[Undone, ...]]:
         """Undo what this run and its children have done, newest first: every finished call whose
         tool has an undo.
 
@@ -114,13 +114,9 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         """
         from stanchion.runtime.deciding.undo import roll_back
 
-        return drive(roll_back(self._desk), self._desk)
+        return roll_back(self._desk)
 
-    async def arollback(self) -> tuple[Undone, ...]:
-        """`rollback` for async code."""
-        from stanchion.runtime.deciding.undo import roll_back
-
-        return await self._adrive(roll_back(self._desk))
+    rollback, arollback = twins(_rollback)
 
     @property
     def last_error(self) -> Trouble | None:
@@ -208,8 +204,16 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         from stanchion.runtime.calling.stream_end import Account
         from stanchion.runtime.streams import stream as streams
 
-        about = {"model": model, "tokens": tokens, "cost_usd": cost_usd}
-        return streams.chunks(self._desk, chunks, channel, Account(self._desk), final, **about)
+        return streams.chunks(
+            self._desk,
+            chunks,
+            channel,
+            Account(self._desk),
+            final,
+            model=model,
+            tokens=tokens,
+            cost_usd=cost_usd,
+        )
 
     def astream(
         self,
@@ -225,11 +229,20 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         from stanchion.runtime.calling.stream_end import Account
         from stanchion.runtime.streams import stream as streams
 
-        about = {"model": model, "tokens": tokens, "cost_usd": cost_usd}
-        return streams.achunks(self._desk, chunks, channel, Account(self._desk), final, **about)
+        return streams.achunks(
+            self._desk,
+            chunks,
+            channel,
+            Account(self._desk),
+            final,
+            model=model,
+            tokens=tokens,
+            cost_usd=cost_usd,
+        )
 
-    def spawn(
+    def _spawn(
         self,
+        /,
         agent: str = "",
         task: str | None = None,
         *,
@@ -241,7 +254,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
-    ) -> Run:
+    ) -> Flow[Run]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its
         parent does.
 
@@ -254,54 +267,33 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         if budget is not None:
             from stanchion.runtime.calling.children import carve
 
-            carved = drive(carve(self._desk, agent, budget), self._desk)
-        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
-
-    async def aspawn(
-        self,
-        agent: str = "",
-        task: str | None = None,
-        *,
-        budget: Mapping[str, Any] | None = None,
-        id: str | None = None,
-        role: str | None = None,
-        tenant: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
-    ) -> Run:
-        """`spawn` for async code."""
-        carved = None
-        if budget is not None:
-            from stanchion.runtime.calling.children import carve
-
-            carved = await self._adrive(carve(self._desk, agent, budget))
-        return self._spawned(agent, task, carved, (id, role, tenant, deadline_s, tools, can, risk))
-
-    def _spawned(
-        self, agent: str, task: str | None, carved: Carved | None, about: tuple[Any, ...]
-    ) -> Run:
-        named: Any = dict(
-            zip(("id", "role", "tenant", "deadline_s", "tools", "can", "risk"), about, strict=True)
+            carved = yield from carve(self._desk, agent, budget)
+        child: Run = self._desk.shield.run(
+            agent,
+            self.task if task is None else task,
+            parent=self,
+            carved=carved,
+            id=id,
+            role=role,
+            tenant=tenant,
+            deadline_s=deadline_s,
+            tools=tools,
+            can=can,
+            risk=risk,
         )
-        task = self.task if task is None else task
-        child: Run = self._desk.shield.run(agent, task, parent=self, carved=carved, **named)
         return child
 
-    def open_calls(self) -> tuple[OpenCall, ...]:
+    spawn, aspawn = twins(_spawn)
+
+    def _open_calls(self, /) -> Flow[tuple[OpenCall, ...]]:
         """What this run has reserved and nobody has settled, the oldest first; calls of a process
         of it that was killed are among them. `run.result(..., call=...)`, `error` or a settled
         `charge` closes one."""
         from stanchion.runtime.deciding.open_calls import listed
 
-        return drive(listed(self._desk), self._desk)
+        return listed(self._desk)
 
-    async def aopen_calls(self) -> tuple[OpenCall, ...]:
-        """`open_calls` for async code."""
-        from stanchion.runtime.deciding.open_calls import listed
-
-        return await self._adrive(listed(self._desk))
+    open_calls, aopen_calls = twins(_open_calls)
 
     def cancel(self, why: str = "by the caller") -> None:
         """End this run and its children, in every process; what is under way is refused its next
@@ -402,23 +394,13 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         self._desk.shield.telemetry.run_entered(self._desk.info)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         _open.reset(self._tokens.pop())
         self.close()
 
     async def __aenter__(self) -> Run:
         return self.__enter__()
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         _open.reset(self._tokens.pop())
         await self.aclose()

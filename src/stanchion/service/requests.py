@@ -119,43 +119,13 @@ class Judging:
     def _answer(
         self, request: m.Request, peer: Peer, session: Session, client: ClientSide
     ) -> m.Reply:
+        if isinstance(request, m.RunRequest):
+            return self._in_run(self._runs.of(request.run, request.token, peer), request, client)
         match request:
             case m.Begin():
                 return self._runs.begin(request, peer, session)
             case m.Resume():
                 return self._runs.resume(request.passed, peer, session)
-            case m.Report():
-                run = self._runs.of(request.run, request.token, peer)
-                return m.Decided(plain(drive(attended(reported(run, request), client), run.desk)))
-            case m.Call():
-                run = self._runs.of(request.run, request.token, peer)
-                return called(run, request, client)
-            case m.RollBack():
-                run = self._runs.of(request.run, request.token, peer)
-                undone = drive(attended(roll_back(run.desk), client), run.desk)
-                return m.Done(value=[list(one) for one in undone])
-            case m.Notices():
-                return m.Done(value=list(self._runs.of(request.run, request.token, peer).notices()))
-            case m.Advise():
-                return m.Done(
-                    value=advised(self._runs.of(request.run, request.token, peer), request)
-                )
-            case m.Escalate():
-                run = self._runs.of(request.run, request.token, peer)
-                return m.Done(value=run.escalate(request.reason))
-            case m.AskBypass():
-                run = self._runs.of(request.run, request.token, peer)
-                made = run.request_bypass(
-                    request.guardrail, request.reason, request.urgency, call=request.call
-                )
-                return m.Done(value=msgspec.to_builtins(made))
-            case m.End():
-                run = self._runs.of(request.run, request.token, peer)
-                if request.cancel:
-                    run.cancel(request.why)
-                else:
-                    self._runs.end(run, "kernel.ended", "it was closed")
-                return DONE
             case m.Tighten():
                 return self._tightened(request, peer)
             case m.Answer():
@@ -174,6 +144,35 @@ class Judging:
                 return m.Done(value=self._witnesses.write(peer.uid, request))
             case m.Witnessed():
                 return m.Done(value=self._witnesses.piece(peer.uid, request.name, request.offset))
+            case _:
+                assert_never(request)
+
+    def _in_run(self, run: Run, request: m.InRun, client: ClientSide) -> m.Reply:
+        match request:
+            case m.Report():
+                return m.Decided(plain(drive(attended(reported(run, request), client), run.desk)))
+            case m.Call():
+                return called(run, request, client)
+            case m.RollBack():
+                undone = drive(attended(roll_back(run.desk), client), run.desk)
+                return m.Done(value=[list(one) for one in undone])
+            case m.Notices():
+                return m.Done(value=list(run.notices()))
+            case m.Advise():
+                return m.Done(value=advised(run, request))
+            case m.Escalate():
+                return m.Done(value=run.escalate(request.reason))
+            case m.AskBypass():
+                made = run.request_bypass(
+                    request.guardrail, request.reason, request.urgency, call=request.call
+                )
+                return m.Done(value=msgspec.to_builtins(made))
+            case m.End():
+                if request.cancel:
+                    run.cancel(request.why)
+                else:
+                    self._runs.end(run, "kernel.ended", "it was closed")
+                return DONE
             case _:
                 assert_never(request)
 

@@ -18,12 +18,13 @@ from stanchion.policy.composed import read_text
 from stanchion.policy.document import Document
 from stanchion.policy.given_data import read_data
 from stanchion.policy.nearest import nearest
+from stanchion.policy.sections import FileSection
 from stanchion.policy.struct_check import check
 
 PolicySource = dict[str, Any] | str
 
 
-class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RunSpec(FileSection, frozen=True):
     """A run of a case: the arguments of `shield.run`."""
 
     agent: str = ""
@@ -37,7 +38,7 @@ class RunSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risk: RiskName | None = None
 
 
-class Expect(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Expect(FileSection, frozen=True):
     """What must come of an event; what is left out is not looked at.
 
     `message` and `advice` need only be contained, `findings` and `shadow` are codes in order,
@@ -114,7 +115,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.runs if self.runs else {"": RunSpec() if self.run is None else self.run}
 
 
-class Table(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Table(FileSection, frozen=True):
     """Cases, and the policy of those which have none of their own."""
 
     cases: tuple[Case, ...]

@@ -33,15 +33,8 @@ class _Plain(HTTPConnection):
         super().request(*args, **options)
 
 
-class _Secure(HTTPSConnection):
+class _Secure(_Plain, HTTPSConnection):
     """The same with TLS; certificates are those of the name."""
-
-    def _new_conn(self) -> socket.socket:
-        return _connected(self) if pins() else super()._new_conn()
-
-    def request(self, *args: Any, **options: Any) -> None:
-        _leave_elsewhere(self)
-        super().request(*args, **options)
 
 
 def _connected(connection: HTTPConnection) -> socket.socket:

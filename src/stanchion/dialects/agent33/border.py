@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Final
 
 from stanchion.approvals.errors import BypassRefused, TicketError
@@ -46,12 +45,7 @@ class Border:
     def __enter__(self) -> None:
         pass
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, _kind: object, error: object, _at: object) -> None:
         if isinstance(error, BadEvent):
             raise DialectError(_told(str(error), self._hook, self._amounts)) from None
         if isinstance(error, TicketError) and not isinstance(error, BypassRefused):

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
+from stanchion.audit.journal import Journal
+from stanchion.dialects.agent33.settings import Agent, OnError, Task
 from stanchion.dialects.errors import DialectError
 from stanchion.policy.nearest import hint
 from stanchion.runtime.options import ShieldOptions
-
-if TYPE_CHECKING:
-    from stanchion.audit.journal import Journal
-    from stanchion.dialects.agent33.settings import Agent, OnError, Task
-    from stanchion.stores.protocol import Store
+from stanchion.stores.protocol import Store
 
 
 class Settings(TypedDict, total=False):

@@ -15,6 +15,7 @@ from stanchion.kernel.regex import regex
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.given_data import read_data
 from stanchion.policy.nearest import hint
+from stanchion.policy.sections import FileSection
 from stanchion.policy.struct_check import convert
 from stanchion.readings.paths.globs import fault
 
@@ -26,7 +27,7 @@ Count = Annotated[int, msgspec.Meta(ge=0)]
 Amount = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class Files(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Files(FileSection, frozen=True):
     """`scope.files` of a task: patterns that every target file has to match, and patterns that none
     may."""
 
@@ -34,13 +35,13 @@ class Files(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     deny: tuple[str, ...] = ()
 
 
-class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Scope(FileSection, frozen=True):
     """`scope` of a task."""
 
     files: Files = Files()
 
 
-class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Agent(FileSection, frozen=True):
     """An agent, or all whose ids match a pattern. Without `allowed_tools` every tool is allowed; an
     empty list allows none."""
 
@@ -56,7 +57,7 @@ class Agent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _given(said)
 
 
-class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Task(FileSection, frozen=True):
     """A task, or all whose names match a pattern. `time_budget` is in seconds, `cost_budget` in US
     dollars."""
 
@@ -93,7 +94,7 @@ class Task(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _given({**said, "risk": None if self.risk_level is None else str(self.risk_level)})
 
 
-class OnError(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OnError(FileSection, frozen=True):
     """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how
     many seconds pass before the first retry; each further wait is twice as long."""
 

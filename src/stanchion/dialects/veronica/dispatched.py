@@ -7,7 +7,7 @@ import functools
 import inspect
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import asked
@@ -19,13 +19,11 @@ from stanchion.runtime.calling.items import handed
 from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.stream_end import Streaming
 from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.run import Run
 from stanchion.runtime.streams.stream import delivered
 from stanchion.runtime.values import Seen, Unreadable, project
 from stanchion.runtime.values.form import Leaf
-
-if TYPE_CHECKING:
-    from stanchion.runtime.driving.flow import Flow
-    from stanchion.runtime.run import Run
 
 MOST_TOOLS: Final = 256
 """Of how many functions is remembered how they look."""

@@ -7,8 +7,7 @@ import inspect
 import threading
 import weakref
 from collections.abc import Callable, Mapping
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import Asked, given_to_hooks, listed
@@ -45,13 +44,11 @@ from stanchion.policy.custom import BRAKE
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.deciding.trouble import told_on
 from stanchion.runtime.driving.doors import abegin
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, StateError
+from stanchion.runtime.run import Run
 from stanchion.runtime.values import Unreadable, project
-
-if TYPE_CHECKING:
-    from stanchion.runtime.driving.flow import Flow
-    from stanchion.runtime.run import Run
 
 AWAITED: Final = "call it with `await vi.aexecute(...)`"
 """What to do with a function that has to be awaited."""
@@ -303,12 +300,7 @@ class VeronicaIntegration:
     def __enter__(self) -> VeronicaIntegration:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        at: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _pipeline(self) -> ShieldPipeline:

@@ -4,9 +4,9 @@ to."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import (
@@ -23,25 +23,21 @@ from stanchion.dialects.veronica.stated import Stated
 from stanchion.dialects.veronica.steps import FamilySteps
 from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
 from stanchion.guards.egress.places import places
+from stanchion.kernel.decision import Decision as Judged
 from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.twins import twins
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.options import ShieldOptions
+from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion.runtime.standing.states import asked_for_safe_mode
 from stanchion.runtime.values import Unreadable, project
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from stanchion.kernel.decision import Decision as Judged
-    from stanchion.runtime.deciding.desk import Desk
-    from stanchion.runtime.driving.flow import Flow
-    from stanchion.runtime.run import Run
 
 JUDGED: Final = ("warn", "redact", "retry")
 """What the pipeline's own run can carry out: whoever asks a boundary is told at once, and waits for

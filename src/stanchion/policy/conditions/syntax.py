@@ -15,45 +15,45 @@ class Spot(msgspec.Struct, frozen=True, gc=False):
     depth: int
 
 
-class Literal(Spot, frozen=True, gc=False):
+class Literal(Spot, frozen=True):
     """A number, text, truth value or null."""
 
     value: Any
 
 
-class ListOf(Spot, frozen=True, gc=False):
+class ListOf(Spot, frozen=True):
     """A list that is written out."""
 
     items: tuple[Node, ...]
 
 
-class MapOf(Spot, frozen=True, gc=False):
+class MapOf(Spot, frozen=True):
     """A map that is written out."""
 
     pairs: tuple[tuple[Node, Node], ...]
 
 
-class Word(Spot, frozen=True, gc=False):
+class Word(Spot, frozen=True):
     """A name that stands alone."""
 
     name: str
 
 
-class Field(Spot, frozen=True, gc=False):
+class Field(Spot, frozen=True):
     """A field of something."""
 
     of: Node
     name: str
 
 
-class Index(Spot, frozen=True, gc=False):
+class Index(Spot, frozen=True):
     """An element of something."""
 
     of: Node
     key: Node
 
 
-class Call(Spot, frozen=True, gc=False):
+class Call(Spot, frozen=True):
     """A function, or a method where it is called `on` something."""
 
     name: str
@@ -61,14 +61,14 @@ class Call(Spot, frozen=True, gc=False):
     args: tuple[Node, ...]
 
 
-class Unary(Spot, frozen=True, gc=False):
+class Unary(Spot, frozen=True):
     """`!` or `-`."""
 
     op: str
     of: Node
 
 
-class Binary(Spot, frozen=True, gc=False):
+class Binary(Spot, frozen=True):
     """A comparison, `in`, or arithmetic."""
 
     op: str
@@ -76,14 +76,14 @@ class Binary(Spot, frozen=True, gc=False):
     right: Node
 
 
-class Logic(Spot, frozen=True, gc=False):
+class Logic(Spot, frozen=True):
     """Parts joined by `&&` or by `||`."""
 
     op: str
     parts: tuple[Node, ...]
 
 
-class Choice(Spot, frozen=True, gc=False):
+class Choice(Spot, frozen=True):
     """`test ? yes : no`."""
 
     test: Node

@@ -9,11 +9,12 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from stanchion.policy.prices.entry import PriceEntry
+from stanchion.policy.sections import FileSection
 
 Day = Annotated[str, msgspec.Meta(pattern="^20[0-9]{2}-[01][0-9]-[0-3][0-9]$")]
 
 
-class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class Vendor(FileSection, frozen=True, kw_only=True):
     """The models of one vendor or host: where their prices were read and when, what to know about
     them, and what snapshots are called: a model's name followed by that pattern is the same
     model."""
@@ -25,7 +26,7 @@ class Vendor(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     models: dict[str, PriceEntry]
 
 
-class TableFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TableFile(FileSection, frozen=True):
     """The table as it is written."""
 
     vendors: dict[str, Vendor]

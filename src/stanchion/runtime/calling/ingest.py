@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
+from typing import Any, Final, Protocol, TypeVar, overload
 
 import msgspec
 
@@ -23,6 +23,7 @@ from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differin
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.names import is_glob
 from stanchion.locks import Reentrant
+from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
 from stanchion.readings.definitions.remark import kinds_of
 from stanchion.runtime.calling.pins import Pins, Whose, pin_name, pins_key, pins_of
@@ -33,9 +34,6 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.grounds import Grounds
 from stanchion.runtime.standing.remarks import remark_on_tools
 from stanchion.runtime.standing.veil import tell
-
-if TYPE_CHECKING:
-    from stanchion.policy.compiled import CompiledPolicy
 
 FRESH_MS: Final = 86_400_000
 """After so long a record of pins is written again, though nothing in it changed, so that it is not

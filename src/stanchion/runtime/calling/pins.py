@@ -11,13 +11,12 @@ import msgspec
 from stanchion import typed
 from stanchion.approvals.act import Answer
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.audit.journal import Fact
+from stanchion.approvals.request import Request
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import key
 from stanchion.readings.definitions.remark import Remark
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.people.authority import told
-from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.people.authority import tell_answered
 
 if TYPE_CHECKING:
     from stanchion.runtime.standing.grounds import Grounds
@@ -74,8 +73,10 @@ def pins_of(value: Any) -> Pins:
     return Pins() if value is None else typed.convert(value, Pins)
 
 
-def accept(shield: Grounds, name: str, parts: Any, tenant: str, answer: Answer) -> None:
+def accept(shield: Grounds, request: Request, answer: Answer) -> None:
     """Pin a definition anew, as an operator has said."""
+    name, tenant = request.subject, request.tenant
+    parts: Any = request.said.get("parts")
 
     def repinned(value: Any, now: int) -> Any:
         kept = pins_of(value)
@@ -92,13 +93,4 @@ def accept(shield: Grounds, name: str, parts: Any, tenant: str, answer: Answer) 
         change(shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), repinned),
         shield,
     )
-    act = answer.act
-    fact = Fact(
-        shield.clock(),
-        "definition.repinned",
-        f"tool:{name}",
-        tenant,
-        by=act.operator,
-        why=act.comment,
-    )
-    tell(shield, fact._replace(data=told(answer)))
+    tell_answered(shield, "definition.repinned", f"tool:{name}", tenant, answer)

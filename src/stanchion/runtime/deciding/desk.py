@@ -19,7 +19,7 @@ from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import PAUSED, Ending, over
 from stanchion.kernel.late import in_order, late_finding
-from stanchion.kernel.lookups import Lookup, Over
+from stanchion.kernel.lookups import Lookup, Over, Recall
 from stanchion.kernel.sizes import CEILING, LONG, refused_unread, room_left
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
@@ -38,7 +38,6 @@ from stanchion.runtime.errors import Refused
 from stanchion.stores.protocol import at_once
 
 if TYPE_CHECKING:
-    from stanchion.kernel.lookups import Recall
     from stanchion.kernel.straight import Judged
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings

@@ -48,21 +48,17 @@ class Deciding(Answered, Protocol):
     def coverage(self) -> Covering | None:
         """Who watches what its runs do; nobody unless it was asked for."""
 
-    @property
-    def desks(self) -> set[ref[Any]]:
-        """The runs that somebody has."""
+    desks: set[ref[Any]]
+    """The runs that somebody has."""
 
-    @property
-    def meet(self) -> Callable[[Iterable[str]], None]:
-        """Has secrets found in names before anything is judged under them."""
+    meet: Callable[[Iterable[str]], None]
+    """Has secrets found in names before anything is judged under them."""
 
-    @property
-    def unsettled(self) -> Unsettled:
-        """What has happened that the store has yet to be told."""
+    unsettled: Unsettled
+    """What has happened that the store has yet to be told."""
 
-    @property
-    def unwritten(self) -> Unwritten:
-        """What has happened that has yet to be written down."""
+    unwritten: Unwritten
+    """What has happened that has yet to be written down."""
 
     @property
     def experience(self) -> Any:
@@ -72,29 +68,24 @@ class Deciding(Answered, Protocol):
         """What is known beside a decision that refused a call: alternatives, and a call that
         worked."""
 
-    @property
-    def anchored(self) -> Any:
-        """The store, told along the way how far the trail has come."""
+    anchored: Any
+    """The store, told along the way how far the trail has come."""
 
     @property
     def origin(self) -> str:
         """Where the policy in force came from."""
 
-    @property
-    def env(self) -> str | None:
-        """The environment of the policy."""
+    env: str | None
+    """The environment of the policy."""
 
-    @property
-    def answers(self) -> Pool:
-        """The threads in which the code behind guards answers."""
+    answers: Pool
+    """The threads in which the code behind guards answers."""
 
-    @property
-    def answerer(self) -> Callable[..., Any]:
-        """Finds the code that answers for a guard."""
+    answerer: Callable[..., Any]
+    """Finds the code that answers for a guard."""
 
-    @property
-    def heard_late(self) -> Callable[..., Any]:
-        """Is told of answers that came late."""
+    heard_late: Callable[..., Any]
+    """Is told of answers that came late."""
 
     @property
     def placed(self) -> Callable[[str, str], Placed | None]:
@@ -108,17 +99,14 @@ class Deciding(Answered, Protocol):
     def described(self) -> Callable[[RunInfo, CompiledPolicy], RunInfo]:
         """A run with what a policy says of its agent and task."""
 
-    @property
-    def awake_ns(self) -> Callable[[], int]:
-        """A clock that goes on while the host sleeps."""
+    awake_ns: Callable[[], int]
+    """A clock that goes on while the host sleeps."""
 
-    @property
-    def chance(self) -> Callable[[], float]:
-        """A number between 0 and 1, drawn anew."""
+    chance: Callable[[], float]
+    """A number between 0 and 1, drawn anew."""
 
-    @property
-    def tool_of(self) -> Callable[..., Any]:
-        """A function as the tool that it was registered as."""
+    tool_of: Callable[..., Any]
+    """A function as the tool that it was registered as."""
 
     @property
     def run(self) -> Callable[..., Any]:

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from stanchion.approvals.standing import CRITICAL, Call, ends_ms, fits
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.declared import LASTING
-from stanchion.kernel.events import ToolCall
+from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.states import NORMAL
 
 if TYPE_CHECKING:
     from stanchion.kernel.decision import Decision
-    from stanchion.kernel.events import Event
     from stanchion.runtime.deciding.desk import Desk
 
 

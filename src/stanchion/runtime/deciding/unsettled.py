@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
@@ -11,11 +11,9 @@ from stanchion.kernel.state import Batch, StoreLost
 from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.owed import Owed
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.driving.turns import Turns
-
-if TYPE_CHECKING:
-    from stanchion.runtime.driving.flow import Flow
 
 MOST: Final = 10_000
 """How many of them wait; the oldest is given up first."""

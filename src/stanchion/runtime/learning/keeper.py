@@ -18,7 +18,7 @@ from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.session import OfTool, Session
 from stanchion.experience.shelf import Shelf, ShelfError
 from stanchion.experience.tally import Known, Tally
-from stanchion.kernel.events import Failure, ToolResult
+from stanchion.kernel.events import Event, Failure, RunInfo, ToolResult
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
@@ -30,7 +30,6 @@ from stanchion.telemetry.catalogue import EXPERIENCE_DROPPED, EXPERIENCE_WRITTEN
 if TYPE_CHECKING:
     from stanchion.kernel.chain import Plans
     from stanchion.kernel.decision import Decision
-    from stanchion.kernel.events import Event, RunInfo
     from stanchion.runtime.standing.grounds import Grounds
 
 BATCH: Final = 200

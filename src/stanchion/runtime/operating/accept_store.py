@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By
 from stanchion.approvals.request import Request
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import StateError
-from stanchion.runtime.people.authority import told
-from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.people.authority import tell_answered
 
 if TYPE_CHECKING:
     from stanchion.runtime.operating.grounds import Operated
@@ -42,10 +40,11 @@ def accept_store(
     return int(shield.act(request, by))
 
 
-def accepted(shield: Operated, why: str, restored: bool, answer: Answer) -> int:
+def accepted(shield: Operated, request: Request, answer: Answer) -> int:
     """Accept the store, as an operator has said."""
-    memory = _lasting(shield)
+    memory, restored = _lasting(shield), bool(request.said["restored"])
     how, by = "restored" if restored else "accepted", answer.act.operator
+    why = answer.act.comment
     unused = [one for one in shield.tickets(FLEET, "approved") if restored]
     for ticket in unused:
         shield.deny(
@@ -58,8 +57,8 @@ def accepted(shield: Operated, why: str, restored: bool, answer: Answer) -> int:
         shield.revoke(grant.id, by=by, why="the store was restored from a backup", tenant=tenant)
     epoch = drive(memory.begin(how, by, why), shield)
     with contextlib.suppress(AuditLost):
-        data = {"epoch_at": epoch.at, "approvals_taken_back": len(unused), **told(answer)}
-        tell(shield, Fact(shield.clock(), f"store.{how}", "store", FLEET, "", by, why, data))
+        data: dict[str, Any] = {"epoch_at": epoch.at, "approvals_taken_back": len(unused)}
+        tell_answered(shield, f"store.{how}", "store", FLEET, answer, **data)
     return len(unused)
 
 

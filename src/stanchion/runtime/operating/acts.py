@@ -15,18 +15,25 @@ from stanchion.approvals.answerers import By, Wish
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
-from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL, Signal
+from stanchion.runtime.calling.pins import accept, pins_key
+from stanchion.runtime.deciding.allowances import allowances_key
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.operating.retention import RETENTION, Retention
-from stanchion.runtime.people.authority import told
+from stanchion.runtime.operating.accept_store import accepted
+from stanchion.runtime.operating.allowances import Allowances
+from stanchion.runtime.operating.breakers import breakers_of, reset
+from stanchion.runtime.operating.locks import break_all, holders
+from stanchion.runtime.operating.release import held, released
+from stanchion.runtime.operating.retention import RETENTION, SUBJECT, Retention, erased
+from stanchion.runtime.operating.settle_effects import settle
+from stanchion.runtime.operating.top_up import topped, topped_up
+from stanchion.runtime.people.authority import tell_answered
 from stanchion.runtime.people.trust import TRUSTED
-from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
     from stanchion.runtime.operating.grounds import Operated
@@ -86,9 +93,14 @@ def _act(request: Request) -> Act:
     return act
 
 
-def _standing(shield: Operated, request: Request) -> int:
-    number: int = shield.store.read(standing_key(request.tenant))[0]
+def _version(shield: Operated, cell: str) -> int:
+    """How often a record was written."""
+    number: int = shield.store.read(cell)[0]
     return number
+
+
+def _standing(shield: Operated, request: Request) -> int:
+    return _version(shield, standing_key(request.tenant))
 
 
 def _resume(shield: Operated, request: Request, answer: Answer) -> None:
@@ -101,47 +113,20 @@ def _safe_mode_off(shield: Operated, request: Request, answer: Answer) -> None:
     )
 
 
-def _reset(shield: Operated, request: Request, answer: Answer) -> bool:
-    from stanchion.runtime.operating.breakers import reset
-
-    return reset(shield, request.subject, request.tenant, answer.act.comment, answer)
-
-
 def _breakers(shield: Operated, request: Request) -> int:
-    from stanchion.runtime.operating.breakers import breakers_of
-
     return sum([cell.number for cell in breakers_of(shield, request.subject, request.tenant)])
 
 
-def _break_lock(shield: Operated, request: Request, answer: Answer) -> bool:
-    from stanchion.runtime.operating.locks import break_all
-
-    return break_all(shield, request.subject, request.tenant, answer.act.comment, answer)
-
-
-def _lock(shield: Operated, request: Request) -> int:
-    from stanchion.runtime.operating.locks import holders
-
-    return holders(shield, request.subject, request.tenant)
-
-
 def _allow(shield: Operated, request: Request, answer: Answer) -> Any:
-    from stanchion.runtime.operating.allowances import Allowances
-
     once, tool = bool(request.said.get("once", False)), str(request.said.get("tool", ""))
     return Allowances(shield, request.tenant).entered(request.subject, once, tool, answer)
 
 
 def _allowances(shield: Operated, request: Request) -> int:
-    from stanchion.runtime.deciding.allowances import allowances_key
-
-    number: int = shield.store.read(allowances_key(request.tenant))[0]
-    return number
+    return _version(shield, allowances_key(request.tenant))
 
 
 def _settle(shield: Operated, request: Request, answer: Answer) -> None:
-    from stanchion.runtime.operating.settle_effects import settle
-
     settle(
         shield,
         request.subject,
@@ -153,38 +138,7 @@ def _settle(shield: Operated, request: Request, answer: Answer) -> None:
 
 
 def _effect(shield: Operated, request: Request) -> int:
-    number: int = shield.store.read(key(request.tenant, "effect", request.subject))[0]
-    return number
-
-
-def _release(shield: Operated, request: Request, answer: Answer) -> None:
-    from stanchion.runtime.operating.release import released
-
-    released(shield, request, answer)
-
-
-def _held(shield: Operated, request: Request) -> int:
-    from stanchion.runtime.operating.release import held
-
-    return held(shield, request)
-
-
-def _top_up(shield: Operated, request: Request, answer: Answer) -> None:
-    from stanchion.runtime.operating.top_up import topped_up
-
-    topped_up(shield, request, answer)
-
-
-def _topped(shield: Operated, request: Request) -> int:
-    from stanchion.runtime.operating.top_up import topped
-
-    return topped(shield, request)
-
-
-def _store(shield: Operated, request: Request, answer: Answer) -> int:
-    from stanchion.runtime.operating.accept_store import accepted
-
-    return accepted(shield, answer.act.comment, bool(request.said["restored"]), answer)
+    return _version(shield, key(request.tenant, "effect", request.subject))
 
 
 def _epoch(shield: Operated, _request: Request) -> int:
@@ -202,16 +156,11 @@ def _trust(shield: Operated, request: Request, answer: Answer) -> None:
         return {**known, request.subject: msgspec.to_builtins(answer)}
 
     drive(change(shield.records, f"trust-{os.urandom(8).hex()}", FLEET, TRUSTED, added), shield)
-    act = answer.act
-    fact = Fact(
-        shield.clock(), "policy.trusted", request.subject, FLEET, by=act.operator, why=act.comment
-    )
-    tell(shield, fact._replace(data=told(answer)))
+    tell_answered(shield, "policy.trusted", request.subject, FLEET, answer)
 
 
 def _trusted(shield: Operated, _request: Request) -> int:
-    number: int = shield.store.read(TRUSTED)[0]
-    return number
+    return _version(shield, TRUSTED)
 
 
 def _retain(shield: Operated, request: Request, answer: Answer) -> None:
@@ -227,28 +176,19 @@ def _retain(shield: Operated, request: Request, answer: Answer) -> None:
         ),
         shield,
     )
-    fact = Fact(
-        shield.clock(),
+    tell_answered(
+        shield,
         "trail.retention",
-        "trail",
+        SUBJECT,
         FLEET,
-        by=answer.act.operator,
-        why=answer.act.comment,
-    )
-    tell(
-        shield, fact._replace(data={"days": kept.days, "megabytes": kept.megabytes, **told(answer)})
+        answer,
+        days=kept.days,
+        megabytes=kept.megabytes,
     )
 
 
 def _retained(shield: Operated, _request: Request) -> int:
-    number: int = shield.store.read(RETENTION)[0]
-    return number
-
-
-def _erase(shield: Operated, request: Request, answer: Answer) -> int:
-    from stanchion.runtime.operating.retention import erased
-
-    return erased(shield, request, answer)
+    return _version(shield, RETENTION)
 
 
 def _once(_shield: Operated, _request: Request) -> int:
@@ -256,32 +196,23 @@ def _once(_shield: Operated, _request: Request) -> int:
     return 0
 
 
-def _accept(shield: Operated, request: Request, answer: Answer) -> None:
-    from stanchion.runtime.calling.pins import accept
-
-    accept(shield, request.subject, request.said.get("parts"), request.tenant, answer)
-
-
 def _pins(shield: Operated, request: Request) -> int:
-    from stanchion.runtime.calling.pins import pins_key
-
-    number: int = shield.store.read(pins_key(request.tenant))[0]
-    return number
+    return _version(shield, pins_key(request.tenant))
 
 
 ACTS: Final[dict[Purpose, Act]] = {
     Purpose.RESUME: Act(_standing, _resume),
     Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
-    Purpose.RESET: Act(_breakers, _reset),
-    Purpose.BREAK_LOCK: Act(_lock, _break_lock),
+    Purpose.RESET: Act(_breakers, reset),
+    Purpose.BREAK_LOCK: Act(holders, break_all),
     Purpose.ALLOW: Act(_allowances, _allow),
     Purpose.SETTLE: Act(_effect, _settle),
-    Purpose.RELEASE: Act(_held, _release),
-    Purpose.TOP_UP: Act(_topped, _top_up),
-    Purpose.STORE: Act(_epoch, _store),
-    Purpose.TOOL: Act(_pins, _accept),
+    Purpose.RELEASE: Act(held, released),
+    Purpose.TOP_UP: Act(topped, topped_up),
+    Purpose.STORE: Act(_epoch, accepted),
+    Purpose.TOOL: Act(_pins, accept),
     Purpose.POLICY: Act(_trusted, _trust, critical=True),
     Purpose.RETENTION: Act(_retained, _retain, critical=True),
-    Purpose.ERASE: Act(_once, _erase),
+    Purpose.ERASE: Act(_once, erased),
 }
 """Everything but tickets and operators, which have ways of their own."""

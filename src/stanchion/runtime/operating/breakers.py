@@ -9,15 +9,14 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from stanchion.approvals.act import Answer
+from stanchion.approvals.request import Request
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.journal import Fact
 from stanchion.guards.breaker import CLOSED, circuit_of
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.state import key
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.people.authority import told
-from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.people.authority import tell_answered
 from stanchion.stores.seen import Seen
 
 if TYPE_CHECKING:
@@ -30,23 +29,15 @@ def breakers_of(shield: Operated, tool: str, tenant: str) -> list[Seen]:
     return [cell for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
 
 
-def reset(shield: Operated, tool: str, tenant: str, why: str, answer: Answer) -> bool:
+def reset(shield: Operated, request: Request, answer: Answer) -> bool:
     """Close every breaker of a tool, as an operator said, and write that down; says whether there
     was anything to close."""
+    tool, tenant = request.subject, request.tenant
     found = [cell.key for cell in breakers_of(shield, tool, tenant)]
     closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
     if closed:
         with contextlib.suppress(AuditLost):
-            fact = Fact(
-                shield.clock(),
-                "breaker.reset",
-                f"tool:{tool}",
-                tenant,
-                "",
-                answer.act.operator,
-                why,
-            )
-            tell(shield, fact._replace(data=told(answer)))
+            tell_answered(shield, "breaker.reset", f"tool:{tool}", tenant, answer)
     return bool(closed)
 
 

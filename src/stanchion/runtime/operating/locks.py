@@ -8,33 +8,35 @@ from typing import TYPE_CHECKING, Any
 from zlib import crc32
 
 from stanchion.approvals.act import Answer
+from stanchion.approvals.request import Request
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.journal import Fact
 from stanchion.guards.locks.table import Lock, plain, table_of
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.state import key
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.people.authority import told
-from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.people.authority import tell_answered
 
 if TYPE_CHECKING:
     from stanchion.runtime.operating.grounds import Operated
 
 
-def holders(shield: Operated, name: str, tenant: str) -> int:
+def holders(shield: Operated, request: Request) -> int:
     """A number for whoever has locked something: an answer fits as long as it is the same runs,
     however often they have renewed their locks meanwhile, and once, because every lock that is
     broken changes it."""
-    tables = [table_of(shield.store.read(cell)[1]) for cell in _tables(shield, tenant)]
-    runs = sorted({lock.run for table in tables for lock in table.held if lock.name == name})
+    tables = [table_of(shield.store.read(cell)[1]) for cell in _tables(shield, request.tenant)]
+    runs = sorted(
+        {lock.run for table in tables for lock in table.held if lock.name == request.subject}
+    )
     said = "\n".join([str(sum([table.breaks for table in tables])), *runs])
     return crc32(said.encode("utf-8", "surrogatepass"))
 
 
-def break_all(shield: Operated, name: str, tenant: str, why: str, answer: Answer) -> bool:
+def break_all(shield: Operated, request: Request, answer: Answer) -> bool:
     """Break every lock of that name, as an operator said, and write that down; says whether there
     was one."""
+    name, tenant = request.subject, request.tenant
     broken = [
         lock
         for cell in _tables(shield, tenant)
@@ -43,10 +45,7 @@ def break_all(shield: Operated, name: str, tenant: str, why: str, answer: Answer
     if broken:
         runs = sorted({lock.run for lock in broken})
         with contextlib.suppress(AuditLost):
-            fact = Fact(
-                shield.clock(), "lock.broken", f"lock:{name}", tenant, "", answer.act.operator, why
-            )
-            tell(shield, fact._replace(data={"runs": runs, **told(answer)}))
+            tell_answered(shield, "lock.broken", f"lock:{name}", tenant, answer, runs=runs)
     return bool(broken)
 
 

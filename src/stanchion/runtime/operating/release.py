@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.request import Request
-from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Put, When
@@ -17,7 +16,7 @@ from stanchion.runtime.deciding.measures import as_given
 from stanchion.runtime.deciding.open_calls import reserved_by, run_of, spends
 from stanchion.runtime.deciding.overtaken import released_key
 from stanchion.runtime.deciding.start import START_MS
-from stanchion.runtime.people.authority import told
+from stanchion.runtime.people.authority import tell_answered
 from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
 from stanchion.stores.seen import Hold
 
@@ -79,8 +78,6 @@ def released(shield: Operated, request: Request, answer: Answer) -> None:
     """Close a hold as an operator has said, and write that down first."""
     from secrets import token_hex
 
-    from stanchion.runtime.standing.veil import tell
-
     call, tenant = request.subject, request.tenant
     hold: Hold | None = shield.store.held(tenant, call)
     if hold is None or not spends(hold):
@@ -91,17 +88,8 @@ def released(shield: Operated, request: Request, answer: Answer) -> None:
     now = shield.store.carry(Batch(f"release-{token_hex(8)}", tenant)).now
     _check_quiet(shield, hold, now)
     used = actual(hold, request.said.get("used"))
-    data = {"reserved": _named(reserved_by(hold)), "used": request.said.get("used"), **told(answer)}
-    fact = Fact(
-        shield.clock(),
-        "budget.released",
-        call,
-        tenant,
-        run_of(call),
-        answer.act.operator,
-        answer.act.comment,
-    )
-    tell(shield, fact._replace(data=data))
+    data = {"reserved": _named(reserved_by(hold)), "used": request.said.get("used")}
+    tell_answered(shield, "budget.released", call, tenant, answer, run_of(call), **data)
     put: Put = (released_key(tenant, call), [] if used is None else list(used), When.JUDGED, 0, 0)
     reply = shield.store.carry(
         Batch(f"release-{token_hex(8)}", tenant, settles=((call, used),), puts=(put,))

@@ -17,13 +17,11 @@ from stanchion.approvals.operators import RECORD, Operator
 from stanchion.approvals.proof import doubt, rostered
 from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
-from stanchion.audit.journal import Fact
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
 from stanchion.runtime.errors import StateError
-from stanchion.runtime.people.authority import told
-from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.people.authority import tell_answered
 from stanchion.telemetry.loggers import TRAIL, WARNING, say
 
 if TYPE_CHECKING:
@@ -131,9 +129,8 @@ def erased(shield: Operated, request: Request, answer: Answer) -> int:
             done += erase(other, others, act.comment, act.operator)
         finally:
             other.close()
-    fact = Fact(shield.clock(), "trail.erased", SUBJECT, FLEET, by=act.operator, why=act.comment)
     count = sum(map(count_of, (rows, *beside.values())))
-    tell(shield, fact._replace(data={"records": count, **told(answer)}))
+    tell_answered(shield, "trail.erased", SUBJECT, FLEET, answer, records=count)
     return done
 
 

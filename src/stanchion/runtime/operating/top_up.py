@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.request import Request
-from stanchion.audit.journal import Fact
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import Shown
@@ -16,8 +15,7 @@ from stanchion.kernel.state import Batch, Line, Put, When, key
 from stanchion.kernel.units import Amounts, Unit
 from stanchion.runtime.calling.children import MEASURES, allotted
 from stanchion.runtime.deciding.measures import as_given
-from stanchion.runtime.people.authority import told
-from stanchion.runtime.standing.veil import tell
+from stanchion.runtime.people.authority import tell_answered
 from stanchion.stores.seen import Seen
 
 if TYPE_CHECKING:
@@ -80,16 +78,10 @@ def topped_up(shield: Operated, request: Request, answer: Answer) -> None:
     one, tokens, cost, api_calls, working_ms = [-more.get(unit, 0) for unit in Unit]
     amounts: Amounts = (one, tokens, cost, api_calls, working_ms)
     act = answer.act
-    fact = Fact(
-        shield.clock(),
-        "budget.topped_up",
-        request.subject,
-        request.tenant,
-        "",
-        act.operator,
-        act.comment,
+    amount = request.said["amount"]
+    tell_answered(
+        shield, "budget.topped_up", request.subject, request.tenant, answer, amount=amount
     )
-    tell(shield, fact._replace(data={"amount": request.said["amount"], **told(answer)}))
     cell = _record(request.tenant)
     put: Put = (cell, {"budget": request.subject, "by": act.operator}, When.JUDGED, 0, 0)
     batch_id, expects = f"top-up-{token_hex(8)}", ((cell, act.generation, act.generation + 1),)

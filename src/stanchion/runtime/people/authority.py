@@ -319,6 +319,15 @@ def told(answer: Answer) -> dict[str, Any]:
     return {"way": str(answer.way), "proven": answer.way.proven, "role": answer.act.role, **proof}
 
 
+def tell_answered(
+    shield: Grounds, what: str, about: str, tenant: str, answer: Answer, run: str = "", **data: Any
+) -> None:
+    """Write down what was done because somebody answered, and how it is known who."""
+    act = answer.act
+    fact = Fact(shield.clock(), what, about, tenant, run, act.operator, act.comment)
+    tell(shield, fact._replace(data={**data, **told(answer)}))
+
+
 def _role(operator: Operator | None, asked: Asked) -> str:
     """The role in which somebody answers who does not say: the first that counts, or the first that
     they have."""

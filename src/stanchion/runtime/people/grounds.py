@@ -17,17 +17,14 @@ if TYPE_CHECKING:
 class Answered(Grounds, Protocol):
     """A shield, as far as people answer for it."""
 
-    @property
-    def authority(self) -> Authority:
-        """Who may do what only an operator may."""
+    authority: Authority
+    """Who may do what only an operator may."""
 
-    @property
-    def waiting(self) -> Waiting:
-        """Who waits for an answer in this process."""
+    waiting: Waiting
+    """Who waits for an answer in this process."""
 
     def settle_by(self, ticket: Ticket, answer: Answer) -> Ticket:
         """Settle the effect that a ticket is about by somebody's yes."""
 
-    @property
-    def presence(self) -> Any:
-        """This process, as others find it; `None` where its state is its own."""
+    presence: Any
+    """This process, as others find it; `None` where its state is its own."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from stanchion.kernel.stages import Stage
+from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.undos import MAX_UNDO
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Invoke
@@ -28,9 +29,6 @@ from stanchion.runtime.remote.replies import misfit
 from stanchion.runtime.remote.sharing import sent, shared
 from stanchion.runtime.values import Read, arguments, read, restored
 from stanchion.runtime.values.streams import is_stream
-
-if TYPE_CHECKING:
-    from stanchion.runtime.calling.tool import Tool
 
 
 class Undos:

@@ -49,7 +49,19 @@ class Value(msgspec.Struct, frozen=True, array_like=True):
     unreadable: str = ""
 
 
-class Hello(msgspec.Struct, frozen=True, tag=True):
+class WireMessage(msgspec.Struct, frozen=True, tag=True):
+    """What one side sends the other, told apart by its name."""
+
+
+class RunRequest(WireMessage, frozen=True):
+    """What is asked for in a run: its id, and the token that speaks for it."""
+
+    id: str
+    run: str
+    token: str
+
+
+class Hello(WireMessage, frozen=True):
     """The first message of a connection. One without a session begins one, which lives as long as
     this connection."""
 
@@ -57,7 +69,7 @@ class Hello(msgspec.Struct, frozen=True, tag=True):
     session: bytes = b""
 
 
-class Welcome(msgspec.Struct, frozen=True, tag=True):
+class Welcome(WireMessage, frozen=True):
     """The answer to it: which life of the broker this is, and the session."""
 
     version: int
@@ -65,7 +77,7 @@ class Welcome(msgspec.Struct, frozen=True, tag=True):
     session: bytes
 
 
-class Begin(msgspec.Struct, frozen=True, tag=True):
+class Begin(WireMessage, frozen=True):
     """Begin a run, as a child where `parent` names one; `budget` is carved out of the parent's."""
 
     id: str
@@ -82,14 +94,14 @@ class Begin(msgspec.Struct, frozen=True, tag=True):
     labels: dict[str, str] | None = None
 
 
-class Resume(msgspec.Struct, frozen=True, tag=True):
+class Resume(WireMessage, frozen=True):
     """Go on with a run that an earlier life of the broker has begun."""
 
     id: str
     passed: bytes
 
 
-class Began(msgspec.Struct, frozen=True, tag=True):
+class Began(WireMessage, frozen=True):
     """A run has begun: its id, the token that speaks for it, what a later life of the broker knows
     it by, and whether the broker's policy keeps locks."""
 
@@ -101,25 +113,19 @@ class Began(msgspec.Struct, frozen=True, tag=True):
     locks: bool = False
 
 
-class Report(msgspec.Struct, frozen=True, tag=True):
+class Report(RunRequest, frozen=True):
     """Judge an event of a stage; `fields` are its fields, `fault` the error itself where there is
     one."""
 
-    id: str
-    run: str
-    token: str
     stage: str
     fields: Value
     fault: Fault | None = None
 
 
-class Call(msgspec.Struct, frozen=True, tag=True):
+class Call(RunRequest, frozen=True):
     """Judge a call that the client runs when it is told to; `key` names what is to happen once, and
     `usage` is what the tool says that a call uses."""
 
-    id: str
-    run: str
-    token: str
     tool: str
     args: Value
     risk: int | None = None
@@ -132,73 +138,53 @@ class Call(msgspec.Struct, frozen=True, tag=True):
     usage: dict[str, int | float] | None = None
 
 
-class Outcome(msgspec.Struct, frozen=True, tag=True):
+class Outcome(WireMessage, frozen=True):
     """What came of a function that the client was told to run."""
 
     value: Value | None = None
     fault: Fault | None = None
 
 
-class RollBack(msgspec.Struct, frozen=True, tag=True):
+class RollBack(RunRequest, frozen=True):
     """Undo what a run has done."""
 
-    id: str
-    run: str
-    token: str
 
-
-class Notices(msgspec.Struct, frozen=True, tag=True):
+class Notices(RunRequest, frozen=True):
     """What a run's agent is to be told."""
 
-    id: str
-    run: str
-    token: str
 
-
-class Advise(msgspec.Struct, frozen=True, tag=True):
+class Advise(RunRequest, frozen=True):
     """What a run's agent should know: of a call where a tool is named, or else of all its tools, in
     so many tokens."""
 
-    id: str
-    run: str
-    token: str
     tokens: int | None = None
     tool: str | None = None
     args: Value = Value()
 
 
-class Escalate(msgspec.Struct, frozen=True, tag=True):
+class Escalate(RunRequest, frozen=True):
     """Somebody is to look at a run, for a reason."""
 
-    id: str
-    run: str
-    token: str
     reason: str
 
 
-class AskBypass(msgspec.Struct, frozen=True, tag=True):
+class AskBypass(RunRequest, frozen=True):
     """People are asked to let an action of a run past a guardrail; the answer is the request."""
 
-    id: str
-    run: str
-    token: str
     guardrail: str
     reason: str
     urgency: str
     call: str | None = None
 
 
-class End(msgspec.Struct, frozen=True, tag=True):
+class End(RunRequest, frozen=True):
     """A run is over, or is cancelled, for a reason."""
 
-    id: str
-    run: str
-    token: str
     cancel: bool = False
     why: str = ""
 
 
-class Tighten(msgspec.Struct, frozen=True, tag=True):
+class Tighten(WireMessage, frozen=True):
     """Stop something: `halt`, `quarantine` or `safe_mode`."""
 
     id: str
@@ -208,14 +194,14 @@ class Tighten(msgspec.Struct, frozen=True, tag=True):
     for_s: float = 300.0
 
 
-class Answer(msgspec.Struct, frozen=True, tag=True):
+class Answer(WireMessage, frozen=True):
     """An operator's signed answer, which any process may carry."""
 
     id: str
     data: bytes
 
 
-class Witness(msgspec.Struct, frozen=True, tag=True):
+class Witness(WireMessage, frozen=True):
     """Write heads of the client's own trail down, with the broker's time; the answer is the line
     that was written."""
 
@@ -225,7 +211,7 @@ class Witness(msgspec.Struct, frozen=True, tag=True):
     every_s: int
 
 
-class Witnessed(msgspec.Struct, frozen=True, tag=True):
+class Witnessed(WireMessage, frozen=True):
     """What was written down for this user under a name, from a byte on; the answer is a piece,
     empty at the end."""
 
@@ -234,20 +220,19 @@ class Witnessed(msgspec.Struct, frozen=True, tag=True):
     offset: int
 
 
-Request = (
-    Begin | Resume | Report | Call | RollBack | Notices | Advise | Escalate | AskBypass | End | Tighten | Answer  # noqa: E501
-    | Witness | Witnessed
-)  # fmt: skip
+InRun = Report | Call | RollBack | Notices | Advise | Escalate | AskBypass | End
+"""What it asks for in a run."""
+Request = InRun | Begin | Resume | Tighten | Answer | Witness | Witnessed
 """What a client asks for."""
 
 
-class Decided(msgspec.Struct, frozen=True, tag=True):
+class Decided(WireMessage, frozen=True):
     """A decision, without the state it was made from."""
 
     decision: Decision
 
 
-class Go(msgspec.Struct, frozen=True, tag=True):
+class Go(WireMessage, frozen=True):
     """Run the call of a request, or its `undo`; `args` are there where something in them was
     changed."""
 
@@ -257,26 +242,26 @@ class Go(msgspec.Struct, frozen=True, tag=True):
     undo: bool = False
 
 
-class Done(msgspec.Struct, frozen=True, tag=True):
+class Done(WireMessage, frozen=True):
     """The client has what it asked for; `value` is it where the client does not have it already."""
 
     unchanged: bool = False
     value: Any = None
 
 
-class Raised(msgspec.Struct, frozen=True, tag=True):
+class Raised(WireMessage, frozen=True):
     """The client's own error goes on, with notes."""
 
     notes: tuple[str, ...] = ()
 
 
-class Withheld(msgspec.Struct, frozen=True, tag=True):
+class Withheld(WireMessage, frozen=True):
     """The client's own error is withheld; this is what may be said of it."""
 
     text: str
 
 
-class Refusal(msgspec.Struct, frozen=True, tag=True):
+class Refusal(WireMessage, frozen=True):
     """It does not go ahead; `behind` says that the client's own error is behind it."""
 
     decision: Decision
@@ -288,14 +273,14 @@ class Refusal(msgspec.Struct, frozen=True, tag=True):
     beside: Beside | None = None
 
 
-class Misused(msgspec.Struct, frozen=True, tag=True):
+class Misused(WireMessage, frozen=True):
     """What was asked for makes no sense: the kind of error, and its words."""
 
     kind: str
     text: str
 
 
-class Sorry(msgspec.Struct, frozen=True, tag=True):
+class Sorry(WireMessage, frozen=True):
     """The broker cannot answer, and why; `code` is `lost`, `ended`, `busy` or empty."""
 
     text: str

@@ -24,45 +24,35 @@ if TYPE_CHECKING:
 class Grounds(Protocol):
     """A shield, as far as it says what holds: its policy, its store, its journal, its clock."""
 
-    @property
-    def policy(self) -> CompiledPolicy:
-        """The policy in force."""
+    policy: CompiledPolicy
+    """The policy in force."""
 
-    @property
-    def store(self) -> Any:
-        """Where state is kept."""
+    store: Any
+    """Where state is kept."""
 
-    @property
-    def journal(self) -> Any:
-        """Where everything is written down."""
+    journal: Any
+    """Where everything is written down."""
 
-    @property
-    def records(self) -> Records:
-        """What the process knows of the store's records."""
+    records: Records
+    """What the process knows of the store's records."""
 
-    @property
-    def memory(self) -> Memory | None:
-        """What is known of the store's epoch; `None` where the store ends with the process."""
+    memory: Memory | None
+    """What is known of the store's epoch; `None` where the store ends with the process."""
 
-    @property
-    def occurrences(self) -> Occurrences:
-        """Tells operators what they have to hear of."""
+    occurrences: Occurrences
+    """Tells operators what they have to hear of."""
 
-    @property
-    def telemetry(self) -> Telemetry:
-        """Counts, and traces."""
+    telemetry: Telemetry
+    """Counts, and traces."""
 
-    @property
-    def clock(self) -> Callable[[], int]:
-        """The host's clock, in milliseconds."""
+    clock: Callable[[], int]
+    """The host's clock, in milliseconds."""
 
-    @property
-    def tenancy(self) -> Tenancy:
-        """Whose runs and states its are."""
+    tenancy: Tenancy
+    """Whose runs and states its are."""
 
-    @property
-    def turns(self) -> Turns:
-        """Who is in line for a record."""
+    turns: Turns
+    """Who is in line for a record."""
 
     @property
     def answering(self) -> Any:

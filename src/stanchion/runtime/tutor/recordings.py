@@ -28,14 +28,11 @@ class RecordingError(StanchionError, ValueError):
     recorded."""
 
 
-class Played(
-    msgspec.Struct,
-    frozen=True,
-    tag_field="type",
-    tag="game",
-    forbid_unknown_fields=True,
-    kw_only=True,
-):
+class RecordingLine(msgspec.Struct, frozen=True, tag_field="type", forbid_unknown_fields=True):
+    """One line of a recording."""
+
+
+class Played(RecordingLine, frozen=True, tag="game", kw_only=True):
     """What was played: the game, under which law, with which layers, by which bundle, for how many
     turns at most."""
 
@@ -50,14 +47,7 @@ class Played(
     """What held in a game of the first law besides what always holds."""
 
 
-class Reply(
-    msgspec.Struct,
-    frozen=True,
-    tag_field="type",
-    tag="reply",
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-):
+class Reply(RecordingLine, frozen=True, tag="reply", omit_defaults=True):
     """One call of the model. `output` is `None` where a guard kept what it said, and `why` what it
     was told then."""
 
@@ -68,9 +58,7 @@ class Reply(
     why: str = ""
 
 
-class Refusing(
-    msgspec.Struct, frozen=True, tag_field="type", tag="refused", forbid_unknown_fields=True
-):
+class Refusing(RecordingLine, frozen=True, tag="refused"):
     """Whether a command would run, as it was asked for the first time: empty if it would."""
 
     argv: tuple[str, ...]
@@ -78,7 +66,7 @@ class Refusing(
     why: str
 
 
-class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_unknown_fields=True):
+class Showed(RecordingLine, frozen=True, tag="ran"):
     """What a command showed. Under the first law a command is one text."""
 
     argv: tuple[str, ...]
@@ -86,9 +74,7 @@ class Showed(msgspec.Struct, frozen=True, tag_field="type", tag="ran", forbid_un
     outcome: Outcome
 
 
-class Broke(
-    msgspec.Struct, frozen=True, tag_field="type", tag="raised", forbid_unknown_fields=True
-):
+class Broke(RecordingLine, frozen=True, tag="raised"):
     """That a command raised an error in whatever runs it, and of which type."""
 
     argv: tuple[str, ...]
@@ -100,14 +86,7 @@ class Broken(Exception):
     """Raised where a command raised an error when it was recorded."""
 
 
-class Ended(
-    msgspec.Struct,
-    frozen=True,
-    tag_field="type",
-    tag="over",
-    forbid_unknown_fields=True,
-    omit_defaults=True,
-):
+class Ended(RecordingLine, frozen=True, tag="over", omit_defaults=True):
     """That the model was asked no more, and why: a budget was used up, say. `halted` says that the
     whole run ended, and `kept` that it did so on the last reply."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-import msgspec
+from stanchion.policy.sections import FileSection
 
 Hook = Literal["pre_execution", "post_execution", "pre_handoff", "post_handoff", "on_error"]
 CategoryName = Literal["safety", "quality", "compliance", "budget", "scope"]
@@ -15,7 +15,7 @@ ACTIONS: Final = ("block", "warn", "escalate", "log")
 """What a failed check may lead to."""
 
 
-class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Scope(FileSection, frozen=True):
     """Whom a guardrail concerns; `*` is everybody."""
 
     agents: tuple[str, ...] | str = "*"
@@ -23,14 +23,14 @@ class Scope(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     tools: tuple[str, ...] | str = "*"
 
 
-class When(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class When(FileSection, frozen=True):
     """When a guardrail applies."""
 
     expression: str = "true"
     applies_to: Scope = Scope()
 
 
-class Validation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Validation(FileSection, frozen=True):
     """What a guardrail checks, and what follows where the check fails; if absent, what the risk
     level says."""
 
@@ -39,7 +39,7 @@ class Validation(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     threshold: float | str | None = None
 
 
-class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Thresholds(FileSection, frozen=True):
     """Shares of a budget at which a built-in guardrail speaks."""
 
     warn: str | None = None
@@ -47,7 +47,7 @@ class Thresholds(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     block: str | None = None
 
 
-class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Bypassing(FileSection, frozen=True):
     """Whether somebody may let an action past a guardrail, and who."""
 
     allowed: bool
@@ -55,7 +55,7 @@ class Bypassing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     audit_required: Literal[True] = True
 
 
-class Guardrail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Guardrail(FileSection, frozen=True):
     """A guardrail written out in full."""
 
     id: str
@@ -70,7 +70,7 @@ class Guardrail(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bypass: Bypassing = Bypassing(allowed=False)
 
 
-class Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Listed(FileSection, frozen=True):
     """A guardrail in the short form of the lists of a category."""
 
     id: str
@@ -86,7 +86,7 @@ class Listed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     bypass: Bypassing = Bypassing(allowed=False)
 
 
-class BuiltIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class BuiltIn(FileSection, frozen=True):
     """A guardrail that is always active."""
 
     id: str
@@ -99,7 +99,7 @@ class BuiltIn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     enabled: bool = True
 
 
-class RiskLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RiskLevel(FileSection, frozen=True):
     """What a risk level means: which guardrails are active, and what follows where one says
     nothing."""
 
@@ -108,7 +108,7 @@ class RiskLevel(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     additional: str | None = None
 
 
-class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RiskLevels(FileSection, frozen=True):
     """The risk levels, each with its meaning."""
 
     low: RiskLevel | None = None
@@ -117,19 +117,19 @@ class RiskLevels(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     critical: RiskLevel | None = None
 
 
-class RiskIntegration(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RiskIntegration(FileSection, frozen=True):
     """What guardrails have to do with risk."""
 
     risk_level_mapping: RiskLevels
 
 
-class Link(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Link(FileSection, frozen=True):
     """A guardrail's place in a chain."""
 
     guardrail: str
 
 
-class GuardrailFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class GuardrailFile(FileSection, frozen=True):
     """One guardrail file."""
 
     guardrail: Guardrail | None = None

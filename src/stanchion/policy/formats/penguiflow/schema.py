@@ -8,6 +8,7 @@ import msgspec
 
 from stanchion.kernel.actions import RiskName
 from stanchion.policy.schema import FollowUpName
+from stanchion.policy.sections import FileSection
 
 Milliseconds = Annotated[float, msgspec.Meta(ge=0, le=86_400_000)]
 Mode = Literal["enforce", "shadow"]
@@ -22,7 +23,7 @@ Intent = Literal[
 ]
 
 
-class Sync(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Sync(FileSection, frozen=True):
     """How fast rules are judged: how long a rule's own code may take, and whether one that breaks
     lets calls pass. `parallel` changes nothing: what is decided does not depend on the order in
     which rules are worked out."""
@@ -32,14 +33,14 @@ class Sync(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     fail_open: bool = False
 
 
-class Async(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Async(FileSection, frozen=True):
     """Whether deep rules are judged at all, and whether one that breaks lets calls pass."""
 
     enabled: bool = True
     fail_open: bool = False
 
 
-class Gateway(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename={"deep": "async"}):
+class Gateway(FileSection, frozen=True, rename={"deep": "async"}):
     """How rules are judged."""
 
     mode: Mode = "enforce"
@@ -58,7 +59,7 @@ class RuleEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     effects: tuple[FollowUpName, ...] | None = None
 
 
-class RiskRouter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RiskRouter(FileSection, frozen=True):
     """How long a call waits for deep rules, by the risk of its tool."""
 
     high_risk_wait_ms: Milliseconds = 200.0
@@ -78,7 +79,7 @@ class Pack(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     risk_router: RiskRouter = RiskRouter()
 
 
-class NoConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class NoConfig(FileSection, frozen=True):
     """A rule without settings."""
 
 
@@ -88,27 +89,27 @@ class Patterns(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns: dict[str, str] = {}
 
 
-class JailbreakPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class JailbreakPattern(FileSection, frozen=True):
     """A regular expression, and what a text that matches it wants."""
 
     pattern: str
     intent: Intent = "jb_override"
 
 
-class Jailbreaks(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Jailbreaks(FileSection, frozen=True):
     """Further patterns of texts that are stopped."""
 
     patterns: tuple[JailbreakPattern, ...] = ()
 
 
-class Tools(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Tools(FileSection, frozen=True):
     """Which tools may be called: those of a list, or all but those of a list."""
 
     allowed_tools: tuple[str, ...] | None = None
     denied_tools: tuple[str, ...] | None = None
 
 
-class OwnCode(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OwnCode(FileSection, frozen=True):
     """A rule of one's own: the code that judges, as `module:name`, and the events that it is asked
     about."""
 
