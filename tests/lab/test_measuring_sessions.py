@@ -61,8 +61,8 @@ def test_a_stop_disturbs_and_a_hidden_credential_only_in_a_call(tmp_path: Path) 
     ]
     assert counts["default: calls disturbed"] == (3, 6)
     assert counts["default: sessions disturbed by shell.destructive"] == (1, 4)
-    assert counts["default: sessions disturbed by secrets.redacted"] == (1, 4)
-    assert counts["default: sessions in which a credential is hidden"] == (2, 4)
+    assert counts["default: sessions disturbed by secrets.stays"] == (1, 4)
+    assert counts["default: sessions in which a credential is hidden"] == (1, 4)
     assert (
         figures["default: sessions in which a credential is hidden"]
         .misses[0]
