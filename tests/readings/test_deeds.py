@@ -92,17 +92,32 @@ def test_a_declared_effect_says_more_than_a_name() -> None:
         (
             "node",
             "const o = new Octokit(); o.rest.repos.delete({})",
-            ("tool:", "o", "rest", "repo"),
+            ("tool:", "octokit", "o", "rest", "repo"),
         ),
         (
             "python3",
             "import github\nr = g.get_repo('a/b')\nr.edit(private=False)",
-            ("tool:", "r", "g"),
+            ("tool:", "github", "r"),
         ),
         (
             "python3",
             "import git\nr.remote('origin').push(refspec=':' + b)",
             ("git", "push", "origin", ":$"),
+        ),
+        (
+            "yaegi",
+            'import "k8s.io/client-go/kubernetes"\ncs.RbacV1().ClusterRoleBindings().Create(c, b)',
+            ("tool:", "kubernete", "cs", "rbac", "v", "1", "cluster", "role", "binding"),
+        ),
+        (
+            "node",
+            'require("@aws-sdk/client-s3"); s3.send(new DeleteObjectsCommand({Bucket}));',
+            ("tool:", "aws", "sdk", "delete", "object"),
+        ),
+        (
+            "python3",
+            "import smtplib\nfor r in found:\n    s.send_message(m)",
+            ("tool:", "send", "bulk", "message"),
         ),
         ("python3", "import git\nr.git.push('origin', force=True)", ("git", "push", "origin")),
     ],
