@@ -59,6 +59,8 @@ METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
 ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
 SAYING: Final = ACTING | ASKED_BY
+AT_ONCE: Final = listed("action operation op method api endpoint resource")
+"""Arguments that may hold a method and an address."""
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
@@ -95,25 +97,38 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     if not args or type(args) is not dict:
         return ()
     name = _named(event.tool)
-    args = _flat(args)
+    if dict in map(type, args.values()):
+        args = _flat(args)
     found: list[tuple[str, ...] | None] = []
     if name.of_files:
         found.append(_deletion(args) if name.deletes else None)
     if not name.of_files or name.elsewhere:
-        said, method, url = _said(args)
-        asked = _request(args, method or name.method, url) if method or name.method else None
-        if asked is not None:
-            said = [*asked_words(asked[2], asked[-1]), *said]
-        manifest = _manifest(args) if asked is None and name.clusters else None
-        found += [asked, manifest]
-        here = asked is not None and _HERE.match(asked[-1]) is not None
-        by_name = manifest is None and not here
-        if by_name and (name.does or not TELLING.isdisjoint(said)):
-            effect = effect_of(event.traits)
-            if not effect or effect in LASTING:
-                found.append(told([*name.words, *said], _pairs(args)))
+        found += _asked_of_service(name, event.traits, args)
+    if found == [None]:
+        return ()
     at = (next(iter(event.args)),)
     return tuple([Held(one, at, False) for one in found if one is not None])
+
+
+def _asked_of_service(
+    name: Named, traits: Any, args: dict[str, Any]
+) -> list[tuple[str, ...] | None]:
+    """A request, or what a cluster is told to have; and what a call does by the words of its name,
+    of its arguments and of the address, where that is not on this machine."""
+    said, method, url = _said(args)
+    method = method or name.method
+    asked = _request(args, method, url) if method else None
+    if asked is not None:
+        if _HERE.match(asked[-1]) is not None:
+            return [asked]
+        said = [*asked_words(asked[2], asked[-1]), *said]
+    elif name.clusters and (manifest := _manifest(args)) is not None:
+        return [manifest]
+    if name.does or not TELLING.isdisjoint(said):
+        effect = effect_of(traits)
+        if not effect or effect in LASTING:
+            return [asked, told([*name.words, *said], _pairs(args))]
+    return [asked]
 
 
 def may_tell(event: Any) -> bool:
@@ -122,7 +137,9 @@ def may_tell(event: Any) -> bool:
     name = _named(event.tool)
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
     return bool(by_name or (name.of_files and name.elsewhere and name.does)) or any(
-        plain(one) in SAYING or _asks_within(value) or _mutation(value) != ""
+        plain(one) in SAYING
+        or (type(value) is dict and _asks_within(value))
+        or (type(value) is str and "mutation" in value[:64])
         for one, value in event.args.items()
     )
 
@@ -137,20 +154,19 @@ def asked_words(method: str, url: str) -> list[str]:
     return [*_parts(host), verb, *_parts(path)]
 
 
-def _asks_within(value: Any) -> bool:
-    return type(value) is dict and any(plain(str(key)) in ASKED_BY for key in value)
+def _asks_within(value: dict[Any, Any]) -> bool:
+    return any(plain(str(key)) in ASKED_BY for key in value)
 
 
 def _mutation(value: Any) -> str:
     """What a text of GraphQL changes first; empty where it changes nothing."""
-    text = type(value) is str and "mutation" in value[:64]
-    found = _MUTATES.match(value) if text else None
+    found = _MUTATES.match(value) if type(value) is str else None
     return "" if found is None else found[1]
 
 
 def _flat(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments with those of the options of a request among them."""
-    within = [value for value in args.values() if _asks_within(value)]
+    within = [value for value in args.values() if type(value) is dict and _asks_within(value)]
     return {**args, **within[0]} if within else args
 
 
@@ -189,7 +205,7 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
     method = url = ""
     for name, value in args.items():
         key = plain(name)
-        if changed := _mutation(value):
+        if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
             said += _parts(changed)
         elif key not in SAYING:
             continue
@@ -197,7 +213,7 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
             said += [word for one in list(value)[:4] for word in _parts(str(one))]
         elif type(value) is not str:
             continue
-        elif (asked := _ASKED.fullmatch(value)) is not None and key in ACTING:
+        elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
             method, url = asked[1].lower(), asked[2]
         elif key in ASKED_BY and value.lower() in METHODS:
             method = value.lower()
@@ -273,7 +289,7 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, ",".join(map(str, flat))[:LONGEST]
         elif value is True:
             yield key, True
-        elif _mutation(value):
+        elif type(value) is str and "mutation" in value[:64] and _mutation(value):
             yield from [
                 (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
             ]

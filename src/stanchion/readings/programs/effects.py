@@ -85,6 +85,8 @@ OVERWRITES: Final = listed(
     "WriteAllText AppendAllText writeString WriteAllBytes"
 )
 OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile OpenFile")
+OPTIONS: Final = listed("append write create truncate create_new")
+"""How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
 ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
@@ -412,6 +414,7 @@ class _Found:
                 or "w" in mode[:2]
                 or mode == "a"
                 or any("O_WRONLY" in each or "O_RDWR" in each for each in call.made_of)
+                or ("OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split(".")))
                 else self.reads
             )
             into.append(path.lstrip("<> ") if mode == "" else path)

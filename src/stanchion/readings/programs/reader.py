@@ -211,6 +211,8 @@ class _Reader:
         token = self.here()
         if name[:1] in "$@%" or name in KEYWORDS:
             return False
+        if (name, token.text) == ("open", "my"):
+            return True
         if token.kind == "name" and token.text not in KEYWORDS:
             after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
             return token.text[:1] in "$@%" or after == "("
@@ -280,6 +282,8 @@ class _Reader:
             return Value(told, None, made_of)
         if name in ("join", "implode", "concat"):
             items = value.items if value.items is not None else tuple(texts[1:])
+            if not items:
+                return Value(None, None, made_of)
             between = texts[0] if texts and texts[0] is not None else ""
             return Value(
                 between.join([UNKNOWN if item is None else item for item in items]), None, made_of
@@ -390,6 +394,7 @@ class _Reader:
         return Value(None, tuple(made), frozenset([each for each in made if each is not None]))
 
     def _bare_items(self) -> list[Value]:
+        self.at += self.here().text == "my"
         items = [self.expression()]
         while self.here().text == "," and len(items) < 256:
             self.at += 1

@@ -67,7 +67,8 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     for call in code.calls:
         found.append(_over_http(call))
         if call.name in TELLS and (call.name in SHOWN or call.name in shown):
-            found.append(told([*words(call.name), "secret"], ()))
+            named = [word for word in words(call.name) if word not in ASKING]
+            found.append(told(["get", *named, "secret"], ()))
         if known:
             found += [_by_git(call), _through_library(call, library), _to_many(call, mass)]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
