@@ -63,6 +63,7 @@ def test_what_is_told_of_a_call(tool: str, args: dict[str, Any], words: str) -> 
         ("http_request", {"method": "GET", "url": "https://x/a"}),
         ("write_file", {"path": "a", "content": "delete"}),
         ("delete_repository", {}),
+        ("bash", {"command": "/srv/terminate_worker.sh"}),
     ],
 )
 def test_what_changes_nothing_is_not_told(tool: str, args: dict[str, Any]) -> None:

@@ -80,7 +80,8 @@ _SECRETS: Final = regex(
     r"/credentials\b|/api[-_]?keys\b"
 )
 """What is in an address at which secrets are given out."""
-_NAME: Final = regex(r"/?[A-Za-z][\w.:/-]{1,99}")
+_NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
+_PLACE: Final = regex(r"/?[A-Za-z][\w.:/-]{1,99}")
 _ASKED: Final = regex(r"(?i)(get|delete|put|patch|post)\s+(\S+)")
 """A method and an address in one text."""
 _MUTATES: Final = regex(r"\s*mutation\b[^{]{0,400}\{\s*(?:\w+\s*:\s*)?(\w+)")
@@ -219,7 +220,7 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
             method = value.lower()
         elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
             said += ["get", "secret"]
-        elif _NAME.fullmatch(value) is not None:
+        elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
             said += _parts(value)
     if method == "get":
         return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
