@@ -98,8 +98,6 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     if not args or type(args) is not dict:
         return ()
     name = _named(event.tool)
-    if dict in map(type, args.values()):
-        args = _flat(args)
     found: list[tuple[str, ...] | None] = []
     if name.of_files:
         found.append(_deletion(args) if name.deletes else None)
@@ -209,7 +207,9 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
         if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
             said += _parts(changed)
         elif key not in SAYING:
-            continue
+            if type(value) is dict and _asks_within(value):
+                inner, method, url = _said(value)
+                said += inner
         elif type(value) is dict:
             said += [word for one in list(value)[:4] for word in _parts(str(one))]
         elif type(value) is not str:
@@ -300,7 +300,7 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _request(args: dict[str, Any], method: str, url: str) -> tuple[str, ...] | None:
     """A request over HTTP as `curl` would be told to make it; `None` where it has no address."""
-    named = {plain(name): value for name, value in args.items()}
+    named = {plain(name): value for name, value in _flat(args).items()}
     url = url or next((named[key] for key in ADDRESSES if type(named.get(key)) is str), "")
     if not url:
         return None
