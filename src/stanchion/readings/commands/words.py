@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
 SHELLS: Final = listed(
@@ -31,7 +32,7 @@ ASKING: Final = listed(
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("python", "py", "ipython", "jupyter", "pypy"), ("python3", "-c")),
     **dict.fromkeys(
-        ("javascript", "js", "node", "nodejs", "typescript", "ts", "bun"), ("node", "-e")
+        ("javascript", "js", "node", "nodejs", "typescript", "ts", "tsx", "bun"), ("node", "-e")
     ),
     **dict.fromkeys(("ruby", "rb"), ("ruby", "-e")),
     "perl": ("perl", "-e"),
@@ -39,10 +40,33 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     "php": ("php", "-r"),
     "lua": ("lua", "-e"),
     "deno": ("deno", "eval"),
+    **dict.fromkeys(("go", "golang"), ("yaegi", "-e")),
+    **dict.fromkeys(("java", "jshell"), ("jbang", "-c")),
+    **dict.fromkeys(("kotlin", "kts"), ("kotlin", "-e")),
+    **dict.fromkeys(("csharp", "cs", "csx", "c#", "dotnet"), ("dotnet-script", "eval")),
+    **dict.fromkeys(("rust", "rs"), ("rust-script", "-e")),
+    "scala": ("scala", "-e"),
+    "swift": ("swift", "-e"),
+    "dart": ("dart", "-e"),
+    "groovy": ("groovy", "-e"),
     "osascript": ("osascript", "-e"),
     "applescript": ("osascript", "-e"),
 }
 """How code of a language would be run on a command line."""
+GUESSED: Final = (
+    (regex(r"(?m)^\s*package \w+\s*$[\s\S]*\bfunc "), "go"),
+    (regex(r"\bfn main\(|(?m:^\s*use \w+(?:::[\w{}, *]+)+;)"), "rust"),
+    (regex(r"(?m)^\s*using [\w.]+;|\bConsole\.Write|^#r \""), "csharp"),
+    (regex(r"(?m)^\s*import [\w.*]+;|\bpublic (?:static|class)\b|\bSystem\.out\."), "java"),
+    (regex(r"\bfun main\(|(?m:^\s*(?:val|var) \w+ = .*[^;]$)|(?m:^@file:)"), "kotlin"),
+    (
+        regex(r"\b(?:const|let|var) [\w{\[][^\n]*=|\brequire\(|=>|(?m:^\s*import .* from ['\"])"),
+        "node",
+    ),
+    (regex(r"<\?php|(?m:^\s*\$\w+ = [^\n]*;\s*$)"), "php"),
+    (regex(r"(?m)^\s*require ['\"]|\bdo \|\w+"), "ruby"),
+)
+"""What tells the language of code that nobody says, in the order in which it is asked."""
 PAGES: Final = listed("browser page puppeteer playwright chrome selenium webdriver")
 """Words in the name of a tool whose scripts are run by a browser."""
 PAGE: Final = ("",)

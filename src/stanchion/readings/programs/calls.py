@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
 """Longer code is not read."""
@@ -19,6 +20,11 @@ ENVIRONMENT: Final = frozenset(
 """How languages name all variables of the environment."""
 ONE_VARIABLE: Final = "environ[]"
 """What stands for a single one of them."""
+FAKES: Final = listed(
+    "fakeredis FakeRedis FakeStrictRedis mongomock fake Mock MagicMock AsyncMock create_autospec "
+    "MongoMemoryServer mockClient"
+)
+"""What makes things of which nothing outlives the code."""
 
 
 class Called(NamedTuple):

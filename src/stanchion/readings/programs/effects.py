@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.programs.calls import ENVIRONMENT, UNKNOWN, Called, Code
+from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, Called, Code
 from stanchion.readings.programs.decoding import HIDING
 from stanchion.readings.word_lists import listed
 
@@ -19,7 +19,7 @@ EXECUTES: Final = listed(
     posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
     check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
     create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
-    sudo backtick run_command Command
+    sudo backtick run_command Command ProcessBuilder Start
     """
 )
 DELETES: Final = listed(
@@ -27,15 +27,17 @@ DELETES: Final = listed(
     rmtree remove unlink unlinkSync rm rmSync rmdir rmdirSync rm_rf rm_r rm_f remove_dir removedirs
     remove_tree remove_entry remove_entry_secure rimraf removeSync emptyDir emptyDirSync delete
     deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete send2trash rmtree_p
+    remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory deleteIfExists
+    remove_file removeItem Delete Remove
     """
 )
 OFTEN_OTHER: Final = listed(
-    "copy replace move link cp mv remove delete rm write save dump remove_dir new"
+    "copy replace move link cp mv remove delete rm write save dump remove_dir new Delete Remove"
 )
 """Names that mean files only in a library of files, or on a path."""
 LIBRARIES: Final = listed(
     "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
-    "joblib torch np numpy"
+    "joblib torch np numpy Files Directory FileManager"
 )
 KILLS: Final = listed("kill killpg posix_kill")
 COMMANDS: Final = {
@@ -48,37 +50,50 @@ COMMANDS: Final = {
 """Calls that do what a command does, with the same words."""
 SWEEPS: Final = listed(
     "rglob glob iglob walk iterdir scandir listdir readdir readdirSync globSync scandir children "
-    "each_child entries opendir readDir readDirSync find"
+    "each_child entries opendir readDir readDirSync find walkBottomUp walkTopDown walkFileTree "
+    "listFiles WalkDir Walk GetFiles EnumerateFiles GetDirectories read_dir contentsOfDirectory"
 )
 """Calls that list a folder."""
+WALKS: Final = listed("walkBottomUp walkTopDown listFiles walkFileTree EnumerateFiles GetFiles")
+"""Calls that list all files of a folder for what is then done to each."""
 QUERIES: Final = listed(
     """
     execute executescript executemany exec_driver_sql query raw executeRaw executeRawUnsafe
     queryRawUnsafe $executeRawUnsafe $queryRawUnsafe $executeRaw mysqli_query pg_query do select_all
-    exec_query statement unprepared exec run
+    exec_query statement unprepared exec run executeUpdate executeLargeUpdate addBatch
+    ExecuteNonQuery ExecuteNonQueryAsync Exec ExecContext MustExec QueryRow ExecuteSqlRaw
+    ExecuteSqlRawAsync ExecuteSqlCommand batch_execute raw_sql prepareStatement Query dbExecute
+    dbSendQuery dbSendStatement dbGetQuery
     """
 )
 """Calls that hand a statement to a database."""
+GIVEN: Final = listed("command cmd shell_command")
+"""Arguments by name that hold a command, whatever runs it."""
 EACH: Final = listed("array_map array_walk forEach map each for_each")
 """Calls that do something with each thing of a list."""
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
-DATABASE: Final = regex(r"[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sqlite3?)|:memory:")
+IN_MEMORY: Final = regex(r":memory:|[:/]mem(?:ory)?:")
+DATABASE: Final = regex(r"jdbc:[a-z0-9]+:\S+|[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sqlite3?)|:memory:")
 RECURSIVE: Final = listed(
     "rmtree rm_rf rm_r removedirs remove_dir rmSync rmdirSync remove_tree remove_entry "
     "remove_entry_secure rimraf removeSync emptyDir emptyDirSync deleteRecursive deleteDir "
-    "delete_tree"
+    "delete_tree remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory"
 )
 OVERWRITES: Final = listed(
     "writeFile writeFileSync file_put_contents write_text write_bytes truncate truncateSync "
-    "ftruncate appendFile appendFileSync binwrite createWriteStream"
+    "ftruncate appendFile appendFileSync binwrite createWriteStream writeText appendText WriteFile "
+    "WriteAllText AppendAllText writeString WriteAllBytes"
 )
-OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile")
+OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile OpenFile")
+OPTIONS: Final = listed("append write create truncate create_new")
+"""How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
 ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
 READS: Final = listed(
     "readFile readFileSync file_get_contents readfile read_text read_bytes readlines slurp binread "
-    "createReadStream file readlink copyfile copy copy2 upload_file"
+    "createReadStream file readlink copyfile copy copy2 upload_file readString readAllBytes "
+    "readAllLines readText ReadFile ReadAllText ReadAllBytes read_to_string contentsOfFile"
 )
 CONNECTS: Final = listed(
     """
@@ -135,7 +150,8 @@ EVERY_RECORD: Final = regex(
     r"(?:\.all|objects|\.query)\.delete$|\.(?:clear(?!Timeout|Interval|Immediate|Rect)\w+|"
     r"delete(?:Index|By|Many|Objects?|Collection|"
     r"Database|_many)|(?:drop|destroy|delete|truncate)_all|drop(?:Database|Collection|_database)|"
-    r"flush(?:[aA]ll|[dD]b))$"
+    r"flush(?:[aA]ll|[dD]b)|EnsureDeleted(?:Async)?|obliterate|ExecuteDelete(?:Async)?|"
+    r"deleteAllInBatch|drop_all_tables|dropSchema)$"
 )
 """Calls of mappers that delete every record."""
 HOLDING: Final = listed(
@@ -236,14 +252,21 @@ class _Found:
         to the database that is named, an archive has what was read."""
         texts = [each for call in code.calls for each in call.args if each is not None]
         named = [each for each in texts if DATABASE.fullmatch(each) is not None]
-        if ":memory:" not in named and "sqlite://" not in texts:
+        here = [each for each in named if IN_MEMORY.search(each) is not None]
+        if here and here == named:
+            self.marks.discard("deletes")
+        elif "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
         folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
         if "/proc" in folders and any(call.name in KILLS for call in code.calls):
             self.started.append(("kill", "-9", "-1"))
-        if self.loose:
+        called = {call.name for call in code.calls}
+        if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
             self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
         self._join_archives()
+        if self.reads:
+            read = tuple(self.reads[:16])
+            self.sends = [one if one.files else one._replace(files=read) for one in self.sends]
         self._run_fetched(code)
 
     def _run_fetched(self, code: Code) -> None:
@@ -268,6 +291,9 @@ class _Found:
 
     def take(self, call: Called) -> None:
         """Note what one call does."""
+        self.texts += [value for key, value in call.named if key in GIVEN and value is not None]
+        if ("trust_remote_code", "True") in call.named:
+            self.marks.add("fetched")
         if self._asks(call) and call.name not in ("run", "exec"):
             return
         for names, note in NOTES:
@@ -276,6 +302,8 @@ class _Found:
         self._files(call)
         words = {*call.of.split("."), *call.made_of}
         every = EMPTIES.fullmatch(call.name.lower()) and not HOLDING.isdisjoint(words)
+        if not FAKES.isdisjoint(call.behind):
+            return
         if every or EVERY_RECORD.search(f"{call.of}.{call.name}".lstrip(".")):
             self.marks.add("deletes")
 
@@ -307,7 +335,7 @@ class _Found:
     def _evaluates(self, call: Called) -> None:
         if call.of in READS_DATA:
             return
-        first = call.args[0] if call.args else None
+        first = call.args[-1 if call.name == "Function" else 0] if call.args else None
         if first is not None and first.strip(UNKNOWN):
             self.code.append(first)
             if "://" in first and call.name in ("include", "require", "dofile"):
@@ -386,7 +414,11 @@ class _Found:
         if call.name in OPENS:
             into = (
                 self.writes
-                if mode[:1] in ("w", ">", "x") or "w" in mode[:2] or mode == "a"
+                if mode[:1] in ("w", ">", "x")
+                or "w" in mode[:2]
+                or mode == "a"
+                or any("O_WRONLY" in each or "O_RDWR" in each for each in call.made_of)
+                or ("OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split(".")))
                 else self.reads
             )
             into.append(path.lstrip("<> ") if mode == "" else path)

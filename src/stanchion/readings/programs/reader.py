@@ -10,6 +10,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.calls import (
     ENVIRONMENT,
+    FAKES,
     LONGEST,
     MANY,
     NOTHING,
@@ -19,7 +20,7 @@ from stanchion.readings.programs.calls import (
     Code,
 )
 from stanchion.readings.programs.decoding import decoded
-from stanchion.readings.programs.syntax import LUA, PERL, R, Syntax
+from stanchion.readings.programs.syntax import LUA, PERL, RUBY, TYPED, R, Syntax
 from stanchion.readings.programs.tokens import Token, tokens
 
 DEEPEST: Final = 40
@@ -43,7 +44,11 @@ VARIABLES: Final = frozenset(
 )
 """How languages name the variables of the environment, one of which is asked for."""
 HOME: Final = "~"
-HOMES: Final = frozenset({"homedir", "home"})
+HOMES: Final = frozenset({"homedir", "home", "home_dir", "UserHomeDir", "homeDirectory"})
+OWN_HOME: Final = frozenset({"HOME", "user.home", "USERPROFILE"})
+"""Variables and properties that name one's own home."""
+PLACES: Final = frozenset({"File", "PathBuf", "Path", "Paths", "FileInfo", "DirectoryInfo", "URL"})
+"""What makes a place of its parts."""
 """Calls that tell the home of who runs them."""
 LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 
@@ -57,6 +62,11 @@ EACH: Final = frozenset(
 """Calls that run a block for each thing of what they are called on."""
 BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
 """What stands before the variable of such a block."""
+BARE: Final = frozenset({"terminate", "destroy", "delete", "stop", "drop", "unlink", "rmtree"})
+"""Calls of Ruby that need no brackets."""
+SAME: Final = frozenset({"expect", "unwrap", "clone", "toString", "to_string", "toFile", "toPath"})
+"""Calls that give what they are called on."""
+ASKS_HOME: Final = frozenset({"getenv", "Getenv", "var", "getProperty", "GetEnvironmentVariable"})
 APPLIES: Final = frozenset({"sapply", "lapply", "vapply", "walk", "Map"})
 """Calls of R that hand each thing of a list to a function."""
 LISTING: Final = frozenset({"ipairs", "pairs", "c", "array", "list", "sorted"})
@@ -110,7 +120,11 @@ class _Reader:
             before = self.at
             name = self.here().text if self.here().kind == "name" else ""
             value = self.expression()
-            if self.here().text == "=" and name and self.at == before + 1:
+            short = self.syntax is TYPED and [
+                one.text for one in self.tokens[self.at : self.at + 2]
+            ]
+            self.at += short == [":", "="]
+            if self.here().text == "=" and name and self.at <= before + 2:
                 self.at += 1
                 self.values[name.strip("${}@")] = self.expression()
             elif value.text is not None and self.here().text == "|":
@@ -197,6 +211,8 @@ class _Reader:
         token = self.here()
         if name[:1] in "$@%" or name in KEYWORDS:
             return False
+        if (name, token.text) == ("open", "my"):
+            return True
         if token.kind == "name" and token.text not in KEYWORDS:
             after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
             return token.text[:1] in "$@%" or after == "("
@@ -228,7 +244,7 @@ class _Reader:
             if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
                 value = self._call(name, of, value.text, value)
             else:
-                if name.endswith(("_all", "!")):  # Ruby calls without brackets
+                if name.endswith(("_all", "!")) or (self.syntax is RUBY and name in BARE):
                     self._note(name, of, value.text, [])
                 told = _told(name, of)
                 made = decoded(name, value.text, ()) if told is None else told
@@ -240,7 +256,7 @@ class _Reader:
 
     def _call(self, name: str, of: str, on: str | None, value: Value = EMPTY) -> Value:
         args = self._items(")") if self.here().text == "(" else self._bare_items()
-        made_of = self._note(name, of, on, args) | value.made_of | {name}
+        made_of = self._note(name, of, on, args, value.made_of) | value.made_of | {name}
         texts = _flat(args)
         if name == "glob" and texts and texts[0] is not None:
             return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
@@ -256,11 +272,18 @@ class _Reader:
             return Value(
                 None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of
             )
+        if self.syntax is TYPED and name in SAME:
+            return value._replace(made_of=made_of)
+        if self.syntax is TYPED and name in ("join", "resolve", "appendingPathComponent") and on:
+            texts = [on, *texts]
+            of = "path"
         told = _told(name, of, *texts)
         if told is not None:
             return Value(told, None, made_of)
         if name in ("join", "implode", "concat"):
             items = value.items if value.items is not None else tuple(texts[1:])
+            if not items:
+                return Value(None, None, made_of)
             between = texts[0] if texts and texts[0] is not None else ""
             return Value(
                 between.join([UNKNOWN if item is None else item for item in items]), None, made_of
@@ -268,11 +291,19 @@ class _Reader:
         on = on if on is not None or not value.items else value.items[0]
         return Value(decoded(name, on, texts), None, made_of)
 
-    def _note(self, name: str, of: str, on: str | None, args: list[Value]) -> frozenset[str]:
+    def _note(
+        self,
+        name: str,
+        of: str,
+        on: str | None,
+        args: list[Value],
+        behind: frozenset[str] = frozenset(),
+    ) -> frozenset[str]:
         made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
         name = "dofile" if name == "source" and self.syntax is R else name
         if len(self.calls) < MANY:
-            self.calls.append(Called(name, of, on, tuple(_flat(args)), made_of))
+            told = tuple(_flat(args))
+            self.calls.append(Called(name, of, on, told, made_of, (), FAKES & behind))
         return made_of
 
     def _items(self, close: str) -> list[Value]:
@@ -366,6 +397,7 @@ class _Reader:
         return Value(None, tuple(made), frozenset([each for each in made if each is not None]))
 
     def _bare_items(self) -> list[Value]:
+        self.at += self.here().text == "my"
         items = [self.expression()]
         while self.here().text == "," and len(items) < 256:
             self.at += 1
@@ -402,9 +434,20 @@ def _told(name: str, of: str, *texts: str | None) -> str | None:
     anything else."""
     if name in HOMES:
         return HOME
+    if texts and texts[0] in OWN_HOME and name in ASKS_HOME:
+        return HOME
     if of in VARIABLES or name == "getenv":
         return f"${texts[0] if texts else name}"
-    if name in ("join", "resolve") and of.rpartition(".")[2] in ("path", "File", "posix"):
+    if name in PLACES or (name in ("from", "of", "get", "new") and of.rpartition(".")[2] in PLACES):
+        parts = [UNKNOWN if each is None else each for each in texts]
+        return "/".join(parts) if parts and parts[0] != UNKNOWN else None
+    if name in ("join", "Join", "resolve", "Combine") and of.rpartition(".")[2] in (
+        "path",
+        "File",
+        "posix",
+        "filepath",
+        "Path",
+    ):
         return "/".join([UNKNOWN if each is None else each for each in texts])
     return None
 

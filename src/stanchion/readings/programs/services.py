@@ -8,16 +8,24 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.names import words
-from stanchion.readings.programs.calls import UNKNOWN, Called, Code
+from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
 from stanchion.readings.word_lists import listed
 
 LIBRARIES: Final = regex(
-    r"(?i)\b(?:boto3|botocore|aws-sdk|google[.-]cloud|@google-cloud|googleapiclient|azure|"
+    r"(?i)\b(?:boto3|botocore|aws-sdk(?:-[a-z0-9]+)*|google[.-]cloud|@google-cloud|googleapiclient|azure|"
     r"kubernetes|@kubernetes|docker|dockerode|github|octokit|gitlab|gitbeaker|stripe|paypal\w*|"
     r"braintree|hcloud|digitalocean|cloudflare|heroku\w*|hvac|etcd3|twilio|shopify|okta|auth0|"
     r"openstack|libcloud|firebase_admin|firebase-admin|supabase|pagerduty|rancher|vercel|netlify|"
     r"GitPython|git|simple-git|rugged|keycloak|ldap3|snowflake|bigquery|fog|droplet_kit|adyen|"
-    r"square|razorpay|coinbase|wise)\b"
+    r"square|razorpay|coinbase|wise|kafka(?:-?js)?|slack(?:_sdk|_bolt)?|Microsoft\.Graph|msgraph|"
+    r"amazonaws|awssdk|software\.amazon|Amazon\.\w+|com\.google\.cloud|Aws|ethers|web3|viem|solana|"
+    r"bullmq|celery|python_terraform|pulumi|ansible_runner|sendgrid|mailgun|postmark|nodemailer|"
+    r"tweepy|twitter\w*|simple_salesforce|jsforce|hubspot|zenpy|jira|atlassian|pyVmomi|pyvmomi|"
+    r"proxmoxer|consul|nomad|elasticsearch|opensearch\w*|pinecone|weaviate|qdrant_client|linode\w*|"
+    r"boto|ovh|scaleway|vultr|fastly|akamai|datadog\w*|sentry_sdk|ccxt|alpaca\w*|ib_insync|plaid|"
+    r"quickbooks|xero\w*|docusign\w*|pymongo|mongoose|mongodb|pika|amqplib|nats|zookeeper|kazoo|"
+    r"wp-load|wp-config|octokit|aiobotocore|aioboto3|google\.auth|telegram|discord|notion\w*|airtable|jenkins\w*|"
+    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365)\b"
 )
 """Libraries through which code does what a service's own program does."""
 HTTP: Final = listed(
@@ -26,7 +34,18 @@ HTTP: Final = listed(
 )
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
-SHOWN: Final = listed("get_password getPassword")
+SHOWN: Final = listed(
+    "get_password getPassword list_secret_for_all_namespaces listSecretForAllNamespaces "
+    "list_namespaced_secret listNamespacedSecret read_namespaced_secret readNamespacedSecret"
+)
+WORDS: Final = listed("git fog wise square vault nats consul nomad discord jira")
+"""Names of libraries that also stand in texts."""
+LOOPS: Final = regex(r"\b(?:for|foreach|forEach|each|each_row|map|chunk|while|iterrows|apply)\b")
+MAILS: Final = listed(
+    "sendmessage sendmail sendemail postmessage chatpostmessage sendmassmail sendrawemail "
+    "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
+)
+"""Calls that send a message to somebody."""
 TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
 """Calls that tell a secret; a keyring's are shown whatever becomes of them."""
 PRINTS: Final = listed("print puts log write echo post send pprint")
@@ -39,6 +58,8 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     if not code.calls:
         return ()
     known = LIBRARIES.search(text) is not None
+    library = [word for one in dict.fromkeys(LIBRARIES.findall(text)) for word in named_words(one)]
+    mass = library if LOOPS.search(text) is not None else []
     shown: frozenset[str] = frozenset().union(
         *[call.made_of for call in code.calls if call.name in PRINTS]
     )
@@ -46,9 +67,10 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     for call in code.calls:
         found.append(_over_http(call))
         if call.name in TELLS and (call.name in SHOWN or call.name in shown):
-            found.append(told([*words(call.name), "secret"], ()))
+            named = [word for word in words(call.name) if word not in ASKING]
+            found.append(told(["get", *named, "secret"], ()))
         if known:
-            found += [_by_git(call), _through_library(call)]
+            found += [_by_git(call), _through_library(call, library), _to_many(call, mass)]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
 
 
@@ -92,19 +114,38 @@ def _by_git(call: Called) -> tuple[str, ...] | None:
     )
 
 
-def _through_library(call: Called) -> tuple[str, ...] | None:
+def named_words(library: str) -> tuple[str, ...]:
+    """The words of a library's name, as services are called."""
+    plain = library.lower()
+    if plain in WORDS:
+        return ()
+    return ("aws",) if "boto" in plain or plain == "amazonaws" else words(plain)
+
+
+def _to_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
+    """A message that is sent to whom nobody can tell from the text, in code that has a loop."""
+    name = call.name.replace("_", "").lower()
+    mails = name in MAILS or (name == "create" and call.of.endswith("messages"))
+    return told(["send", "bulk", "message"], ()) if library and mails else None
+
+
+def _through_library(call: Called, library: list[str]) -> tuple[str, ...] | None:
     """A call of a library, by the words of its name and of what it is called on."""
+    if not FAKES.isdisjoint(call.behind):
+        return None
     name = [word for word in words(call.name) if word not in CALLS]
     of = [word for part in call.of.split(".") for word in words(part)]
     if DOES.isdisjoint(name) or not (of or len(name) > 1):
         return None
     behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
     given = [("given", each[:400].lower()) for each in call.args if each is not None]
+    inside = sorted({each for each in call.made_of if not each.isidentifier()} - {*call.args})
+    given += [("given", each[:400].lower()) for each in inside[:16]]
     named = [
         (key.lower(), True if value in (None, "True") else value.lower())
         for key, value in call.named
     ]
-    about = [each for each in (*of, *behind) if each not in ASKING]
+    about = [each for each in (*library, *of, *behind) if each not in ASKING]
     return told([*about, *name], [*named, *given])
 
 

@@ -21,6 +21,8 @@ class Syntax(NamedTuple):
 
 
 JAVASCRIPT: Final = Syntax(("//",), frozenset("+"), frozenset({".", "?."}))
+TYPED: Final = Syntax(("//", "#!", "#r"), frozenset("+"), frozenset({".", "?.", "::", "->"}))
+"""Go, Java, Kotlin, Scala, Swift, Rust and C#, of which no more is known here."""
 RUBY: Final = Syntax(("#",), frozenset({"+", "<<"}), frozenset({".", "::", "&."}), True, True, True)
 PERL: Final = Syntax(("#",), frozenset("."), frozenset({"->", "::"}), True, True, True)
 PHP: Final = Syntax(("#", "//"), frozenset("."), frozenset({"->", "::", "\\"}), True, False, True)
@@ -32,7 +34,13 @@ SYNTAXES: Final[dict[str, Syntax]] = {
     "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
     "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
     "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
-    "rscript": R, "r": R,
+    "rscript": R, "r": R, **dict.fromkeys(
+        (
+            "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script", "dotnet-script",
+            "dart",
+        ),
+        TYPED,
+    ),
     "lua5.3": LUA, "lua5.4": LUA, "luajit": LUA, "awk": AWK, "gawk": AWK, "mawk": AWK, "nawk": AWK,
 }  # fmt: skip
 """Languages by the programs that run them."""
