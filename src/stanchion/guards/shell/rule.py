@@ -38,6 +38,17 @@ class Piece(NamedTuple):
     endings: tuple[str, ...]
     inside: tuple[str, ...]
 
+    @property
+    def only_words(self) -> bool:
+        """Whether it is one of some words as they are."""
+        return not (self.anything or self.beginnings or self.endings or self.inside)
+
+    def is_in(self, command: Command) -> bool:
+        """Whether a word of a command behind its program is that."""
+        if not self.exact.isdisjoint(command.small):
+            return True
+        return not self.only_words and any(map(self.fits, command.argv[1:]))
+
     def fits(self, word: str) -> bool:
         """Whether a word is that."""
         if self.anything:
@@ -75,6 +86,13 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         """What the first operand must be, one of these; nothing where it may be anything."""
         piece = _piece(self.words.split()[0]) if self.words[:1] not in ("", "*") else None
         return frozenset() if piece is None or piece.beginnings else piece.exact
+
+    @Once
+    def wanted(self) -> tuple[frozenset[str], ...]:
+        """Lists of words of each of which a command has one, in lower case, to be such a danger."""
+        given = [*(self.has.split() if isinstance(self.has, str) else self.has)]
+        given += [piece for piece in self.words.split() if piece != "**"]
+        return tuple([piece.exact for piece in map(_piece, given) if piece.only_words])
 
     def holds(self, command: Command, roots: Roots) -> bool:
         """Whether a command is such a danger."""
@@ -191,12 +209,12 @@ def _lacking(text: str) -> Check:
 
 def _having(text: str | Sequence[str]) -> Check:
     pieces = [_piece(group) for group in (text.split() if isinstance(text, str) else text)]
-    return lambda command, _: all(any(map(each.fits, command.argv[1:])) for each in pieces)
+    return lambda command, _: all(each.is_in(command) for each in pieces)
 
 
 def _without(text: str) -> Check:
     piece = _piece(text)
-    return lambda command, _: not any(map(piece.fits, command.argv[1:]))
+    return lambda command, _: not piece.is_in(command)
 
 
 def _valued(text: str) -> Check:

@@ -297,6 +297,11 @@ class Command(msgspec.Struct, frozen=True, dict=True):
         return name.lower().removesuffix(".exe")
 
     @Once
+    def small(self) -> frozenset[str]:
+        """Its words behind the program, in lower case."""
+        return frozenset(map(str.lower, self.argv[1:]))
+
+    @Once
     def sorted(self) -> Sorted:
         """Options, operands and options' values."""
         return sort(self.name, self.argv[1:])

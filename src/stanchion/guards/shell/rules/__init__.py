@@ -3,6 +3,7 @@ that concern it."""
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cache
 from pkgutil import get_data
 from typing import Final
@@ -62,12 +63,18 @@ def _indexed() -> dict[str, Pairs]:
     return {name: tuple(rules) for name, rules in found.items()}
 
 
+MANY: Final = 64
+"""From how many rules for programs of one name on they are looked up by words, too."""
+
+
 class Named(NamedTuple):
     """The rules for programs of one name: those for each first operand that some of them want, and
-    for any other."""
+    for any other. And, where there are `MANY`, the places of those that want a word, by the rarest
+    words that each wants."""
 
     by_first: dict[str, Pairs]
     rest: Pairs
+    by_word: dict[str, tuple[int, ...]]
 
 
 def _named(pairs: Pairs) -> Named:
@@ -76,7 +83,21 @@ def _named(pairs: Pairs) -> Named:
         first: tuple([pair for pair in pairs if not pair[1].first or first in pair[1].first])
         for first in firsts
     }
-    return Named(by_first, tuple([pair for pair in pairs if not pair[1].first]))
+    rest = tuple([pair for pair in pairs if not pair[1].first])
+    return Named(by_first, rest, _by_word(rest) if len(rest) >= MANY else {})
+
+
+def _by_word(pairs: Pairs) -> dict[str, tuple[int, ...]]:
+    """The places of rules by the words of which each wants one; by nothing, where it wants none."""
+    common = Counter([word for _, rule in pairs for words in rule.wanted for word in words])
+    found: dict[str, list[int]] = {"": []}
+    for at, (_, rule) in enumerate(pairs):
+        rarest = min(
+            rule.wanted, key=lambda words: sum([common[word] for word in words]), default=("",)
+        )
+        for word in rarest:
+            found.setdefault(word, []).append(at)
+    return {word: tuple(places) for word, places in found.items()}
 
 
 BY_NAME: Final = _indexed()
@@ -102,7 +123,12 @@ def rules_for(command: Command) -> Pairs:
     if command.name not in BY_NAME:
         return ()
     named = _rules_of(command.name, bool(command.marks))
+    if named.by_word:
+        places = {at for word in ("", *command.small) for at in named.by_word.get(word, ())}
+        rest = tuple([named.rest[at] for at in sorted(places)])
+    else:
+        rest = named.rest
     if not named.by_first:
-        return named.rest
+        return rest
     operands = command.operands
-    return named.by_first.get(operands[0].lower() if operands else "", named.rest)
+    return named.by_first.get(operands[0].lower() if operands else "", rest)
