@@ -371,11 +371,13 @@ class Command(msgspec.Struct, frozen=True, dict=True):
 
     @property
     def words(self) -> str:
-        """The command on one line, as a message quotes it: at most 120 characters."""
+        """The command on one line, as a message quotes it: at most 120 characters. A call that is
+        told as one is quoted by the words of its name."""
+        shown = self.operands if self.name == "tool:" else self.argv
         text = " ".join(
             [
                 word if word and not any(char.isspace() for char in word) else f"'{word}'"
-                for word in self.argv
+                for word in shown
             ]
         )
         text = text if self.argv else " ".join([f"{op} {target}" for op, target in self.opens])
