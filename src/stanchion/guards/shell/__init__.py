@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 from itertools import pairwise
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
@@ -73,7 +73,7 @@ class Shell(Strictures, frozen=True, dict=True):
     def _commands(self) -> Callable[[Reading[Any]], tuple[Held, ...]]:
         """What finds the commands of a call; what a policy names is found by itself."""
         if self.tools is None and self.arguments is None:
-            return told if self.allow is None else attrgetter("commands")
+            return methodcaller("of", told) if self.allow is None else attrgetter("commands")
         naming = Naming(None if self.tools is None else names(self.tools), self.arguments)
         return lambda reading: held(reading.event.tool, reading.event.args, naming)
 
