@@ -194,6 +194,8 @@ def _foreign(folder: Path) -> Iterator[Path]:
 def _in_stranger(path: Path, meant: Meant) -> str:
     """What is to be said of a file that is no part of a trail; empty where nothing of what is meant
     is in it."""
+    if not os.path.lexists(path):
+        return ""  # it was there under that name for a moment only, as the head of a chain is
     if path.is_symlink() or not path.is_file():
         return UNSEEN
     try:
