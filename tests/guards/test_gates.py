@@ -103,7 +103,7 @@ def hold(guard: Any, contents: Iterable[Any], gate: GuardGate | None = None) -> 
     about how much of it that is."""
     gate = guard.gate if gate is None else gate
     assert gate is not None
-    silent = 0
+    silent, gates = 0, GateSet({7: gate})
     for content in contents:
         events: list[Any] = [ToolResult(id="e", at=0, run=RunInfo("r"), tool="t", result=content)]
         if isinstance(content, dict):
@@ -115,7 +115,7 @@ def hold(guard: Any, contents: Iterable[Any], gate: GuardGate | None = None) -> 
             ]
         for event in events:
             reading = Reader().read(event)
-            if event.stage in guard.stages and not reading.heard(GateSet({7: gate})):
+            if event.stage in guard.stages and not reading.heard(gates):
                 silent += 1
                 said = guard.ask if guard.kind is Kind.ASKING else guard.judge
                 assert is_nothing(said(reading)), event

@@ -23,7 +23,7 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import JSON, Held, Naming, held, may_hold
-from stanchion.readings.commands.deeds import deeds, may_tell
+from stanchion.readings.commands.deeds import MUTATION, deeds, may_tell
 from stanchion.readings.shell import analyse
 
 if TYPE_CHECKING:
@@ -82,7 +82,9 @@ class Shell(Strictures, frozen=True, dict=True):
         """What is in every call that holds a command, where the policy does not say which do."""
         if self.tools is not None or self.arguments is not None:
             return None
-        return GuardGate((JSON,), opens=is_told if self.allow is None else may_hold)
+        if self.allow is not None:
+            return GuardGate((JSON,), opens=may_hold)
+        return GuardGate((JSON, MUTATION), opens=is_told)
 
     def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
         """What is unclear may be answered more mildly at a higher risk."""

@@ -130,17 +130,17 @@ def _asked_of_service(
     return [asked]
 
 
+MUTATION: Final = "mutation"
+"""What is in a text of GraphQL that changes something."""
+
+
 def may_tell(event: Any) -> bool:
-    """Whether a call may ask a service for something, by its tool and the names of its
-    arguments."""
+    """Whether a call may ask a service for something, by its tool and the names of its arguments;
+    otherwise only one with parts does, or a text that may be GraphQL (`MUTATION`)."""
     name = _named(event.tool)
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
-    return bool(by_name or (name.of_files and name.elsewhere and name.does)) or any(
-        plain(one) in SAYING
-        or (type(value) is dict and _asks_within(value))
-        or (type(value) is str and "mutation" in value[:64])
-        for one, value in event.args.items()
-    )
+    at_service = name.of_files and name.elsewhere and name.does
+    return bool(by_name or at_service) or any(plain(one) in SAYING for one in event.args)
 
 
 def asked_words(method: str, url: str) -> list[str]:
