@@ -82,9 +82,7 @@ class Shell(Strictures, frozen=True, dict=True):
         """What is in every call that holds a command, where the policy does not say which do."""
         if self.tools is not None or self.arguments is not None:
             return None
-        if self.allow is not None:
-            return GuardGate((JSON,), opens=may_hold)
-        return GuardGate((JSON, MUTATION), opens=is_told)
+        return GuardGate((JSON, MUTATION), opens=is_told if self.allow is None else may_hold)
 
     def rises_with(self, _table: str, key: str, _old: Any, /) -> bool:
         """What is unclear may be answered more mildly at a higher risk."""
