@@ -4,7 +4,6 @@ run."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from operator import itemgetter
 from typing import Any, Final, Protocol
 
@@ -15,7 +14,6 @@ from stanchion.kernel.autonomy import Share
 from stanchion.kernel.contract.powers import (
     HEARS_REFUSALS,
     ONLY_MARKS,
-    PASSES_ALL,
     SPANS,
     VACATES,
     WATCHES,
@@ -97,23 +95,14 @@ Permit = tuple[str, Callable[[Any, frozenset[str]], Any], str]
 it, the guard's id."""
 
 
-Asks = list[tuple[int, Any, int]]
-"""Guards that may want to ask something: their places, and their events."""
-Listening = tuple[list[Pure], Asks]
-
-MOST_HEARD: Final = 256
-"""How many selections of a plan's guards are remembered."""
-
-
 class Plan:
     """A lineup for one run and tool, built once: lines and keys made."""
 
     __slots__ = (
-        "_lifted", "_listening", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks",
-        "early", "end", "event_of", "gates", "guards", "holds", "lifts", "lines", "lineup",
-        "meters", "passes", "permits", "policy", "pure", "records", "redacts", "refusals", "run",
-        "shadow", "since", "slices", "switches", "taken", "tallied", "until", "warnings",
-        "watchers",
+        "_lifted", "_past", "all_pure", "asks", "bypassed", "cells", "count_marks", "end",
+        "event_of", "guards", "hearing", "holds", "lifts", "lines", "lineup", "meters", "passes",
+        "permits", "policy", "records", "redacts", "refusals", "run", "shadow", "since", "slices",
+        "switches", "taken", "tallied", "until", "warnings", "watchers",
     )  # fmt: skip
 
     def __init__(
@@ -140,12 +129,7 @@ class Plan:
         self.passes, self.redacts, self.tallied, self.cells = (
             lineup.passes, lineup.redacts, lineup.tallied, lineup.cells,
         )  # fmt: skip
-        self.gates = lineup.gates
-        self._listening: dict[tuple[int, ...], Listening] = {}
-        self.pure = self._asked(events)
-        first = min([at for _, own in self.gates for at in own.everybody], default=lineup.end)
-        self.early = [one for one in self.pure if one[0] < first]
-        """Those before the first that has a gate."""
+        self.hearing = lineup.hearing(events)
         self.all_pure, self.switches, self.asks = lineup.all_pure, lineup.switches, lineup.asks
         self.lifts = frozenset(lifts)
         self._lifted = [_lifted(cells) for cells in self.cells] if lifts else []
@@ -175,39 +159,6 @@ class Plan:
         self.lines = tuple(lines)
         self.holds = any(line.hold_ms for line in lines)
 
-    def _asked(self, events: tuple[Event, ...]) -> list[Pure]:
-        """The pure guards that may have something to say about such events. One that fails to say
-        so is asked: its judgement tells what follows."""
-        found: list[Pure] = []
-        for pos, judge, index in self.lineup.pure:
-            passing = PASSES_ALL.of(self.guards[pos].guard)
-            with suppress(Exception):
-                if passing is not None and passing.passes_all(events[index]):
-                    continue
-            found.append((pos, judge, index))
-        return found
-
-    def listening(self, readings: tuple[Reading, ...]) -> Listening:
-        """The pure guards behind the first that has a gate, and the asking ones, that may have
-        something to say: those with a gate only where something of it is in their event."""
-        heard: tuple[int, ...] = ()
-        try:
-            for index, own in self.gates:
-                heard += readings[index].heard(own)
-        except Exception:  # noqa: BLE001 - a guard's own work may raise: it is asked, and fails there
-            return [one for one in self.pure if one not in self.early], self.asks
-        known = self._listening.get(heard)
-        if known is None:
-            gated = {at for _, own in self.gates for at in own.everybody}
-            silent = gated.difference(heard).union([one[0] for one in self.early])
-            if len(self._listening) >= MOST_HEARD:
-                self._listening.clear()
-            known = self._listening[heard] = (
-                [one for one in self.pure if one[0] not in silent],
-                [one for one in self.asks if one[0] not in silent],
-            )
-        return known
-
     def _count(self, events: tuple[Event, ...]) -> None:
         """Enter the guards that keep something of the run. One that cannot even say what is judged
         as one that raises."""
@@ -219,8 +170,7 @@ class Plan:
             except Exception as error:  # noqa: BLE001 - a guard may raise anything, and fails closed
                 broken.append((pos, always_raises(error), self.event_of[pos]))
         if broken:
-            self.pure = sorted([*self.pure, *broken], key=itemgetter(0))
-            self.early = sorted([*self.early, *broken], key=itemgetter(0))
+            self.hearing = self.hearing.joined_by(broken)
             self.all_pure = sorted([*self.all_pure, *broken], key=itemgetter(0))
 
     def _enter(self, pos: int, placed: Placed, event: Event, at: int) -> int:

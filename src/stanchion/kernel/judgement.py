@@ -10,12 +10,13 @@ import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
 from stanchion.kernel.autonomy import refusing
-from stanchion.kernel.chain import Asks, Plan
+from stanchion.kernel.chain import Plan
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.contract.powers import RECALLS, STAYS
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import TELL, Finding, Patch
 from stanchion.kernel.guard import Kind, Placed, Reading, TooDense, failure_of
+from stanchion.kernel.lineup import Asks
 from stanchion.kernel.lookups import (
     UNHEARD,
     Answer,
@@ -50,10 +51,11 @@ def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int, A
     looks for gates in what a guard before them stops. One `try` round the loop: only a failure pays
     for being careful."""
     found: Found = []
-    cut, pure, asks = plan.end, plan.early, plan.asks
+    hearing, cut, asks = plan.hearing, plan.end, plan.asks
+    pure = hearing.early
     try:
         # First those before any guard with a gate, then those behind it that the event concerns.
-        for more in (bool(plan.gates), False):
+        for more in (bool(hearing.gates), False):
             for pos, judge, index in pure:
                 finding = judge(readings[index])
                 if finding is not None:
@@ -62,7 +64,7 @@ def judge_pure(plan: Plan, readings: tuple[Reading, ...]) -> tuple[Found, int, A
                         break
             if not more or cut < plan.end:
                 break
-            pure, asks = plan.listening(readings)
+            pure, asks = hearing.listening(readings)
         if plan.switches:
             cut = _judge_switched(plan, readings, found, cut)
         return found, cut, asks

@@ -7,16 +7,26 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property
+from operator import itemgetter
 from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
-from stanchion.kernel.contract.powers import ANSWERS, FINGERPRINTS, GATES, SWITCHES, VEILS
+from stanchion.kernel.contract.powers import (
+    ANSWERS,
+    FINGERPRINTS,
+    GATES,
+    PASSES_ALL,
+    SWITCHES,
+    VEILS,
+)
 from stanchion.kernel.contract.values import GuardGate
+from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Trace
-from stanchion.kernel.guard import Kind, Placed, Switch, order
+from stanchion.kernel.guard import Kind, Placed, Reading, Switch, order
 from stanchion.kernel.regex import Finds, finders
 from stanchion.kernel.stages import UNTALLIED, Stage
+from stanchion.kernel.state import FOREVER
 from stanchion.kernel.table import carried
 
 COUNTING: Final = (Kind.METER, Kind.RECORD)
@@ -27,9 +37,15 @@ MOST: Final = 4_096
 MOST_SHAPES: Final = 1_024
 """For how many shapes of arguments it is remembered which gates are open."""
 
+MOST_HEARD: Final = 256
+"""How many selections of a lineup's guards are remembered."""
+
 Judge = Callable[[Any], Any]
 Pure = tuple[int, Judge, int]
 """A pure guard in a lineup: its place, its judgement, its event."""
+Asks = list[tuple[int, Any, int]]
+"""Guards that may want to ask something: their places, and their events."""
+Listening = tuple[list[Pure], Asks]
 Chains = tuple[tuple[Placed, ...], ...]
 """The guards that apply, event by event."""
 
@@ -63,8 +79,10 @@ class Lineup:
         self.pure: list[Pure] = []
         self.all_pure: list[Pure] = []
         self.switches: list[tuple[Judge, int, dict[Any, list[tuple[int, Judge]]]]] = []
-        self.asks: list[tuple[int, Any, int]] = []
+        self.asks: Asks = []
         self.counting: list[tuple[int, Placed]] = []
+        self._passing: list[Pure] = []
+        self._hearings: dict[tuple[int, ...], Hearing] = {}
         self._sort_out(stages)
 
     def _sort_out(self, stages: tuple[Stage, ...]) -> None:
@@ -100,6 +118,9 @@ class Lineup:
                 else:
                     self._gate(pos, guard, stage)
                     self.pure.append((pos, guard.judge, index))
+                    passing = PASSES_ALL.of(guard)
+                    if passing is not None:
+                        self._passing.append((pos, passing.passes_all, index))
             case Kind.ASKING:
                 self._gate(pos, guard, stage)
                 self.asks.append((pos, guard, index))
@@ -128,6 +149,21 @@ class Lineup:
                 table.setdefault(value, []).append((pos, judge))
         self.switches += [(asks, index, table) for (asks, index), table in tables.items()]
 
+    def hearing(self, events: tuple[Event, ...]) -> Hearing:
+        """The pure guards that may have something to say about such events. One that fails to say
+        so is asked: its judgement tells what follows."""
+        silent: tuple[int, ...] = ()
+        for pos, passes_all, index in self._passing:
+            with suppress(Exception):
+                silent += (pos,) if passes_all(events[index]) else ()
+        known = self._hearings.get(silent)
+        if known is None:
+            if len(self._hearings) >= MOST_HEARD:
+                self._hearings.clear()
+            asked = [one for one in self.pure if one[0] not in silent]
+            known = self._hearings[silent] = Hearing(asked, self.asks, self.gates)
+        return known
+
     @cached_property
     def redactors(self) -> list[Pure]:
         """The pure guards that may want something hidden; found when they are first needed."""
@@ -143,6 +179,46 @@ class Lineup:
         return [
             placed for placed, index in zip(self.guards, self.event_of, strict=True) if not index
         ]
+
+
+class Hearing:
+    """Who is asked about an event: the pure guards before the first that has a gate, and behind it
+    those whose gates it opens."""
+
+    __slots__ = ("_asks", "_known", "early", "gates", "pure")
+
+    def __init__(self, pure: list[Pure], asks: Asks, gates: list[tuple[int, GateSet]]) -> None:
+        self.pure, self._asks, self.gates = pure, asks, gates
+        self._known: dict[tuple[int, ...], Listening] = {}
+        first = min([at for _, own in gates for at in own.everybody], default=FOREVER)
+        self.early = [one for one in pure if one[0] < first]
+
+    def joined_by(self, pure: list[Pure]) -> Hearing:
+        """The same with further guards, who are always asked, and first of all."""
+        joined = Hearing(sorted([*self.pure, *pure], key=itemgetter(0)), self._asks, self.gates)
+        joined.early = sorted({*joined.early, *pure}, key=itemgetter(0))
+        return joined
+
+    def listening(self, readings: tuple[Reading, ...]) -> Listening:
+        """The pure guards behind the first that has a gate, and the asking ones, that may have
+        something to say: those with a gate only where something of it is in their event."""
+        heard: tuple[int, ...] = ()
+        try:
+            for index, own in self.gates:
+                heard += readings[index].heard(own)
+        except Exception:  # noqa: BLE001 - a guard's own work may raise: it is asked, and fails there
+            return [one for one in self.pure if one not in self.early], self._asks
+        known = self._known.get(heard)
+        if known is None:
+            gated = {at for _, own in self.gates for at in own.everybody}
+            silent = gated.difference(heard).union([one[0] for one in self.early])
+            if len(self._known) >= MOST_HEARD:
+                self._known.clear()
+            known = self._known[heard] = (
+                [one for one in self.pure if one[0] not in silent],
+                [one for one in self._asks if one[0] not in silent],
+            )
+        return known
 
 
 class GateSet:

@@ -24,7 +24,7 @@ def judge_timed(
     cut = plan.end
     begun = clock()
     try:
-        for pos, judge, index in plan.pure:
+        for pos, judge, index in plan.hearing.pure:
             finding = judge(readings[index])
             ended = clock()
             took[pos] = ended - begun

@@ -204,6 +204,7 @@ class CompiledPolicy:
             stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody
         }
         self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
+        self._by_task = any(seat.tasks is not None or "task.id" in seat.needs for seat in seats)
         self.lineups = Lineups()
         self.reader = Reader(file.limits)
         self.read = self.reader.read
@@ -211,7 +212,8 @@ class CompiledPolicy:
     def guards(self, stage: Stage, tool: str, run: RunInfo, mode: str) -> tuple[Placed, ...]:
         """The guards that apply at a stage to a tool in a run, in the given mode."""
         allotted = "" if run.allotment is None else "allotted"
-        asked = (stage.value, tool, run.agent, run.role, run.task, mode, allotted, run.risk)
+        task = run.task if self._by_task else ""
+        asked = (stage.value, tool, run.agent, run.role, task, mode, allotted, run.risk)
         chain = self._memo.get(asked)
         if chain is None:
             if len(self._memo) >= 4_096:
