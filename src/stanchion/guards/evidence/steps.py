@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
-from typing import Any, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, unwrapped
@@ -20,6 +20,9 @@ from stanchion.readings.act_words import ASKS, COMMANDS
 from stanchion.readings.names import letters, plain
 from stanchion.readings.shortened import shorten
 from stanchion.readings.word_lists import listed
+
+if TYPE_CHECKING:
+    from stanchion.guards.evidence.ran import Ran
 
 SHOWN: Final = 80
 KEPT_READERS: Final = 16
@@ -224,7 +227,6 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
 
     ran = [one for one in ran_by(text) if one.argv]
     alone = len([one for one in ran if program(one.argv) not in NOISELESS]) == 1
-    echoes = tells_of_tests("\n".join([text, *[" ".join(one.argv) for one in ran]]))
     for one in ran:
         chain = one.chain if plainly else 0
         name = _short(" ".join(one.argv[:3]))
@@ -235,7 +237,7 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
         what = known.checked_by(one.argv)
         if what is not None:
             last = one.last and plainly
-            heard = last and one.heard and not echoes
+            heard = last and one.heard and not _echoes(text, ran)
             yield Step(what, name, chain, last, last and alone, heard, by_shell=True)
         public = known.public
         for path in one.changes if public is not None else ():
@@ -253,6 +255,11 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
                 by_shell=True,
                 texts=tuple([word for word in one.argv if " " in word]),
             )
+
+
+def _echoes(text: str, ran: list[Ran]) -> bool:
+    """Whether a text itself has words that would be read as tests that went well."""
+    return tells_of_tests("\n".join([text, *[" ".join(one.argv) for one in ran]]))
 
 
 def _short(text: str) -> str:
