@@ -211,16 +211,16 @@ def template_of(
     tenant = DEFAULT if run.tenant == DEFAULT else run.tenant
     entry = Entry(
         VERSION, GENESIS, 0, "", KINDS[event.stage], 0, "", run.id, event.stage,
-        NAMES[Action.ALLOW], policy, tenant, run.agent, run.task, "", event.tool,
+        NAMES[Action.ALLOW], policy, tenant, run.agent, run.task, "?", event.tool,
         RISKS[event.risk], event.traits, passed=passed, amounts=amounts,
     )  # fmt: skip
     # What stands in a text cannot look like a field: its quotes are escaped.
     _, _, rest = canonical(entry).partition(b'"chain":""')
     kind, _, rest = rest.partition(b'0,"id":""')
     named, _, rest = rest.partition(b'"policy":"')
-    agent, tool, rest = rest[len(policy) :].partition(b',"tool":')
+    agent, _, tool = rest[len(policy) :].partition(b',"call":"?"')
     told = b',"can":' + canonical(can) if can else b""
-    return Template(kind, named + b'"policy":"', policy.encode(), agent, tool + rest[:-1], told)
+    return Template(kind, named + b'"policy":"', policy.encode(), agent, tool[:-1], told)
 
 
 def encode_quiet(
@@ -254,9 +254,10 @@ def encode_quiet(
         b',"call":' + canonical(quiet.call) if quiet.call else b"", template.tool,
         b',"settles":' + canonical(settles) if settles else b"", template.can, said,
     )  # fmt: skip
-    kept = b'{"salt":"%b"%b%b%b}' % (
+    kept = b'{"salt":"%b"%b%b%b%b}' % (
         salt.encode(),
         b"" if quiet.content is None else b',"content":' + canonical(quiet.content),
+        b',"beside":' + canonical(quiet.beside) if quiet.beside else b"",
         b',"records":' + canonical(records) if records else b"",
         b',"left":"%b"' % left.encode() if left else b"",
     )

@@ -11,7 +11,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import NAMES, Risk
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Inputs, Known
-from stanchion.kernel.events import Event, Moment, ToolCall
+from stanchion.kernel.events import Event, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.lookups import Answer, Answered
 from stanchion.kernel.patches import PatchError, apply
@@ -269,10 +269,13 @@ def entry_of(
 
 def quiet_of(moment: Moment, decision: Decision, redact: Redact) -> Quiet:
     """What is written down of an event that was decided straight."""
-    event = moment.events[0]
+    event: Any = moment.events[0]
     content = redact(moment.readings[0].content)
     records = judged_on(decision.inputs, redact)
-    return Quiet(event.run.id, decision.id, event.call, content, records)
+    kind = type(event)
+    alone = event.call if kind is ToolResult else kind is ToolCall and not event.duration_ms
+    beside = {} if alone else redact(_beside(event, BESIDE[event.stage]))
+    return Quiet(event.run.id, decision.id, event.call, content, records, beside)
 
 
 def judged_on(inputs: Inputs, redact: Redact) -> tuple[tuple[str, int, Any], ...]:

@@ -82,7 +82,7 @@ class Lineup:
         self.asks: Asks = []
         self.counting: list[tuple[int, Placed]] = []
         self._passing: list[Pure] = []
-        self._hearings: dict[tuple[int, ...], Hearing] = {}
+        self._hearings: dict[tuple[int, ...], Audience] = {}
         self._sort_out(stages)
 
     def _sort_out(self, stages: tuple[Stage, ...]) -> None:
@@ -149,7 +149,7 @@ class Lineup:
                 table.setdefault(value, []).append((pos, judge))
         self.switches += [(asks, index, table) for (asks, index), table in tables.items()]
 
-    def hearing(self, events: tuple[Event, ...]) -> Hearing:
+    def hearing(self, events: tuple[Event, ...]) -> Audience:
         """The pure guards that may have something to say about such events. One that fails to say
         so is asked: its judgement tells what follows."""
         silent: tuple[int, ...] = ()
@@ -161,7 +161,7 @@ class Lineup:
             if len(self._hearings) >= MOST_HEARD:
                 self._hearings.clear()
             asked = [one for one in self.pure if one[0] not in silent]
-            known = self._hearings[silent] = Hearing(asked, self.asks, self.gates)
+            known = self._hearings[silent] = Audience(asked, self.asks, self.gates)
         return known
 
     @cached_property
@@ -181,7 +181,7 @@ class Lineup:
         ]
 
 
-class Hearing:
+class Audience:
     """Who is asked about an event: the pure guards before the first that has a gate, and behind it
     those whose gates it opens."""
 
@@ -193,9 +193,9 @@ class Hearing:
         first = min([at for _, own in gates for at in own.everybody], default=FOREVER)
         self.early = [one for one in pure if one[0] < first]
 
-    def joined_by(self, pure: list[Pure]) -> Hearing:
+    def joined_by(self, pure: list[Pure]) -> Audience:
         """The same with further guards, who are always asked, and first of all."""
-        joined = Hearing(sorted([*self.pure, *pure], key=itemgetter(0)), self._asks, self.gates)
+        joined = Audience(sorted([*self.pure, *pure], key=itemgetter(0)), self._asks, self.gates)
         joined.early = sorted({*joined.early, *pure}, key=itemgetter(0))
         return joined
 

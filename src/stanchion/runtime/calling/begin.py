@@ -15,7 +15,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.quiet import admitted
+from stanchion.runtime.deciding.quiet import assessed
 from stanchion.runtime.deciding.run_end import CLOSED_HERE
 from stanchion.runtime.deciding.spend import reserving
 from stanchion.runtime.deciding.under_way import Way
@@ -57,7 +57,9 @@ def begin(
         reserved = reserving(
             desk, event, reserved, desk.time_left_s(tool.name, tool.timeout_s), named
         )
-    decision, event = yield from admitted(desk, event, reserved, refused, way)
+    decision, event = yield from assessed(desk, event, reserved, refused, way, waits=True)
+    if not decision.proceeds:
+        raise desk.refusal(decision)
     if decision.patches:
         args, kwargs = tool.patched(args, kwargs, took.content, event.args)
     return decision, event, args, kwargs, reserved

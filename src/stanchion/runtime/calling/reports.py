@@ -25,6 +25,7 @@ from stanchion.runtime.deciding.faults import reported, told
 from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.open_calls import adopt
+from stanchion.runtime.deciding.quiet import assessed, delivered
 from stanchion.runtime.deciding.reported import beside, failing, failure_in, taken_in
 from stanchion.runtime.deciding.spend import (
     book,
@@ -36,7 +37,7 @@ from stanchion.runtime.deciding.spend import (
     used_by,
 )
 from stanchion.runtime.deciding.trouble import trouble_of
-from stanchion.runtime.deciding.under_way import Open
+from stanchion.runtime.deciding.under_way import Open, Way
 from stanchion.runtime.deciding.undo import remember_reported, undone
 from stanchion.runtime.deciding.unread import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
@@ -136,8 +137,8 @@ def report(
     reserved = _Reserved(desk, event, spent, named)
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
-    decision, judged = yield from assess(
-        desk, event, reserved.amounts, refused, reprice=reserved.again
+    decision, judged = yield from assessed(
+        desk, event, reserved.amounts, refused, Way(), reprice=reserved.again
     )
     if decision.proceeds and desk.allowed.lapsed(decision):
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
@@ -182,7 +183,7 @@ def _ended(
         and not failed
     ):
         remember_reported(desk, event.tool, done, dict(event.args))
-    decision = yield from judge(desk, desk.moment(event, settles=settles, refused=refused), notes)
+    decision = yield from delivered(desk, event, settles, refused, notes, waits=False)
     if stage is Stage.ERROR:
         desk.trouble = trouble_of(event, decision, 0, (), ())
     decision = decision if answer is None else beside(answer, decision)

@@ -15,19 +15,20 @@ import msgspec
 
 from stanchion.audit.apart import Template, template_of
 from stanchion.audit.errors import AuditLost
+from stanchion.audit.record import INTENT, KINDS, OUTCOME
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Moment, ToolCall
+from stanchion.kernel.events import Event, Failure, Moment, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.sizes import LONG, exceeds
 from stanchion.kernel.state import Batch, Reply, Settle
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
-from stanchion.policy.veil import Veil
+from stanchion.policy.veil import NAMED, Veil
 from stanchion.runtime.deciding.aftermath import aftermath, owe
-from stanchion.runtime.deciding.assess import admit
+from stanchion.runtime.deciding.assess import assess
 from stanchion.runtime.deciding.course import AGAIN
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.judge import judge
@@ -35,7 +36,7 @@ from stanchion.runtime.deciding.left import cut_off
 from stanchion.runtime.deciding.record import MAX_CACHED, WAITS, confirmed, taken
 from stanchion.runtime.deciding.spend import lending
 from stanchion.runtime.deciding.start import begins_within_ns
-from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.under_way import STARTS, Way
 from stanchion.runtime.driving.flow import Flow, T, as_lost, resumed
 from stanchion.telemetry.sinks import Tally
 
@@ -92,7 +93,10 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
     """Open the lane of a tool, where its policy and its names let its events go straight."""
     policy: Any = plans.policy
     risk, traits, _ = desk.known(plans, tool)
-    probe = kind(id="", at=desk.shield.clock(), run=plans.run, tool=tool, risk=risk, traits=traits)
+    given = {name: "" for name in ("text", "url", "to") if name in kind.__struct_fields__}
+    probe = kind(
+        id="", at=desk.shield.clock(), run=plans.run, tool=tool, risk=risk, traits=traits, **given
+    )
     spent: tuple[Amounts, frozenset[Unit]] = (JUST_ONE, frozenset())
     if kind is ToolCall and desk.measures:
         spent = lending(desk, probe, JUST_ONE, desk.time_left_s(tool, None))
@@ -102,7 +106,7 @@ def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane |
         or policy.contextual
         or plans.shares
         or plans.clock is not None
-        or (risk >= WAITS if kind is ToolCall else policy.learns or policy.undos)
+        or (risk >= WAITS if KINDS[probe.stage] == INTENT else policy.learns or policy.undos)
         or veil.of(probe)
         or desk.charges(probe, spent[0])
     )
@@ -163,7 +167,8 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         about = (event,), self.amounts, self.settles
         moment = Moment(*about, readings=(reading,), template=lane.template)
         took_ns = perf_counter_ns() - self.begun_ns
-        mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), event.call)
+        ends = event.call if KINDS[event.stage] == OUTCOME else ""
+        mark = taken(desk, event.run, (moment, decision, took_ns, (), ()), ends)
         if not isinstance(mark, int):
             self.lost = mark
             return None
@@ -205,36 +210,51 @@ def _passage(
     desk: Desk, event: Any, amounts: Amounts, settles: tuple[Settle, ...] = ()
 ) -> QuietPassage | None:
     """How an event passes that the runtime has made; `None` where the engine judges it."""
-    lane = None if desk.at_once is None else lane_of(desk, type(event), event.tool, event.at)
-    if lane is None or desk.charges(event, amounts):
+    lane = None
+    if desk.at_once is not None and type(event) is not Failure:
+        lane = lane_of(desk, type(event), event.tool, event.at)
+    if lane is None or amounts != lane.amounts:
         return None
     if (event.run, event.risk, event.traits) != (lane.plans.run, lane.risk, lane.traits):
+        return None
+    policy: Any = lane.plans.policy
+    if event.stage in NAMED and policy.veil.of(event):
         return None
     return QuietPassage(desk, lane, event, amounts, settles, perf_counter_ns())
 
 
-def admitted(
-    desk: Desk, event: ToolCall, reserved: Amounts, refused: tuple[Finding, ...], way: Way
+def assessed(
+    desk: Desk,
+    event: Event,
+    reserved: Amounts,
+    refused: tuple[Finding, ...],
+    way: Way,
+    waits: bool = False,
+    reprice: Callable[[Event], Amounts] | None = None,
 ) -> Flow[tuple[Decision, Event]]:
-    """Admit a call that the runtime starts itself: straight where it is quiet. Raises `Refused`
-    where it does not go ahead."""
+    """Judge an action until it is clear whether it starts, as `assess` does: straight where it is
+    quiet."""
     going = None if refused or event.call else _passage(desk, event, reserved)
     if going is None:
-        return (yield from admit(desk, event, reserved, refused, way=way))
+        return (yield from assess(desk, event, reserved, refused, (), waits, reprice, way))
     awake_ns, way.waited = desk.shield.awake_ns(), False
     started = desk.under_way.enter(way, event, reserved)
     try:
         decision = going.decide(desk.at_once)
-    finally:
+    except BaseException as error:
         started.decision = going.decision
+        yield from cut_off(desk, way, error)
+        raise
+    started.decision = going.decision
     if decision is None:
         if going.lost is None:
-            return (yield from going.on(admit(desk, event, reserved, way=way)))
+            engine = assess(desk, event, reserved, (), (), waits, reprice, way)
+            return (yield from going.on(engine))
         decision = yield from going.unwritten()
-        if not decision.proceeds:
-            desk.under_way.over(event.id)
-            raise desk.refusal(decision)
-    desk.allowed.enter(decision, awake_ns)
+    if decision.proceeds:
+        desk.allowed.enter(decision, awake_ns)
+    if not decision.proceeds or event.stage not in STARTS:
+        desk.under_way.over(event.id)
     return decision, event
 
 
@@ -244,13 +264,14 @@ def delivered(
     settles: tuple[Settle, ...],
     refused: tuple[Finding, ...],
     notes: tuple[str, ...],
+    waits: bool = True,
 ) -> Flow[Decision]:
-    """Judge the result of a call that the runtime has started: straight where it is quiet."""
-    quiet = not (refused or notes or event.part)
+    """Judge what came of a call: straight where it is quiet."""
+    quiet = not (refused or notes or (type(event) is ToolResult and event.part))
     going = _passage(desk, event, JUST_ONE, settles) if quiet else None
     if going is None:
         moment = desk.moment(event, settles=settles, refused=refused)
-        return (yield from judge(desk, moment, notes, waits=True))
+        return (yield from judge(desk, moment, notes, waits=waits))
     try:
         decision = going.decide(desk.at_once)
     except BaseException as error:
@@ -260,8 +281,8 @@ def delivered(
         return decision
     if going.lost is not None:
         return (yield from going.unwritten())
-    return (yield from going.on(_engine(desk, event, settles)))
+    return (yield from going.on(_engine(desk, event, settles, waits)))
 
 
-def _engine(desk: Desk, event: Any, settles: tuple[Settle, ...]) -> Flow[Decision]:
-    return (yield from judge(desk, desk.moment(event, settles=settles), waits=True))
+def _engine(desk: Desk, event: Any, settles: tuple[Settle, ...], waits: bool) -> Flow[Decision]:
+    return (yield from judge(desk, desk.moment(event, settles=settles), waits=waits))
