@@ -3,7 +3,7 @@ address is."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import msgspec
 
@@ -16,18 +16,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.urls import Target, url_of
 
-
-class Judges(Protocol):
-    """The guard of requests that this one stands beside."""
-
-    @property
-    def deadline_ms(self) -> int: ...
-
-    def judge(self, reading: Reading[Any], /) -> Finding | None: ...
-
-    def judged_addresses(self, target: Target, addresses: list[str]) -> Finding | None: ...
-
-    def actions(self) -> tuple[Action, ...]: ...
+if TYPE_CHECKING:
+    from stanchion.guards.egress.guard import EgressGuard
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -51,7 +41,7 @@ class Resolved(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 25
 
-    egress: Judges
+    egress: EgressGuard
 
     def ask(self, reading: Reading[Egress], /) -> Lookup | None:
         """Ask for the addresses of a name; nothing where there is none, or the request stops here

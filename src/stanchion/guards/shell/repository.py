@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -20,11 +20,11 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
 if TYPE_CHECKING:
-    from stanchion.guards._own import OwnPlaces
+    from stanchion.guards.shell import Shell
     from stanchion.guards.shell.consequence import Loss
     from stanchion.guards.shell.questions import Question, Unsure
     from stanchion.guards.shell.rule import Rule
-    from stanchion.guards.shell.verdict import Text, Verdict
+    from stanchion.guards.shell.verdict import Text
     from stanchion.kernel.contract.values import GuardGate
 
 KEPT: Final = 1_024
@@ -38,25 +38,6 @@ _PLAIN: Final = regex(r"[\w\s./:=,@+~-]*")
 """What a shell takes as it is written."""
 _FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir")
 """What the argument is called that says in which folder a command runs."""
-
-
-class Judges(Protocol):
-    """The guard of shell texts that this one stands beside."""
-
-    @property
-    def deadline_ms(self) -> int: ...
-
-    @property
-    def gate(self) -> GuardGate | None: ...
-
-    @property
-    def verdict(self) -> Verdict: ...
-
-    def told(self, own: OwnPlaces) -> Self: ...
-
-    def texts(self, reading: Reading[ToolCall]) -> tuple[Text, ...]: ...
-
-    def actions(self) -> tuple[Action, ...]: ...
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -79,7 +60,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 10
 
-    shell: Judges
+    shell: Shell
 
     @property
     def gate(self) -> GuardGate | None:
