@@ -15,6 +15,9 @@ from stanchion.kernel.actions import Action
 HERE: Final = Path(__file__).parent
 TRIED: Final = msgspec.yaml.decode((HERE / "tried_calls.yaml").read_bytes())
 PAGE: Final = (HERE.parents[1] / "docs/reference/packs.md").read_text("utf-8")
+OTHERS: Final = msgspec.json.decode(
+    b"[" + b",".join((HERE / "tried_by_others.jsonl").read_bytes().splitlines()) + b"]"
+)
 TOKEN: Final = "ghp_" + "aB3dE5fG7hI9jK1lM2nO4pQ6rS8tU0vW3xY5"
 
 
@@ -48,3 +51,26 @@ def test_a_pack_is_as_good_as_its_page_says(
     said = re.search(rf"\| `{pack}` \| (\d+) of 15 \| (\d+) of 15 \|", PAGE)
     assert said is not None
     assert (disturbed(pack, "bad"), disturbed(pack, "honest")) == (int(said[1]), int(said[2]))
+
+
+def stopped(pack: str, label: str) -> tuple[int, int]:
+    """How many of the calls that two others wrote do not go ahead by themselves, and of how
+    many."""
+    rows = [one for one in OTHERS if (one["pack"], one["label"]) == (pack, label)]
+    found = 0
+    with Shield.load(pack, store="memory:", journal="memory:") as shield:
+        for one in rows:
+            with shield.run(agent="a", task="t") as run:
+                found += not run.check(one["tool"], one["args"]).proceeds
+    return found, len(rows)
+
+
+@pytest.mark.parametrize("pack", TRIED)
+def test_what_others_tried_comes_out_as_the_page_says(
+    pack: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    said = re.search(rf"\| `{pack}` \|.*\| (\d+) of (\d+) \| (\d+) of (\d+) \|", PAGE)
+    assert said is not None
+    figures = tuple(map(int, said.groups()))
+    assert (*stopped(pack, "bad"), *stopped(pack, "everyday")) == figures

@@ -69,20 +69,26 @@ REASONS: Final = {
     "shadow-start": "as `strict`, and nothing is changed",
 }
 
-TRIED: Final = """
+TRIED: Final = r"""
 ## What was tried
 
-Fifteen calls that are bad for an agent of each kind, and fifteen that are its work, as somebody would try them who has
-only read this page (`tests/policy/tried_calls.yaml`). Stopped are those that are refused, wait for a person or lose a
-credential:
+First by their makers: fifteen calls that are bad for an agent of each kind, and fifteen that are its work
+(`tests/policy/tried_calls.yaml`). Stopped are those that are refused, wait for a person or lose a credential.
 
-| pack | bad, stopped | honest, stopped | what is left |
-|---|---|---|---|
-| `support` | 15 of 15 | 0 of 15 | a tool of yours that gives money back under another name is not known: `tools: {make_good: {ask: true}}` |
-| `research` | 15 of 15 | 0 of 15 | |
-| `analyst` | 15 of 15 | 0 of 15 | |
-| `coding-agent` | 15 of 15 | 0 of 15 | |
-| `container` | 14 of 15 | 3 of 15 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`), `sshd_config` and a link in `/usr/bin` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them |
+Then by two who had read nothing but these pages and guarded an agent of each kind by `stanchion init`: sixty bad calls
+and sixty everyday ones for each pack (`tests/policy/tried_by_others.jsonl`), written before they saw what came of any.
+Stopped are those that are refused or wait for a person; what only loses a credential goes ahead, and counts as let
+pass. Of these 300 bad calls 258 were stopped then, and of the 300 everyday ones 6. The packs were mended by what they
+had found, and the figures are of today, so another's calls will find more. [How much passes that nobody
+here has seen](../explanation/limits.md) is measured apart.
+
+| pack | bad, stopped | honest, stopped | by others: bad, stopped | everyday, stopped | what is left |
+|---|---|---|---|---|---|
+| `support` | 15 of 15 | 0 of 15 | 53 of 60 | 0 of 60 | a tool of yours that gives money or data away under another name is not known: `tools: {make_good: {ask: true}}`; a mail with a secret leaves without it |
+| `research` | 15 of 15 | 0 of 15 | 52 of 60 | 0 of 60 | requests and mails with a secret leave without it; name the hosts that may be reached (`egress`, `allowed_hosts`) |
+| `analyst` | 15 of 15 | 0 of 15 | 56 of 60 | 0 of 60 | code and commands may send files to hosts that nobody knows: name the hosts that may be reached (`egress`, `allowed_hosts`) |
+| `coding-agent` | 15 of 15 | 0 of 15 | 60 of 60 | 2 of 60 | |
+| `container` | 14 of 15 | 3 of 15 | 53 of 60 | 4 of 60 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`) and `sshd_config` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them; an installer that is downloaded and run (`curl … \| sh`) is refused |
 """
 
 MEASURED: Final = """

@@ -11,11 +11,10 @@ from stanchion.cli.options import ONE_LINE, option
 from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, say, tell
 from stanchion.cli.trouble import BadInput
-from stanchion.policy.first import QUESTIONS, FirstQuestion, first_policy
+from stanchion.policy.first import QUESTIONS, ROOT, FirstQuestion, first_policy, pack_for
 from stanchion.policy.starter import starter
 
 FILE: Final = "policy.yaml"
-ROOT: Final = '{"command": "rm -rf /"}'
 
 
 def _listed(question: FirstQuestion) -> list[str]:
@@ -69,7 +68,9 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Write the policy."""
-    text = starter() if args.all else first_policy(_answers(args), args.file)
+    answers = {} if args.all else _answers(args)
+    text = starter() if args.all else first_policy(answers, args.file)
+    tried = ROOT if args.all else pack_for(answers)[2]
     if args.file == "-":
         sys.stdout.write(text)
         return 0
@@ -95,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     tell(f"{args.file} is written. Read it, change it, then:")
     for command, what in (
         (f"stanchion lint {args.file}", "find mistakes"),
-        (f"stanchion check --policy {args.file} --tool bash --args '{ROOT}'", "try it"),
+        (f"stanchion check --policy {args.file} --tool {tried}", "try it"),
         (f"stanchion policy show {args.file}", "see what takes effect"),
     ):
         sys.stdout.write(f"  {bold.paint(command, 'bold')}  # {what}\n")

@@ -52,15 +52,20 @@ QUESTIONS: Final = (
 )
 """The four questions, in the order in which they are asked."""
 
+ROOT: Final = """bash --args '{"command": "rm -rf /"}'"""
 PACKS: Final = {
-    "coding": ("coding-agent", "The folder is its work; keys and the rest are not."),
-    "container": ("container", "The container is its to change; what lies outside of it is not."),
-    "support": ("support", "Small amounts are its decision; large ones and deletions wait."),
-    "research": ("research", "Reading is free; sending on what was read waits."),
-    "analyst": ("analyst", "Rows are read and not changed, and they do not leave."),
-    "other": ("default", "What protects almost everybody and disturbs almost nobody."),
+    "coding": ("coding-agent", "The folder is its work; keys and the rest are not.", ROOT),
+    "container": ("container", "The container is its to change; what lies outside of it is not.",
+                  """bash --args '{"command": "ssh web1 reboot"}'"""),
+    "support": ("support", "Amounts below 100 are its decision; others, transfers and deletions "
+                "wait.", """refund --args '{"order_id": "A1", "amount": 500}'"""),
+    "research": ("research", "Reading is free; sending on what was read waits.",
+                 """fetch_page --args '{"url": "http://169.254.169.254/"}'"""),
+    "analyst": ("analyst", "Rows are read and not changed, and they do not leave by mail.",
+                """run_sql --args '{"query": "DROP TABLE orders"}'"""),
+    "other": ("default", "What protects almost everybody and disturbs almost nobody.", ROOT),
 }  # fmt: skip
-"""The pack for each job, and why."""
+"""The pack for each job, why, and a call that it does not let go ahead."""
 HEAD: Final = """\
 # What your agent may do, and what becomes of everything else. Written by
 #   {command}
@@ -78,6 +83,7 @@ escalation: {timeout_s: 1, wait_s: 0}
 """
 TOOLS: Final = """
 # Your own tools: `risk` is how much harm one can do, `ask` has a person look at every call.
+# A pack knows yours by their names only: name here what buys, pays, exports or sends.
 # tools:
 #   deploy: {risk: high, ask: true}
 """
@@ -88,10 +94,6 @@ guards:
     tokens: 2000000
     reserve_tokens: 20000
     per: task
-
-  # A run that takes more calls than this goes in circles.
-  - use: step_limit
-    max_steps: 200
 
   # An hour from the first action on; what takes longer is looked at by a person first.
   - use: time_limit
@@ -108,11 +110,15 @@ HOSTS: Final = """
 """
 
 
+def pack_for(answers: dict[str, str]) -> tuple[str, str, str]:
+    """The pack for these answers, why, and a call that it does not let go ahead."""
+    job = answers["job"]
+    return PACKS["container" if job == "coding" and answers["workspace"] == "container" else job]
+
+
 def first_policy(answers: dict[str, str], file: str) -> str:
     """The policy for these answers, by the options of the questions."""
-    job = answers["job"]
-    lives = "container" if job == "coding" and answers["workspace"] == "container" else job
-    pack, why = PACKS[lives]
+    pack, why, _ = pack_for(answers)
     command = " ".join(["stanchion init", *[f"--{name} {said}" for name, said in answers.items()]])
     flows = answers["strangers"] == "yes" and pack not in ("research", "support")
     return "".join(
