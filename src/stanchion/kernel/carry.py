@@ -3,8 +3,7 @@ lock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from stanchion.kernel import actions
 from stanchion.kernel.actions import Action
@@ -40,6 +39,7 @@ from stanchion.kernel.state import (
     When,
 )
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.kernel.undo import put_back
 from stanchion.kernel.units import Amounts
 
 WARN: Final = int(Action.WARN)
@@ -73,17 +73,14 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
         hold(state, batch_id, taken, reply, now, hold_ms)
     else:
         done(state, batch_id, reply)
-    if state.undo is not None:
-        state.undo.entries.clear()
+    state.undo.clear()
     return reply
 
 
 def take_back(state: State) -> None:
-    """Take back what a batch wrote that was not carried out to its end; without `undo` there is
-    nothing to do it by."""
-    if state.undo is not None:
-        state.undo.take_back()
-        state.bound.clear()  # what was bound may have been noted as done
+    """Take back what a batch wrote that was not carried out to its end."""
+    put_back(state.undo)
+    state.bound.clear()  # what was bound may have been noted as done
 
 
 def _stale(state: State, batch: Batch, now: int) -> Reply:
@@ -94,9 +91,6 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
             fresh.append(Fresh(key, number, value))
     return Reply(now, True, fresh=tuple(fresh))
 
-
-Remember = Callable[[tuple[Any, Any, Any]], None]
-"""Notes what stood somewhere before it is written, so that it can be taken back."""
 
 UNBOUND: Final = Bound((), -1, None, [], [], [], [])
 
@@ -153,7 +147,7 @@ def _clear(
     _, _, _, keys, held, longer, registers = bound
     values: list[int] = []
     bucket = -1
-    remember = None if state.undo is None else state.undo.entries.append
+    remember = state.undo.append
     for cell, unit, limit, width, takes in bound.steps:
         amount = amounts[unit]
         if width:
@@ -169,18 +163,17 @@ def _clear(
             return None
         values.append(value)
         if takes and amount:
-            if remember is not None:
-                remember((cell, 0, cell[0]))
-                if width:
-                    remember((cell, 3, cell[3]))
-                    remember((cell[1], bucket, cell[1].get(bucket)))
+            remember((cell, 0, cell[0]))
             cell[0] += amount
             cell[4] = now
             if width:
-                cell[1][bucket] = cell[1].get(bucket, 0) + amount
-                cell[3] += amount
+                ring, before = cell[1], cell[3]
+                remember((cell, 3, before))
+                remember((ring, bucket, ring.get(bucket)))
+                ring[bucket] = ring.get(bucket, 0) + amount
+                cell[3] = before + amount
     if registers:
-        _push(registers, amounts, now, remember)
+        _push(state, registers, amounts, now)
     if longer:
         _keep(state, longer, now)
     taken, longest = _held(held, amounts, now) if held else ([], 0)
@@ -207,13 +200,10 @@ def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
                 cell[3] -= amounts[unit]
 
 
-def _push(
-    registers: list[tuple[Cell, Line]], amounts: Amounts, now: int, remember: Remember | None
-) -> None:
+def _push(state: State, registers: list[tuple[Cell, Line]], amounts: Amounts, now: int) -> None:
     for cell, line in registers:
         if amounts[line.unit]:
-            if remember is not None:
-                remember((cell, 0, cell[0]))
+            state.undo.append((cell, 0, cell[0]))
             cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
 
 
