@@ -298,7 +298,7 @@ STATE: Final = (
     _M(
         "partial take left standing",
         CARRY,
-        "_take_back(bound.steps[: len(values)], amounts, now)",
+        "_take_back(state, lines, steps[: len(values)], amounts, now)",
         "pass",
     ),
     _M("looks take", CARRY, "outcome < 0 or line.when == When.LOOK:", "outcome < 0:"),
@@ -417,8 +417,8 @@ HOLDING: Final = (
     _M(
         "settles of a stale batch",
         CARRY,
-        "    for key, lo, hi in batch.expects:\n        cell =",
-        "    settle(state, batch.settles)\n    for key, lo, hi in batch.expects:\n        cell =",
+        "        forget(state, now)\n    for",
+        "        forget(state, now)\n    settle(state, batch.settles)\n    for",
     ),
 )
 
@@ -426,14 +426,14 @@ TRIPS: Final = (
     _M(
         "expectations not checked",
         CARRY,
-        "        if not lo <= (0 if cell is None else cell[0]) < hi:",
+        "        if not lo <= cells.get(key, ABSENT)[0] < hi:",
         "        if False:",
     ),
     _M(
         "expectation off by one",
         CARRY,
-        "(0 if cell is None else cell[0]) < hi:\n            return _stale",
-        "(0 if cell is None else cell[0]) <= hi:\n            return _stale",
+        "cells.get(key, ABSENT)[0] < hi:",
+        "cells.get(key, ABSENT)[0] <= hi:",
     ),
     _M(
         "records not expected", ENGINE, "        expects.append((name, version, version + 1))\n", ""

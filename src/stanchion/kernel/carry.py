@@ -27,6 +27,7 @@ from stanchion.kernel.cells import (
 from stanchion.kernel.holds import Taken, done, expire, hold, seen, settle
 from stanchion.kernel.registers import pushed
 from stanchion.kernel.state import (
+    ABSENT,
     BUCKETS,
     CLOCK,
     FOREVER,
@@ -51,9 +52,7 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
     order."""
     batch_id = batch.id
     if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
-        known = seen(state, batch_id)
-        assert known is not None
-        return known
+        return seen(state, batch_id)
     cells = state.cells
     cells[CLOCK][0] = now
     for queue in state.due.values():
@@ -63,8 +62,7 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
     if state.forget and state.forget[0][0] <= now:
         forget(state, now)
     for key, lo, hi in batch.expects:
-        cell = cells.get(key)
-        if not lo <= (0 if cell is None else cell[0]) < hi:
+        if not lo <= cells.get(key, ABSENT)[0] < hi:
             return _stale(state, batch, now)
     settled = settle(state, batch.settles) if batch.settles else ()
     said = _clear(state, batch, now, settled) if batch.go else None
@@ -92,16 +90,18 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
     return Reply(now, True, fresh=tuple(fresh))
 
 
-UNBOUND: Final = Bound((), -1, None, [], [], [], [])
+UNBOUND: Final = Bound((), [], [], [], [], [])
+SHARED: Final[Step] = ([0, {}, 0, 0, 0, 0, 0], 0, -1, 0, False)
+"""The step of lines that share a counter: no value is as low as its limit."""
 
 
 def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
     """Bind lines to their cells, once for each tuple of lines: a plan's are always the same."""
     steps: list[Step] = []
     keys: list[tuple[str, int]] = []
+    held: list[tuple[str, int, bool, int, int]] = []
     longer: list[tuple[str, Cell, int]] = []
     registers: list[tuple[Cell, Line]] = []
-    alone = len({line.key for line in lines}) == len(lines)
     for line in lines:
         if line.follows:
             steps.append(([0, {}, 0, 0, 0, 0, 0], line.unit, FOREVER, 0, False))
@@ -112,18 +112,18 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
         width = line.window_ms // BUCKETS
         takes = line.when != When.LOOK
         steps.append((cell, line.unit, limit, width, takes and not line.bits))
-        if line.bits and takes:
-            registers.append((cell, line))
         if takes:
+            if line.bits:
+                registers.append((cell, line))
+            if line.hold_ms:
+                held.append((line.key, line.unit, line.keep, width, line.hold_ms))
             keys.append((line.key, line.unit))
             cell[WIDTH] = width if width else cell[WIDTH]
             if idle > cell[KEEP]:
                 longer.append((line.key, cell, idle))
-    kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
-    held = [
-        (line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept
-    ]
-    bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer, registers)
+    if len({line.key for line in lines}) < len(lines):
+        steps = [SHARED]
+    bound = Bound(lines, steps, keys, held, longer, registers)
     if len(state.bound) >= 4_096:
         state.bound.clear()
     state.bound[id(lines)] = bound
@@ -140,15 +140,13 @@ def _clear(
     amounts = batch.amounts
     lines = batch.lines
     bound = state.bound.get(id(lines), UNBOUND)
-    if bound.lines is not lines or bound.epoch != state.epoch:
+    if bound.lines is not lines:
         bound = _bind(state, lines, now)
-    if bound.steps is None:
-        return None
-    _, _, _, keys, held, longer, registers = bound
+    _, steps, keys, held, longer, registers = bound
     values: list[int] = []
     bucket = -1
     remember = state.undo.append
-    for cell, unit, limit, width, takes in bound.steps:
+    for cell, unit, limit, width, takes in steps:
         amount = amounts[unit]
         if width:
             bucket = now // width
@@ -158,8 +156,7 @@ def _clear(
         else:
             value = cell[0]
         if value + amount > limit:
-            _take_back(bound.steps[: len(values)], amounts, now)
-            _touched(state, lines[: len(values)])
+            _take_back(state, lines, steps[: len(values)], amounts, now)
             return None
         values.append(value)
         if takes and amount:
@@ -184,14 +181,15 @@ def _clear(
     return Reply(now, False, True, tuple(values), (), settled), taken, longest
 
 
-def _touched(state: State, lines: tuple[Line, ...]) -> None:
-    """Note the counters that were written, though what was written is taken back: they may have
-    turned."""
+def _take_back(
+    state: State, lines: tuple[Line, ...], steps: list[Step], amounts: Amounts, now: int
+) -> None:
+    """Take back what the first lines have written, by their steps. They may have turned: so what is
+    kept of their counters changed all the same."""
     if state.dirty is not None:
-        state.dirty.keys.update([line.key for line in lines if line.when != When.LOOK])
-
-
-def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
+        state.dirty.keys.update(
+            [line.key for line in lines[: len(steps)] if line.when != When.LOOK]
+        )
     for cell, unit, _limit, width, takes in steps:
         if takes and amounts[unit]:
             cell[0] -= amounts[unit]
@@ -236,7 +234,7 @@ def _judge(
         goes = (said.go and shadow not in said.refused) or when == When.JUDGED
         if goes and (said.stop < 0 or at <= said.stop):
             put(state, key, record, now)
-    actions_said = tuple(said.actions) if any(outcome > 0 for outcome in said.actions) else ()
+    actions_said = tuple(said.actions) if max(said.actions, default=0) > 0 else ()
     return Reply(now, False, said.go, tuple(said.values), actions_said, settled), taken, longest
 
 

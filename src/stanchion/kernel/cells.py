@@ -26,14 +26,13 @@ bucket width, whether it takes."""
 class Bound(NamedTuple):
     """A batch's lines bound to their cells, good until a cell is forgotten.
 
-    There are no steps where two lines share a counter: each must see it as it was before the batch.
-    `keys` are those it takes from, each with its unit; `longer` are cells that it will keep longer
-    than they are kept so far; `registers` are the lines that push.
+    Where two lines share a counter, its one step has something to say: each must see the counter as
+    it was before the batch. `keys` are those it takes from, each with its unit; `longer` are cells
+    that it will keep longer than they are kept so far; `registers` are the lines that push.
     """
 
     lines: tuple[Line, ...]
-    epoch: int
-    steps: list[Step] | None
+    steps: list[Step]
     keys: list[tuple[str, int]]
     held: list[tuple[str, int, bool, int, int]]
     longer: list[tuple[str, Cell, int]]
@@ -59,7 +58,6 @@ class State:
         "cells",
         "dirty",
         "due",
-        "epoch",
         "forget",
         "holds",
         "lapsed",
@@ -77,7 +75,6 @@ class State:
         self.forget: list[tuple[int, str]] = []
         self.lapsed: deque[str] = deque()
         self.bound: dict[int, Bound] = {}
-        self.epoch = 0
         self.dirty: Dirty | None = None
         self.undo: list[Entry] = []
 
@@ -207,6 +204,6 @@ def forget(state: State, now: int) -> None:
             if until > now:
                 heapq.heapreplace(state.forget, (until, key))
                 continue
-            state.epoch += 1  # before it is gone: what is bound to it must not be written to
+            state.bound.clear()  # before it is gone: what is bound to it must not be written to
             del state.cells[key]
         heapq.heappop(state.forget)

@@ -43,12 +43,10 @@ def done(state: State, batch_id: str, reply: Reply) -> None:
         state.dirty.ids.add(batch_id)
 
 
-def seen(state: State, batch_id: str) -> Reply | None:
+def seen(state: State, batch_id: str) -> Reply:
     """The first answer to a batch that was carried out before."""
     reply = state.recent.get(batch_id) or state.older.get(batch_id)
-    if reply is None and batch_id in state.holds:
-        reply = state.holds[batch_id][2]
-    return reply
+    return state.holds[batch_id][2] if reply is None else reply
 
 
 def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
@@ -57,7 +55,8 @@ def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
     for hold_id, actual in settles:
         held = state.holds.get(hold_id)
         if held is None:
-            said.append("unknown" if seen(state, hold_id) is None else "again")
+            known = hold_id in state.recent or hold_id in state.older
+            said.append("again" if known else "unknown")
             continue
         said.append("late" if held[0] == LAPSED else "settled")
         for key, amount, keep, bucket, unit in held[1]:
