@@ -118,8 +118,8 @@ PATCHING: Final = (
     _M(
         "patch that does not fit passes",
         JUDGING,
-        "if culprit[0] < 0 or not proceeds(found, PROCEEDS):\n            return found, cut, False",
-        "if culprit[0] < 0 or not proceeds(found, PROCEEDS):\n            return found, cut, True",
+        "        if not proceeds(found, PROCEEDS):\n            return found, cut, False",
+        "        if not proceeds(found, PROCEEDS):\n            return found, cut, True",
     ),
     _M(
         "a degraded first attempt takes",
@@ -240,8 +240,8 @@ SHADOW: Final = (
     _M(
         "shadow finding refuses",
         JUDGING,
-        "finding.action <= ceiling or finding.shadow for",
-        "finding.action <= ceiling for",
+        "for _, finding in found if not finding.shadow]",
+        "for _, finding in found]",
     ),
     _M("shadow line refuses", CARRY, "if outcome > batch.ceiling and line.shadow:", "if False:"),
     _M("shadow writes real counters", CHAIN, '("~" if shadow else "") + line.key', "line.key"),
