@@ -461,7 +461,7 @@ TRIPS: Final = (
         "no retry",
         ENGINE,
         "            continue\n        # 10.",
-        "            break\n        # 10.",
+        "            return _contended(case)\n        # 10.",
     ),
     _M("stale count unbounded", ENGINE, "for _ in range(TRIES):", "for _ in iter(int, 1):"),
     _M(
@@ -626,8 +626,8 @@ REFUSING: Final = (
     _M(
         "a refusal goes along before it is known",
         ENGINE,
-        "if case.lines or case.cut >=",
-        "if case.cut >=",
+        "if case.lines or not plan.refusals",
+        "if not plan.refusals",
     ),
     _M(
         "what is said of a refusal does not count",
