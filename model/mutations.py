@@ -176,8 +176,8 @@ FAILING: Final = (
     _M(
         "store loss opens for one guard",
         WITHOUT,
-        "and all(placed.fail_open",
-        "and any(placed.fail_open",
+        "and all(enforced)",
+        "and any(enforced)",
     ),
     _M(
         "late deep guard lets high risk go",
@@ -550,8 +550,8 @@ TRIPS: Final = (
     _M(
         "opens on what nobody confirmed lately",
         WITHOUT,
-        "        and recent\n",
-        "",
+        "        recent\n        and ",
+        "        ",
     ),
     _M("opens on what the future confirmed", WITHOUT, "0 <= event.at - plans", "event.at - plans"),
     _M(
