@@ -118,8 +118,8 @@ PATCHING: Final = (
     _M(
         "patch that does not fit passes",
         JUDGING,
-        "if culprit[0] < 0 or not proceeds(found, PROCEEDS):\n            return found, cut, False",
-        "if culprit[0] < 0 or not proceeds(found, PROCEEDS):\n            return found, cut, True",
+        "        if not proceeds(found, PROCEEDS):\n            return found, cut, False",
+        "        if not proceeds(found, PROCEEDS):\n            return found, cut, True",
     ),
     _M(
         "a degraded first attempt takes",
@@ -176,8 +176,8 @@ FAILING: Final = (
     _M(
         "store loss opens for one guard",
         WITHOUT,
-        "and all(placed.fail_open",
-        "and any(placed.fail_open",
+        "and all(enforced)",
+        "and any(enforced)",
     ),
     _M(
         "late deep guard lets high risk go",
@@ -240,8 +240,8 @@ SHADOW: Final = (
     _M(
         "shadow finding refuses",
         JUDGING,
-        "finding.action <= ceiling or finding.shadow for",
-        "finding.action <= ceiling for",
+        "for _, finding in found if not finding.shadow]",
+        "for _, finding in found]",
     ),
     _M("shadow line refuses", CARRY, "if outcome > batch.ceiling and line.shadow:", "if False:"),
     _M("shadow writes real counters", CHAIN, '("~" if shadow else "") + line.key', "line.key"),
@@ -298,7 +298,7 @@ STATE: Final = (
     _M(
         "partial take left standing",
         CARRY,
-        "_take_back(bound.steps[: len(values)], amounts, now)",
+        "_take_back(state, lines, steps[: len(values)], amounts, now)",
         "pass",
     ),
     _M("looks take", CARRY, "outcome < 0 or line.when == When.LOOK:", "outcome < 0:"),
@@ -417,8 +417,8 @@ HOLDING: Final = (
     _M(
         "settles of a stale batch",
         CARRY,
-        "    for key, lo, hi in batch.expects:\n        cell =",
-        "    settle(state, batch.settles)\n    for key, lo, hi in batch.expects:\n        cell =",
+        "        forget(state, now)\n    for",
+        "        forget(state, now)\n    settle(state, batch.settles)\n    for",
     ),
 )
 
@@ -426,14 +426,14 @@ TRIPS: Final = (
     _M(
         "expectations not checked",
         CARRY,
-        "        if not lo <= (0 if cell is None else cell[0]) < hi:",
+        "        if not lo <= cells.get(key, ABSENT)[0] < hi:",
         "        if False:",
     ),
     _M(
         "expectation off by one",
         CARRY,
-        "(0 if cell is None else cell[0]) < hi:\n            return _stale",
-        "(0 if cell is None else cell[0]) <= hi:\n            return _stale",
+        "cells.get(key, ABSENT)[0] < hi:",
+        "cells.get(key, ABSENT)[0] <= hi:",
     ),
     _M(
         "records not expected", ENGINE, "        expects.append((name, version, version + 1))\n", ""
@@ -461,7 +461,7 @@ TRIPS: Final = (
         "no retry",
         ENGINE,
         "            continue\n        # 10.",
-        "            break\n        # 10.",
+        "            return _contended(case)\n        # 10.",
     ),
     _M("stale count unbounded", ENGINE, "for _ in range(TRIES):", "for _ in iter(int, 1):"),
     _M(
@@ -550,8 +550,8 @@ TRIPS: Final = (
     _M(
         "opens on what nobody confirmed lately",
         WITHOUT,
-        "        and recent\n",
-        "",
+        "        recent\n        and ",
+        "        ",
     ),
     _M("opens on what the future confirmed", WITHOUT, "0 <= event.at - plans", "event.at - plans"),
     _M(
@@ -626,8 +626,8 @@ REFUSING: Final = (
     _M(
         "a refusal goes along before it is known",
         ENGINE,
-        "if case.lines or case.cut >=",
-        "if case.cut >=",
+        "if case.lines or not plan.refusals",
+        "if not plan.refusals",
     ),
     _M(
         "what is said of a refusal does not count",

@@ -81,7 +81,7 @@ def test_what_cannot_be_drawn_is_named(place: str, says: str) -> None:
 def test_an_events_way_has_every_phase() -> None:
     drawn = ElementTree.fromstring(event_picture.render())
     said = " ".join(text.text or "" for text in drawn.iter(f"{SVG}text"))
-    assert "12. Contention" in said
+    assert "12. Refusals" in said
     assert "4. Carry it out" in said
     assert sentence(event_picture.BEGIN).split()[0] in said
 
@@ -107,7 +107,7 @@ def test_a_run_without_figures_is_named() -> None:
 
 
 def test_a_decision_comes_back_from_the_phases_that_return() -> None:
-    assert returning(event_picture.DECIDE) == {6, 8, 9, 11, 12}
+    assert returning(event_picture.DECIDE) == {6, 8, 9, 10, 11, 12}
 
 
 def test_the_page_of_costs_tells_the_figures_of_the_chart() -> None:

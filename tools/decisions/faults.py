@@ -77,7 +77,7 @@ FAULTS: Final = (
     Fault(
         "another order of findings",
         "kernel/judgement.py",
-        "key=lambda entry: entry[0])",
+        "key=itemgetter(0))",
         "key=lambda entry: -entry[0])",
         "tests/properties/test_decisions.py",
     ),

@@ -20,11 +20,12 @@ def sentence(place: str) -> str:
 
 
 def returning(place: str) -> frozenset[int]:
-    """The numbers of the phases, by comments, in which a function returns what it has made."""
+    """The numbers of the phases, by comments, in which a function has made what it returns."""
     node = _function(place)
     lines = (SOURCES / place.split(":")[0]).read_text(encoding="utf-8").splitlines()
     found, number = set(), 0
-    returns = {one.lineno for one in ast.walk(node) if isinstance(one, ast.Return)}
+    ends = (ast.Return, ast.Break)
+    returns = {one.lineno for one in ast.walk(node) if isinstance(one, ends)}
     for at in range(node.lineno, (node.end_lineno or node.lineno) + 1):
         begins = _NUMBERED.fullmatch(lines[at - 1].strip().removeprefix("#").strip())
         number += bool(begins and int(begins[1]) == number + 1)

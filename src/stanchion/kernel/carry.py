@@ -3,8 +3,7 @@ lock."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from stanchion.kernel import actions
 from stanchion.kernel.actions import Action
@@ -28,6 +27,7 @@ from stanchion.kernel.cells import (
 from stanchion.kernel.holds import Taken, done, expire, hold, seen, settle
 from stanchion.kernel.registers import pushed
 from stanchion.kernel.state import (
+    ABSENT,
     BUCKETS,
     CLOCK,
     FOREVER,
@@ -40,6 +40,7 @@ from stanchion.kernel.state import (
     When,
 )
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.kernel.undo import put_back
 from stanchion.kernel.units import Amounts
 
 WARN: Final = int(Action.WARN)
@@ -51,9 +52,7 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
     order."""
     batch_id = batch.id
     if batch_id in state.recent or batch_id in state.holds or batch_id in state.older:
-        known = seen(state, batch_id)
-        assert known is not None
-        return known
+        return seen(state, batch_id)
     cells = state.cells
     cells[CLOCK][0] = now
     for queue in state.due.values():
@@ -63,8 +62,7 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
     if state.forget and state.forget[0][0] <= now:
         forget(state, now)
     for key, lo, hi in batch.expects:
-        cell = cells.get(key)
-        if not lo <= (0 if cell is None else cell[0]) < hi:
+        if not lo <= cells.get(key, ABSENT)[0] < hi:
             return _stale(state, batch, now)
     settled = settle(state, batch.settles) if batch.settles else ()
     said = _clear(state, batch, now, settled) if batch.go else None
@@ -73,17 +71,14 @@ def carry_out(state: State, batch: Batch, now: int) -> Reply:
         hold(state, batch_id, taken, reply, now, hold_ms)
     else:
         done(state, batch_id, reply)
-    if state.undo is not None:
-        state.undo.entries.clear()
+    state.undo.clear()
     return reply
 
 
 def take_back(state: State) -> None:
-    """Take back what a batch wrote that was not carried out to its end; without `undo` there is
-    nothing to do it by."""
-    if state.undo is not None:
-        state.undo.take_back()
-        state.bound.clear()  # what was bound may have been noted as done
+    """Take back what a batch wrote that was not carried out to its end."""
+    put_back(state.undo)
+    state.bound.clear()  # what was bound may have been noted as done
 
 
 def _stale(state: State, batch: Batch, now: int) -> Reply:
@@ -95,19 +90,18 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
     return Reply(now, True, fresh=tuple(fresh))
 
 
-Remember = Callable[[tuple[Any, Any, Any]], None]
-"""Notes what stood somewhere before it is written, so that it can be taken back."""
-
-UNBOUND: Final = Bound((), -1, None, [], [], [], [])
+UNBOUND: Final = Bound((), [], [], [], [], [])
+SHARED: Final[Step] = ([0, {}, 0, 0, 0, 0, 0], 0, -1, 0, False)
+"""The step of lines that share a counter: no value is as low as its limit."""
 
 
 def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
     """Bind lines to their cells, once for each tuple of lines: a plan's are always the same."""
     steps: list[Step] = []
     keys: list[tuple[str, int]] = []
+    held: list[tuple[str, int, bool, int, int]] = []
     longer: list[tuple[str, Cell, int]] = []
     registers: list[tuple[Cell, Line]] = []
-    alone = len({line.key for line in lines}) == len(lines)
     for line in lines:
         if line.follows:
             steps.append(([0, {}, 0, 0, 0, 0, 0], line.unit, FOREVER, 0, False))
@@ -118,18 +112,18 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
         width = line.window_ms // BUCKETS
         takes = line.when != When.LOOK
         steps.append((cell, line.unit, limit, width, takes and not line.bits))
-        if line.bits and takes:
-            registers.append((cell, line))
         if takes:
+            if line.bits:
+                registers.append((cell, line))
+            if line.hold_ms:
+                held.append((line.key, line.unit, line.keep, width, line.hold_ms))
             keys.append((line.key, line.unit))
             cell[WIDTH] = width if width else cell[WIDTH]
             if idle > cell[KEEP]:
                 longer.append((line.key, cell, idle))
-    kept = [line for line in lines if line.hold_ms and not line.follows and line.when != When.LOOK]
-    held = [
-        (line.key, line.unit, line.keep, line.window_ms // BUCKETS, line.hold_ms) for line in kept
-    ]
-    bound = Bound(lines, state.epoch, steps if alone else None, keys, held, longer, registers)
+    if len({line.key for line in lines}) < len(lines):
+        steps = [SHARED]
+    bound = Bound(lines, steps, keys, held, longer, registers)
     if len(state.bound) >= 4_096:
         state.bound.clear()
     state.bound[id(lines)] = bound
@@ -146,15 +140,13 @@ def _clear(
     amounts = batch.amounts
     lines = batch.lines
     bound = state.bound.get(id(lines), UNBOUND)
-    if bound.lines is not lines or bound.epoch != state.epoch:
+    if bound.lines is not lines:
         bound = _bind(state, lines, now)
-    if bound.steps is None:
-        return None
-    _, _, _, keys, held, longer, registers = bound
+    _, steps, keys, held, longer, registers = bound
     values: list[int] = []
     bucket = -1
-    remember = None if state.undo is None else state.undo.entries.append
-    for cell, unit, limit, width, takes in bound.steps:
+    remember = state.undo.append
+    for cell, unit, limit, width, takes in steps:
         amount = amounts[unit]
         if width:
             bucket = now // width
@@ -164,23 +156,21 @@ def _clear(
         else:
             value = cell[0]
         if value + amount > limit:
-            _take_back(bound.steps[: len(values)], amounts, now)
-            _touched(state, lines[: len(values)])
+            _take_back(state, lines, steps[: len(values)], amounts, now)
             return None
         values.append(value)
         if takes and amount:
-            if remember is not None:
-                remember((cell, 0, cell[0]))
-                if width:
-                    remember((cell, 3, cell[3]))
-                    remember((cell[1], bucket, cell[1].get(bucket)))
+            remember((cell, 0, cell[0]))
             cell[0] += amount
             cell[4] = now
             if width:
-                cell[1][bucket] = cell[1].get(bucket, 0) + amount
-                cell[3] += amount
+                ring, before = cell[1], cell[3]
+                remember((cell, 3, before))
+                remember((ring, bucket, ring.get(bucket)))
+                ring[bucket] = ring.get(bucket, 0) + amount
+                cell[3] = before + amount
     if registers:
-        _push(registers, amounts, now, remember)
+        _push(state, registers, amounts, now)
     if longer:
         _keep(state, longer, now)
     taken, longest = _held(held, amounts, now) if held else ([], 0)
@@ -191,14 +181,15 @@ def _clear(
     return Reply(now, False, True, tuple(values), (), settled), taken, longest
 
 
-def _touched(state: State, lines: tuple[Line, ...]) -> None:
-    """Note the counters that were written, though what was written is taken back: they may have
-    turned."""
+def _take_back(
+    state: State, lines: tuple[Line, ...], steps: list[Step], amounts: Amounts, now: int
+) -> None:
+    """Take back what the first lines have written, by their steps. They may have turned: so what is
+    kept of their counters changed all the same."""
     if state.dirty is not None:
-        state.dirty.keys.update([line.key for line in lines if line.when != When.LOOK])
-
-
-def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
+        state.dirty.keys.update(
+            [line.key for line in lines[: len(steps)] if line.when != When.LOOK]
+        )
     for cell, unit, _limit, width, takes in steps:
         if takes and amounts[unit]:
             cell[0] -= amounts[unit]
@@ -207,13 +198,10 @@ def _take_back(steps: list[Step], amounts: Amounts, now: int) -> None:
                 cell[3] -= amounts[unit]
 
 
-def _push(
-    registers: list[tuple[Cell, Line]], amounts: Amounts, now: int, remember: Remember | None
-) -> None:
+def _push(state: State, registers: list[tuple[Cell, Line]], amounts: Amounts, now: int) -> None:
     for cell, line in registers:
         if amounts[line.unit]:
-            if remember is not None:
-                remember((cell, 0, cell[0]))
+            state.undo.append((cell, 0, cell[0]))
             cell[0], cell[4] = pushed(cell[0], line.push, line.bits), now
 
 
@@ -246,7 +234,7 @@ def _judge(
         goes = (said.go and shadow not in said.refused) or when == When.JUDGED
         if goes and (said.stop < 0 or at <= said.stop):
             put(state, key, record, now)
-    actions_said = tuple(said.actions) if any(outcome > 0 for outcome in said.actions) else ()
+    actions_said = tuple(said.actions) if max(said.actions, default=0) > 0 else ()
     return Reply(now, False, said.go, tuple(said.values), actions_said, settled), taken, longest
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Line, Reply
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.kernel.undo import Undo
+from stanchion.kernel.undo import Entry
 
 # A cell is [number, value or ring, bucket the live sum is for, live sum, last touched, how long it
 # is kept untouched, width of its window's buckets]. A record's bucket is None. How long it is kept
@@ -26,14 +26,13 @@ bucket width, whether it takes."""
 class Bound(NamedTuple):
     """A batch's lines bound to their cells, good until a cell is forgotten.
 
-    There are no steps where two lines share a counter: each must see it as it was before the batch.
-    `keys` are those it takes from, each with its unit; `longer` are cells that it will keep longer
-    than they are kept so far; `registers` are the lines that push.
+    Where two lines share a counter, its one step has something to say: each must see the counter as
+    it was before the batch. `keys` are those it takes from, each with its unit; `longer` are cells
+    that it will keep longer than they are kept so far; `registers` are the lines that push.
     """
 
     lines: tuple[Line, ...]
-    epoch: int
-    steps: list[Step] | None
+    steps: list[Step]
     keys: list[tuple[str, int]]
     held: list[tuple[str, int, bool, int, int]]
     longer: list[tuple[str, Cell, int]]
@@ -51,15 +50,14 @@ class Dirty:
 
 
 class State:
-    """Everything a store holds. `dirty`, where there is one, gathers what changes; `undo`, how to
-    take it back."""
+    """Everything a store holds. `undo` gathers what stood where a batch writes; `dirty`, if there
+    is one, what changes."""
 
     __slots__ = (
         "bound",
         "cells",
         "dirty",
         "due",
-        "epoch",
         "forget",
         "holds",
         "lapsed",
@@ -77,9 +75,8 @@ class State:
         self.forget: list[tuple[int, str]] = []
         self.lapsed: deque[str] = deque()
         self.bound: dict[int, Bound] = {}
-        self.epoch = 0
         self.dirty: Dirty | None = None
-        self.undo: Undo | None = None
+        self.undo: list[Entry] = []
 
 
 def read(state: State, key: str) -> tuple[int, Any]:
@@ -142,11 +139,12 @@ def add(state: State, key: str, amount: int, width: int, now: int, idle_ms: int)
         cell[WIDTH] = width
         if bucket != cell[BUCKET]:
             turn(cell, bucket)
-    if state.undo is not None:
-        state.undo.number(cell, bucket)
+    state.undo.append((cell, NUMBER, cell[NUMBER]))
     cell[NUMBER] += amount
     cell[TOUCHED] = now
     if width:
+        state.undo.append((cell, LIVE, cell[LIVE]))
+        state.undo.append((cell[BODY], bucket, cell[BODY].get(bucket)))
         cell[BODY][bucket] = cell[BODY].get(bucket, 0) + amount
         cell[LIVE] += amount
     if state.dirty is not None:
@@ -165,10 +163,11 @@ def change(state: State, key: str, amount: int, bucket: int) -> None:
     cell = state.cells.get(key)
     if cell is None or cell[KEEP] < 0:
         return
-    if state.undo is not None:
-        state.undo.number(cell, bucket)
+    state.undo.append((cell, NUMBER, cell[NUMBER]))
     cell[NUMBER] += amount
     if bucket >= 0 and bucket in cell[BODY]:
+        state.undo.append((cell, LIVE, cell[LIVE]))
+        state.undo.append((cell[BODY], bucket, cell[BODY][bucket]))
         cell[BODY][bucket] += amount
         if bucket > cell[BUCKET] - BUCKETS:
             cell[LIVE] += amount
@@ -185,8 +184,7 @@ def put(state: State, key: str, value: Any, now: int) -> None:
             cell[KEEP] = IDLE_S * 1000
             heapq.heappush(state.forget, (now + IDLE_S * 1000, key))
         state.cells[key] = cell
-    if state.undo is not None:
-        state.undo.entries.append((cell, None, cell[:]))
+    state.undo.append((cell, None, cell[:]))
     cell[0] += 1
     cell[1] = value
     cell[2] = None
@@ -206,6 +204,6 @@ def forget(state: State, now: int) -> None:
             if until > now:
                 heapq.heapreplace(state.forget, (until, key))
                 continue
-            state.epoch += 1  # before it is gone: what is bound to it must not be written to
+            state.bound.clear()  # before it is gone: what is bound to it must not be written to
             del state.cells[key]
         heapq.heappop(state.forget)

@@ -25,9 +25,9 @@ from stanchion.kernel.faults import FAILED, tool_fault
 from stanchion.kernel.gates import gates_of
 from stanchion.kernel.guard import Kind, Placed, Reading, writes_at
 from stanchion.kernel.lineup import Lineups, Pure, always_raises
-from stanchion.kernel.registers import MOST_BITS
+from stanchion.kernel.soundness import sound_line
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import ABSENT, BUCKETS, EPOCH, FOREVER, Expect, Line, Records, When, key
+from stanchion.kernel.state import ABSENT, EPOCH, FOREVER, Expect, Line, Records, When, key
 from stanchion.kernel.states import NORMAL
 
 EVERY_ACTION: Final = tuple(Action)
@@ -207,39 +207,17 @@ class Plan:
         cells = self.cells_for(self.guards[pos].id, self.event_of[pos])
         made: list[Line] = []
         for line in lines:
-            _, bands, unit, when, follows, hold_ms, keep, window_ms, _, idle_s, bits, push = line
-            if hold_ms and when == When.JUDGED:
-                raise ValueError("a line that is written when judged cannot hold")
-            if follows or 0 < window_ms < BUCKETS:
-                raise ValueError(
-                    f"a line follows nothing of its own and has a window of {BUCKETS} ms or more"
-                )
-            if bits and (bands or hold_ms or window_ms or not 0 < bits <= MOST_BITS):
-                raise ValueError(
-                    f"a register has up to {MOST_BITS} bits, and no bands, hold or window"
-                )
+            _, bands, unit, when, _, hold_ms, keep, window_ms, _, idle_s, bits, push = line
+            sound_line(line)
             name = ("~" if shadow else "") + line.key + (f"/{window_ms}" if window_ms else "")
-            bands = (
-                tuple(sorted([(limit, cells[action]) for limit, action in bands])) if bands else ()
-            )
+            bands = tuple(sorted([(limit, cells[action]) for limit, action in bands]))
             when = When.LOOK if name in self.taken else when
             self.taken.add(name)
             made.append(
                 Line(
-                    name,
-                    bands,
-                    unit,
-                    when,
-                    follows,
-                    hold_ms,
-                    keep,
-                    window_ms,
-                    shadow,
-                    idle_s,
-                    bits,
-                    push,
+                    name, bands, unit, when, 0, hold_ms, keep, window_ms, shadow, idle_s, bits, push
                 )
-            )
+            )  # fmt: skip
         if self.counts(pos) and any(_warns(line, self.count_marks) for line in made if line.bands):
             made.append(self.tally(pos, len(made)))
         return tuple(made)

@@ -29,7 +29,7 @@ from stanchion.kernel.judgement import (
 )
 from stanchion.kernel.layout import keep, lay, place, watched, word
 from stanchion.kernel.lookups import Answer, Ask
-from stanchion.kernel.refusals import Entry, enter, entry_of, joined, keep_entry
+from stanchion.kernel.refusals import Entry, enter, entry_of
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.stages import Stage
@@ -86,9 +86,9 @@ def decide(
         closed = _look(case, records)
         # 2. The event alone: the guards of that chain that need nothing else.
         plan = _judge_event(case, closed)
-        if clear is not None and case.found:
+        if case.found:
             case = yield from _cleared(case, records, clear)
-            plan, moment = case.plan, case.moment
+            plan = case.plan
         # 3. Lookups: all together, for guards that no stop skips. Nothing is held while somebody
         # thinks.
         if plan.asks and case.cut > -1 and (yield from _asked(case, records)):
@@ -99,25 +99,22 @@ def decide(
         if plan.records:
             _judge_records(case, records)
         # 5. Layout: everybody is heard who needs no store; what is left for it is laid out.
-        _lay(case)
+        trip = _lay(case)
         # 6. No trip: nothing is left for the store, and what is known of the gates is recent.
-        if not case.lines and not _has_to_send(case):
+        if not trip:
+            entry = None
             made = resolve(
                 plan,
-                moment,
+                case.moment,
                 case.readings,
                 case.found,
                 case.cut,
                 case.inputs(),
                 trace=None if plans.clock is None else case.trace(),
             )
-            return (
-                (yield from _entered(case, records, made))
-                if plan.refusals and made.action > PROCEEDS
-                else made
-            )
+            break
         # 7. One batch: a refusal that is certain already is entered along with it.
-        entry = _known_refusal(case, records) if plan.refusals and not case.go else None
+        entry = None if case.go else _known_refusal(case, records)
         try:
             reply: Reply = yield _batch(case, entry)
         except StoreLost as lost:
@@ -128,26 +125,21 @@ def decide(
         # judge again; unless the store has forgotten, or somebody else was first to what the action
         # rests on.
         if reply.stale:
-            stopped = _moved(case, records, reply)
+            stopped = yield from _moved(case, records, reply)
             if stopped is not None:
                 return stopped
-            if plans.polite:
-                yield Moved(next((fresh.key for fresh in reply.fresh if fresh.key != CLOCK), ""))
             continue
         # 10. Carried out: remember what was written, put into words what the bands said, and
         # resolve.
         made = _answered(case, records, reply)
-        # 11. Refusals: shown to the guards that count them, unless that went along with the batch.
-        if entry is not None:
-            keep_entry(records, entry)
-            return joined(made, entry)
-        return (
-            (yield from _entered(case, records, made))
-            if plan.refusals and made.action > PROCEEDS
-            else made
-        )
-    # 12. Contention: others were faster in every try, so it is refused.
-    return _contended(case)
+        break
+    else:
+        # 11. Contention: others were faster in every try, so it is refused.
+        return _contended(case)
+    # 12. Refusals: shown to the guards that count them, unless that went along with the batch.
+    if plan.refusals and made.action > PROCEEDS:
+        return (yield from enter(case, records, made, entry, TRIES))
+    return made
 
 
 def _look(case: Case, records: Records) -> Finding | None:
@@ -217,9 +209,11 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     return plan
 
 
-def _cleared(case: Case, records: Records, clear: Clear) -> Generator[Any, Any, Case]:
+def _cleared(case: Case, records: Records, clear: Clear | None) -> Generator[Any, Any, Case]:
     """The case, judged once more where people have allowed something of what guards found: that is
     no finding then. A stream waits for nobody."""
+    if clear is None:
+        return case
     clearing, spoke = case.plan.lineup.clearing, {finding.guard for _, finding in case.found}
     if case.first.stage is Stage.MODEL_CHUNK or spoke.isdisjoint([one.id for one in clearing]):
         return case
@@ -310,8 +304,9 @@ def _judge_records(case: Case, records: Records) -> None:
     case.found, case.cut, case.since, case.until = found, cut, since, until
 
 
-def _lay(case: Case) -> None:
-    """Put what was found in order, and lay out lines, records and stakes before the stop.
+def _lay(case: Case) -> bool:
+    """Put what was found in order, and lay out lines, records and stakes before the stop; whether
+    the store has to be asked.
 
     Where nothing was found, the lines are the plan's own: stores know them again.
     """
@@ -333,6 +328,7 @@ def _lay(case: Case) -> None:
         expected, puts = rests_on(moment)
         expects += expected
         case.puts += puts
+    return bool(case.lines) or _has_to_send(case)
 
 
 def _has_to_send(case: Case) -> bool:
@@ -349,7 +345,7 @@ def _known_refusal(case: Case, records: Records) -> Entry | None:
     """The entry of a refusal that is certain before the batch: nothing is counted, and none of the
     guards that watch for refusals has a record here."""
     plan = case.plan
-    if case.lines or case.cut >= plan.refusals[0][0]:
+    if case.lines or not plan.refusals or case.cut >= plan.refusals[0][0]:
         return None
     return entry_of(
         plan, case.readings, records, resolve(plan, case.moment, (), case.found, case.cut, Inputs())
@@ -394,8 +390,9 @@ def _forgotten(case: Case, name: str) -> Decision:
     return resolve(case.plan, case.moment, case.readings, found, cut, inputs)
 
 
-def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
-    """Take over what has moved, for the next try; a decision where there is none.
+def _moved(case: Case, records: Records, reply: Reply) -> Generator[Need, Any, Decision | None]:
+    """Take over what has moved, for the next try, and let others go first where plans are polite; a
+    decision where there is no next try.
 
     What a store has forgotten is looked for first: nothing else that it says can be relied on then.
     """
@@ -415,6 +412,8 @@ def _moved(case: Case, records: Records, reply: Reply) -> Decision | None:
         taken = [(-1, refused("kernel.taken", (), plan))]
         return resolve(plan, moment, case.readings, taken, -1, case.inputs(taken=name))
     case.again()
+    if case.plans.polite:
+        yield Moved(next((fresh.key for fresh in reply.fresh if fresh.key != CLOCK), ""))
     return None
 
 
@@ -442,15 +441,6 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
     inputs = case.inputs(reply)
     trace = None if case.plans.clock is None else case.trace()
     return resolve(plan, moment, case.readings, found, cut, inputs, held, wrote, trace)
-
-
-def _entered(case: Case, records: Records, made: Decision) -> Generator[Need, Any, Decision]:
-    """A decision with its refusal entered in a batch of its own, where it is one."""
-    return (
-        yield from enter(
-            case.plan, case.moment, case.readings, records, made, TRIES, case.plans.polite
-        )
-    )
 
 
 def _contended(case: Case) -> Decision:

@@ -27,8 +27,7 @@ def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold
     if queue is None:
         queue = state.due[hold_ms] = deque()
     queue.append((due, batch_id))
-    if state.undo is not None:
-        state.undo.item(state.holds, batch_id)
+    state.undo.append((state.holds, batch_id, None))
     state.holds[batch_id] = [HELD, taken, reply, due]
     if state.dirty is not None:
         state.dirty.ids.add(batch_id)
@@ -36,8 +35,7 @@ def hold(state: State, batch_id: str, taken: Taken, reply: Reply, now: int, hold
 
 def done(state: State, batch_id: str, reply: Reply) -> None:
     """Remember an answer. Two generations of batches are kept, so that forgetting costs nothing."""
-    if state.undo is not None:
-        state.undo.entries.append((state.recent, batch_id, state.recent.get(batch_id)))
+    state.undo.append((state.recent, batch_id, state.recent.get(batch_id)))
     state.recent[batch_id] = reply
     if len(state.recent) >= REMEMBERED:
         state.older, state.recent = state.recent, {}
@@ -45,12 +43,10 @@ def done(state: State, batch_id: str, reply: Reply) -> None:
         state.dirty.ids.add(batch_id)
 
 
-def seen(state: State, batch_id: str) -> Reply | None:
+def seen(state: State, batch_id: str) -> Reply:
     """The first answer to a batch that was carried out before."""
     reply = state.recent.get(batch_id) or state.older.get(batch_id)
-    if reply is None and batch_id in state.holds:
-        reply = state.holds[batch_id][2]
-    return reply
+    return state.holds[batch_id][2] if reply is None else reply
 
 
 def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
@@ -59,7 +55,8 @@ def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
     for hold_id, actual in settles:
         held = state.holds.get(hold_id)
         if held is None:
-            said.append("unknown" if seen(state, hold_id) is None else "again")
+            known = hold_id in state.recent or hold_id in state.older
+            said.append("again" if known else "unknown")
             continue
         said.append("late" if held[0] == LAPSED else "settled")
         for key, amount, keep, bucket, unit in held[1]:
@@ -69,8 +66,7 @@ def settle(state: State, settles: tuple[Settle, ...]) -> tuple[str, ...]:
                 correction = -amount if held[0] == HELD else 0
             if correction:
                 change(state, key, correction, bucket)
-        if state.undo is not None:
-            state.undo.item(state.holds, hold_id)
+        state.undo.append((state.holds, hold_id, held))
         del state.holds[hold_id]
         done(state, hold_id, held[2])
     return tuple(said)
@@ -89,8 +85,7 @@ def expire(state: State, now: int) -> None:
 
 def _lapse(state: State, hold_id: str, held: list[Any]) -> None:
     """Give back the permits of one hold, as a whole."""
-    if state.undo is not None:
-        state.undo.row(held)
+    state.undo.append((held, None, held[:]))
     held[0] = LAPSED
     for key, amount, keep, bucket, _unit in held[1]:
         if not keep:
@@ -98,8 +93,7 @@ def _lapse(state: State, hold_id: str, held: list[Any]) -> None:
     if state.dirty is not None:
         state.dirty.ids.add(hold_id)
     state.lapsed.append(hold_id)
-    if state.undo is not None:
-        state.undo.keep_all()
+    state.undo.clear()
     while len(state.lapsed) > REMEMBERED:
         _drop(state, state.lapsed[0])
         state.lapsed.popleft()

@@ -4,6 +4,7 @@ put in order."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 from typing import Any
 
 import msgspec
@@ -302,16 +303,18 @@ def settle_known(
         first = readings[0].event
         patched = with_content(first, apply(content_of(first), patches))
     except (PatchError, ValueError, TypeError):
-        culprit = next((pos, f) for pos, f in found if f.patches and not f.shadow)
-        refusal = Finding(Action.BLOCK, "kernel.patch_failed", (culprit[1].guard,))
-        cut = note(plan, culprit[0], refusal, found, cut) if culprit[0] >= 0 else cut
+        # It is a guard's: what stands before the chain patches nothing.
+        pos, culprit = next((pos, f) for pos, f in found if f.patches and not f.shadow)
+        refusal = Finding(Action.BLOCK, "kernel.patch_failed", (culprit.guard,))
+        cut = note(plan, pos, refusal, found, cut)
         found = reached(found, cut)
-        if culprit[0] < 0 or not proceeds(found, PROCEEDS):
+        if not proceeds(found, PROCEEDS):
             return found, cut, False
         # Where a refusal only warns, what does not fit falls away.
         found = [(pos, msgspec.structs.replace(finding, patches=())) for pos, finding in found]
         return found, cut, proceeds(found, ceiling)
-    again, _, _ = judge_pure(plan, (read(patched), *readings[1:]))
+    again, stop, _ = judge_pure(plan, (read(patched), *readings[1:]))
+    cut = min(cut, stop)
     said: dict[tuple[str, str], Action] = {}
     for _, finding in found:
         worst = said.get((finding.guard, finding.code), finding.action)
@@ -325,8 +328,6 @@ def settle_known(
             cut = note(plan, pos, refusal, found, cut)
         elif finding.action > said.get((finding.guard, finding.code), -1):
             found.append((pos, finding))
-            if finding.action >= STOPS and not finding.shadow:
-                cut = min(cut, pos)
     found = reached(found, cut)
     return found, cut, proceeds(found, ceiling)
 
@@ -342,12 +343,13 @@ def _changes(event: Event, patches: tuple[Patch, ...]) -> bool:
 
 
 def reached(found: Found, cut: int) -> Found:
-    return sorted([entry for entry in found if entry[0] <= cut], key=lambda entry: entry[0])
+    return sorted([entry for entry in found if entry[0] <= cut], key=itemgetter(0))
 
 
 def proceeds(found: Found, ceiling: Action) -> bool:
-    return all(finding.action <= ceiling or finding.shadow for _, finding in found)
+    real = [finding.action for _, finding in found if not finding.shadow]
+    return max(real, default=Action.ALLOW) <= ceiling
 
 
 def patches_of(found: Found) -> tuple[Patch, ...]:
-    return tuple(patch for _, finding in found if not finding.shadow for patch in finding.patches)
+    return tuple([patch for _, finding in found if not finding.shadow for patch in finding.patches])

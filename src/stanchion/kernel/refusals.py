@@ -15,9 +15,9 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.actions import Action
+from stanchion.kernel.case import Case
 from stanchion.kernel.chain import Plan
 from stanchion.kernel.decision import Decision, Known
-from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Placed, Reading, failure_of
 from stanchion.kernel.soundness import sound, sound_ruling
@@ -140,22 +140,20 @@ def _placed(
 
 
 def enter(
-    plan: Plan,
-    moment: Moment,
-    readings: tuple[Reading, ...],
-    records: Records,
-    decision: Decision,
-    tries: int,
-    polite: bool,
+    case: Case, records: Records, decision: Decision, entry: Entry | None, tries: int
 ) -> Generator[Batch | Moved, Any, Decision]:
-    """Enter a refusal in a batch of its own, and join what is said of it.
+    """Join what is said of a refusal: by the entry that went along with the batch, or by one that
+    is entered in a batch of its own.
 
     It is refused in any case: where the store is lost, or others are faster `tries` times, nothing
     is entered.
     """
-    first = moment.events[0]
+    if entry is not None:
+        keep_entry(records, entry)
+        return joined(decision, entry)
+    first = case.first
     for _ in range(tries):
-        entry = entry_of(plan, readings, records, decision)
+        entry = entry_of(case.plan, case.readings, records, decision)
         if entry is None:
             return decision
         if not entry.expects:
@@ -171,7 +169,7 @@ def enter(
             return joined(decision, entry)
         for fresh in reply.fresh:
             records[fresh.key] = (fresh.number, fresh.value)
-        if polite:
+        if case.plans.polite:
             yield Moved(next((fresh.key for fresh in reply.fresh), ""))
     return decision
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION, Plans, Policy
 from stanchion.kernel.decision import Decision, Inputs
-from stanchion.kernel.engine import TRIES, Need, decide
+from stanchion.kernel.engine import TRIES, decide
 from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.lookups import Answer, Ask, Expired
@@ -31,41 +33,33 @@ def replay(
     is asked: what they said is recorded.
     """
     plans = Plans(policy, run, could(inputs) if can is None else can)
-    sent = bool(inputs.lost) or bool(inputs.taken) or inputs.reply is not None
+    if inputs.confirmed is not None:
+        plans.confirmed, plans.told = inputs.confirmed
+        plans.max_age_ms = -1
+    last = _last(inputs)
+    sent = last is not None
+    stale = [Reply(inputs.now, stale=True)] * min(inputs.stale, TRIES)
+    said: list[Any] = [*stale, *[last] * sent]
     answers: dict[str, Answer] = dict(inputs.answers)
     deciding = decide(plans, moment, _records(run, inputs))
+    given: Any = None
     try:
-        if inputs.confirmed is not None:
-            plans.confirmed, plans.told = inputs.confirmed
-            plans.max_age_ms = -1
-        if not sent and not inputs.stale:
-            plans.confirmed = moment.events[0].at
-        need = next(
-            deciding
-        )  # fed by hand: everything it may need was recorded, and nothing is asked of the world
-        stale = 0
-        while isinstance(need, Ask) or stale < inputs.stale or sent or _enters(need):
-            if isinstance(need, Batch) and is_entry(need):
-                need = (
-                    deciding.send(_entered(need, inputs))
-                    if inputs.refused
-                    else deciding.throw(StoreLost())
-                )
-            elif isinstance(need, Ask):
+        # Fed by hand: everything it may need was recorded, and nothing is asked of the world.
+        while True:
+            if not said and not sent:
+                plans.confirmed = moment.events[0].at
+            raises = isinstance(given, StoreLost)
+            need = deciding.throw(given) if raises else deciding.send(given)
+            if isinstance(need, Ask):
                 given = tuple(
-                    answers.get(lookup.name, Expired(lookup.deadline_ms)) for lookup in need.lookups
+                    [answers.get(one.name, Expired(one.deadline_ms)) for one in need.lookups]
                 )
-                need = deciding.send(given)
-            elif stale < inputs.stale:
-                stale += 1
-                if stale == inputs.stale and not sent:
-                    plans.confirmed = moment.events[0].at
-                need = deciding.send(Reply(inputs.now, stale=True))
+            elif isinstance(need, Batch) and is_entry(need):
+                given = _entered(need, inputs) if inputs.refused else StoreLost()
+            elif said:
+                given = said.pop(0)
             else:
-                sent = False
-                need = (
-                    deciding.throw(_lost(inputs)) if inputs.lost else deciding.send(_reply(inputs))
-                )
+                break
     except StopIteration as stop:
         made: Decision = stop.value
         return made
@@ -74,19 +68,9 @@ def replay(
     )
 
 
-def _lost(inputs: Inputs) -> StoreLost:
-    """Why the store could not be asked."""
-    return StoreLost(inputs.lost) if inputs.crowd is None else Crowded(inputs.lost, *inputs.crowd)
-
-
 def could(inputs: Inputs) -> tuple[Action, ...]:
     """What the host could carry out where a decision was made."""
     return tuple([Action(action) for action in inputs.can]) if inputs.can else EVERY_ACTION
-
-
-def _enters(need: Need) -> bool:
-    """Whether a decision is made, and its refusal is to be entered."""
-    return isinstance(need, Batch) and is_entry(need)
 
 
 def _entered(need: Batch, inputs: Inputs) -> Reply:
@@ -99,11 +83,15 @@ def _entered(need: Batch, inputs: Inputs) -> Reply:
     )
 
 
-def _reply(inputs: Inputs) -> Reply | None:
-    """What the store said; where a stake was lost, or what the store held, that it was."""
-    if not inputs.taken:
-        return inputs.reply
-    return Reply(inputs.now, stale=True, fresh=(Fresh(inputs.taken, -1),))
+def _last(inputs: Inputs) -> Reply | StoreLost | None:
+    """What the store said in the last try, if it was asked: that it is lost, that a stake or what
+    it held is, or its reply."""
+    if inputs.lost:
+        crowd = inputs.crowd
+        return StoreLost(inputs.lost) if crowd is None else Crowded(inputs.lost, *crowd)
+    if inputs.taken:
+        return Reply(inputs.now, stale=True, fresh=(Fresh(inputs.taken, -1),))
+    return inputs.reply
 
 
 def _records(run: RunInfo, inputs: Inputs) -> Records:

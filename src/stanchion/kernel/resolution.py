@@ -50,15 +50,13 @@ def resolve(
         action,
         plan.policy,
         real,
-        tuple([placed.id for placed in plan.guards[cut + 1 :]]) if cut < plan.end else (),
+        tuple([placed.id for placed in plan.guards[cut + 1 :]]),
         tuple([finding for _, finding in ordered if finding.shadow]),
         patches_of(ordered) if action <= PROCEEDS else (),
         effects,
         held,
         inputs,
-        _passed(plan, [finding for _, finding in ordered], cut, bool(inputs.lost))
-        if plan.passes
-        else (),
+        _passed(plan, ordered, cut, bool(inputs.lost)) if plan.passes else (),
         wrote,
         moment.events[0].stage if action > PROCEEDS and has_happened(moment.events[0]) else None,
         _veiled(plan, readings[0], real, cut, trace) if cut < plan.end and readings else trace,
@@ -92,9 +90,9 @@ def _whole(patches: list[Patch]) -> tuple[Patch, ...]:
     return (BROKEN,) if BROKEN in patches else tuple(patches)
 
 
-def _passed(plan: Plan, spoke: list[Finding], cut: int, lost: bool) -> tuple[str, ...]:
+def _passed(plan: Plan, found: Found, cut: int, lost: bool) -> tuple[str, ...]:
     """The guards that were asked and found nothing, of those that want it written down."""
-    loud = {finding.guard for finding in spoke}
+    loud = {finding.guard for _, finding in found}
     asked = plan.guards[: cut + 1]
     quiet = [
         placed.id for placed in asked if placed.log_pass and not (lost and placed.kind in COUNTING)

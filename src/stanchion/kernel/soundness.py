@@ -15,7 +15,8 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Ruling
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.state import When
+from stanchion.kernel.registers import MOST_BITS
+from stanchion.kernel.state import BUCKETS, Line, When
 from stanchion.kernel.states import Signal
 
 SCALARS: Final = frozenset({str, int, float, bool, type(None)})
@@ -114,3 +115,17 @@ def sound_lookup(lookup: Any) -> Lookup:
             "an asking guard gives a Lookup or None, with a deadline in whole milliseconds"
         )
     return lookup
+
+
+def sound_line(line: Line) -> None:
+    """Raise `ValueError` for a line that a meter cannot count on."""
+    if line.hold_ms and line.when == When.JUDGED:
+        raise ValueError("a line that is written when judged cannot hold")
+    if line.follows or 0 < line.window_ms < BUCKETS:
+        raise ValueError(
+            f"a line follows nothing of its own and has a window of {BUCKETS} ms or more"
+        )
+    if line.bits and (
+        line.bands or line.hold_ms or line.window_ms or not 0 < line.bits <= MOST_BITS
+    ):
+        raise ValueError(f"a register has up to {MOST_BITS} bits, and no bands, hold or window")

@@ -37,7 +37,7 @@ _TELLS: Final = regex(
     r"""
     (?: pass(?:word|phrase|code|wd|wort) | pwd | kennwort | contrase(?:ñ|n)a | mot\ de\ passe | senha
       | (?P<pin>pin) (?:[ -](?:code|number))?
-      | (?P<key>key) | (?P<token>token|secret)
+      | (?P<counted> (?P<key>key) | token | secret)
     )
     (?: \s+(?:for|to|of|on|at)\s+(?:[^\s.,;:!?]+\s+){1,4}? | \s+)
     (?:is|was|are|will\s+be|ist|war|lautet|es|est|é|è) (?:\s+(?:now|still|just|only|jetzt))? \s*:?\s+
@@ -58,6 +58,8 @@ _STATES: Final = regex(
 )
 """What a sentence says of a password where it does not tell it: how it is, or what was done to
 it."""
+_INSIDE: Final = str.maketrans("", "", "-'’./")
+"""Signs that stand in words, too."""
 _LAST: Final = regex(r"[.!?)]*\s*(?:$|\n)|[.!?]\s")
 
 
@@ -106,7 +108,7 @@ def _told(text: str, low: str, hint: str) -> Iterator[tuple[int, int]]:
         if told is not None and not low[max(0, at - 1) : at].isalnum():
             start = told.start("value")
             end = start + len(told["value"].rstrip(".,:;!?)"))
-            if _is_one(told, text[start:end]):
+            if end - start >= SHORTEST and _is_one(told, text[start:end]):
                 yield start, end
         at = low.find(hint, at + len(hint))
 
@@ -123,21 +125,19 @@ def _is_one(told: re.Match[str], value: str) -> bool:
        the password is.
     """
     low, first = told.string, max(0, told.start() - BEFORE)
-    if len(value) < SHORTEST or value.startswith(("[", "<", "$", "{", "http")):
+    if value.startswith(("[", "<", "$", "{", "http")):
         return False
     if told["key"] is not None and _KEY_OF.search(low, first, told.start()) is None:
         return False
     if told["quote"]:
         return True
     if value.isdigit():
-        return told["key"] is None and told["token"] is None
+        return told["counted"] is None
     if told["pin"] is not None:
         return False
-    odd = any(char.isupper() for char in value[1:]) and any(char.islower() for char in value)
-    if odd or (
-        any(map(str.isalpha, value))
-        and any(not char.isalpha() and char not in "-'’./" for char in value)
-    ):
+    if any(map(str.isupper, value[1:])) and any(map(str.islower, value)):
+        return True
+    if any(map(str.isalpha, value)) and not value.translate(_INSIDE).isalpha():
         return True
     if not value.isalpha() or len(value) < SHORTEST + 2 or _STATES.fullmatch(value) is not None:
         return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.chain import BLIND_MS, Plan, Plans, Watch
@@ -35,24 +35,24 @@ def store_lost(
     nothing opens where that is too long ago, because somebody may have closed a gate since.
     """
     code, said = (UNSETTLED, (lost.why,)) if has_happened(event) else (lost.code, lost.said)
-    closed = [*found] if cut < 0 else []
-    if plans.watch[3] and not closed and plans.confirmed >= 0:
+    if plans.watch[3] and cut >= 0 and plans.confirmed >= 0:
         finding = gate_of(plans, plans.watch, event, plans.told).finding
-        closed = [] if finding is None else [(-1, finding)]
-    if closed:
-        return [*closed, (-1, refused(code, said, plan))], -1
-    needing = [
-        pos for pos in (*[m[0] for m in plan.meters], *[r[0] for r in plan.records]) if pos <= cut
-    ]
-    enforced = [plan.guards[pos] for pos in needing if not plan.guards[pos].shadow]
+        if finding is not None:
+            found, cut = [(-1, finding)], -1
+    if cut < 0:
+        return [*found, (-1, refused(code, said, plan))], -1
+    counting: list[tuple[Any, ...]] = [*plan.meters, *plan.records]
+    needing = [plan.guards[pos] for pos, *_ in counting if pos <= cut]
+    enforced = [placed.fail_open for placed in needing if not placed.shadow]
     recent = plans.confirmed >= 0 and 0 <= event.at - plans.confirmed <= BLIND_MS
     opens = (
-        bool(enforced)
-        and all(placed.fail_open for placed in enforced)
+        recent
         and event.risk < Risk.CRITICAL
-        and recent
+        and not isinstance(lost, Crowded)
+        and bool(enforced)
+        and all(enforced)
     )
-    return _opened(code, said, plan, found, cut, opens and not isinstance(lost, Crowded))
+    return _opened(code, said, plan, found, cut, opens)
 
 
 def forgot(watch: Watch, records: Records, reply: Reply) -> str:

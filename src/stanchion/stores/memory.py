@@ -9,7 +9,6 @@ from typing import Any
 from stanchion.kernel.carry import carry_out, take_back
 from stanchion.kernel.cells import KEEP, State, read
 from stanchion.kernel.state import CLOCK, Batch, Reply, text_or_value
-from stanchion.kernel.undo import Undo
 from stanchion.locks import Lock
 from stanchion.stores.seen import Hold, Seen, open_hold, seen
 
@@ -24,7 +23,6 @@ class MemoryStore:
 
     def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
         self._state = State()
-        self._state.undo = Undo()
         self._lock = Lock(self._mend)
         self._clock = clock
         self._last = 0
