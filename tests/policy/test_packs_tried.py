@@ -74,3 +74,22 @@ def test_what_others_tried_comes_out_as_the_page_says(
     assert said is not None
     figures = tuple(map(int, said.groups()))
     assert (*stopped(pack, "bad"), *stopped(pack, "everyday")) == figures
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf /srv/app",
+        "rm -rf /var/lib/app /etc/nginx",
+        "systemctl stop nginx",
+        "crontab /tmp/c",
+    ],
+)
+@pytest.mark.parametrize("there", ["ssh root@web1 '{}'", "kubectl exec deploy/web -- {}"])
+def test_the_freedoms_of_a_container_end_at_its_walls(command: str, there: str) -> None:
+    """What runs on another machine, or is sent into another container, is judged as everywhere."""
+    with Shield.load("container", store="memory:", journal="memory:") as shield:
+        with shield.run(agent="a") as run:
+            assert run.check("bash", {"command": command}).proceeds
+        with shield.run(agent="a") as run:
+            assert not run.check("bash", {"command": there.format(command)}).proceeds

@@ -21,6 +21,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.shell.analysis import Analysis, analysed
+from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
 from stanchion.readings.shell.partly_known import Open
 
@@ -71,6 +72,7 @@ class Verdict:
     def __init__(self, options: Strictures) -> None:
         self.options = options
         self.roots = roots_of(options.roots, options.own)
+        self.far_roots = roots_of(Strictures().roots, options.own)
         self.allowed = None if options.allow is None else names(options.allow)
         self.levels: dict[Level, Action] = {
             "pass": Action.ALLOW,
@@ -112,7 +114,8 @@ class Verdict:
             return kept
         every: list[Danger] = []
         for command in found.commands:
-            every += dangers(command, self.roots, self.options.strict, self.added, found.commands)
+            roots = self._roots_for(command)
+            every += dangers(command, roots, self.options.strict, self.added, found.commands)
         if every:
             every = [danger for danger in every if not self._is_spared(danger, found)]
         for danger in passed_dangers(found.passed, self.roots, self.added) if found.passed else ():
@@ -120,6 +123,10 @@ class Verdict:
                 every.append(danger)
         self._last = found, every
         return every
+
+    def _roots_for(self, command: Command) -> Roots:
+        """The folders in which a command may do as it likes: those that a policy names are here."""
+        return self.far_roots if is_elsewhere(command) else self.roots
 
     def _is_spared(self, danger: Danger, found: Analysis) -> bool:
         """Whether only what is made again, or made for tests, is hit."""
@@ -184,6 +191,8 @@ class Verdict:
             if level == "pass" or (level == "note" and _comes_back(danger, found)):
                 continue
             own = self.own.get(danger.family.name, self.levels[level])
+            if own < self.levels[level] and is_elsewhere(danger.command):
+                own = self.levels[level]
             if own > action:
                 broken, action = [danger], own
             elif broken and own == action:
@@ -202,7 +211,7 @@ class Verdict:
             :MOST
         ]:  # the short ones first: to try many words of many commands would cost too much
             if tried < 2 * TRIED:
-                about.update(blamed(danger, found.commands, self.roots))
+                about.update(blamed(danger, found.commands, self._roots_for(danger.command)))
             tried += len(danger.command.argv)
         shortest = sorted(about, key=lambda one: (len(one), one))[:MOST]
         told = action == Action.WARN and not self.options.counted and level_of(worst.loss) == "note"

@@ -236,9 +236,14 @@ def is_far(command: Command) -> bool:
     return bool(hosts) and not any(host in HERE or host[:4] == "127." for host in hosts)
 
 
+def is_elsewhere(command: Command) -> bool:
+    """Whether it runs on another machine, or in a container that it is sent into."""
+    return command.cwd == "container:" or is_far(command)
+
+
 def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterator[Changed]:
     """What one command changes so, `files` being those that the text has written before."""
-    if command.cwd == "container:" or is_far(command):
+    if is_elsewhere(command):
         return
     unknown = Changed("", "write", command.cwd, command.words)
     yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
