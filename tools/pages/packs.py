@@ -88,7 +88,7 @@ here has seen](../explanation/limits.md) is measured apart.
 | `research` | 15 of 15 | 0 of 15 | 52 of 60 | 0 of 60 | requests and mails with a secret leave without it; name the hosts that may be reached (`egress`, `allowed_hosts`) |
 | `analyst` | 15 of 15 | 0 of 15 | 56 of 60 | 0 of 60 | code and commands may send files to hosts that nobody knows: name the hosts that may be reached (`egress`, `allowed_hosts`) |
 | `coding-agent` | 15 of 15 | 0 of 15 | 60 of 60 | 2 of 60 | |
-| `container` | 14 of 15 | 3 of 15 | 54 of 60 | 4 of 60 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`) and `sshd_config` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them; an installer that is downloaded and run (`curl … \| sh`) is refused |
+| `container` | 14 of 15 | 3 of 15 | 54 of 60 | 2 of 60 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`) and `sshd_config` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them; an installer that is downloaded and run (`curl … \| sh`) is refused |
 """
 
 MEASURED: Final = """
