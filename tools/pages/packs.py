@@ -1,13 +1,10 @@
-"""The shipped packs: what each is for, which guards it has, and what it stops."""
+"""The shipped packs: what each is for, and what it stops."""
 
 from __future__ import annotations
 
-from typing import Any, Final
-
-import msgspec
+from typing import Final
 
 from stanchion.policy.load import described_packs, load_policy
-from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
 
 PATH = "docs/reference/packs.md"
 
@@ -33,7 +30,12 @@ INTRODUCTION: Final = """\
 
 A pack is a policy that is shipped. Load it by its name, `Shield.load("strict")`, or begin with it and change what you
 need: `extends: strict`. Packs can be laid over one another: `extends: [database, folder]`. `stanchion policy show NAME`
-prints one whole.
+prints one whole, guard by guard. `stanchion init` asks four questions about your agent and writes a policy that extends
+the pack of its job.
+
+A pack knows your tools by their names, and hosts not at all. What pays, exports or sends under a name of your own you
+declare (`tools: {make_good: {ask: true}}`), and where the agent may send anything you say by the hosts that it may reach
+(`- use: egress`, `allowed_hosts: [...]`).
 
 | pack | what it is for |
 |---|---|
@@ -143,7 +145,7 @@ These rows were read to improve the guards. What to expect of calls that nobody 
 
 
 def render() -> str:
-    """Render the packs: what they are for, their guards side by side, and what was measured."""
+    """Render the packs: what they are for, and what was tried and measured."""
     said = described_packs()
     missing = set(said) ^ set(ORDER)
     if missing:
@@ -151,7 +153,7 @@ def render() -> str:
             f"put {sorted(missing)} into the order of `tools/pages/packs.py`, or take it out"
         )
     purposes = "".join([f"| `{name}` | {said[name]} |\n" for name in ORDER])
-    return INTRODUCTION + purposes + _guards() + _unread() + TRIED + MEASURED
+    return INTRODUCTION + purposes + _unread() + TRIED + MEASURED
 
 
 def _unread() -> str:
@@ -160,45 +162,3 @@ def _unread() -> str:
         [f"| `{name}` | `{load_policy(name).file.unread}` | {REASONS[name]} |\n" for name in ORDER]
     )
     return UNREAD + rows
-
-
-def _guards() -> str:
-    policies = {name: load_policy(name).file for name in ORDER}
-    entries = {
-        name: {id_of(entry): entry for entry in file.guards if entry.enabled}
-        for name, file in policies.items()
-    }
-    ids = list(dict.fromkeys([guard for name in ORDER for guard in entries[name]]))
-    head = (
-        f"\n## Which guards each has\n\n| guard | {' | '.join(ORDER)} "
-        f"|\n|---|{'---|' * len(ORDER)}\n"
-    )
-    rows = [
-        f"| {guard} | {' | '.join([_cell(entries[name].get(guard)) for name in ORDER])} |\n"
-        for guard in ids
-    ]
-    return head + "".join(rows) + "\nA cell shows what differs from the guard's own defaults.\n"
-
-
-def _cell(entry: Any) -> str:
-    if entry is None:
-        return "–"
-    guard = GUARDS[use_of(entry)]
-    said = [
-        f"`{field.name}: {_shown(value)}`"
-        for field in [*msgspec.structs.fields(guard), *msgspec.structs.fields(Placement)]
-        if field.name not in ("id", "counter", "message", "advice", "applies_to")
-        and (value := getattr(entry, field.name)) != field.default
-    ]
-    return ", ".join(said) if said else "yes"
-
-
-def _shown(value: Any) -> str:
-    return (
-        msgspec.json.encode(value)
-        .decode()
-        .replace('"', "")
-        .replace(":", ": ")
-        .replace(",", ", ")
-        .replace("|", "")
-    )
