@@ -28,14 +28,14 @@ ORDER: Final = (
 INTRODUCTION: Final = """\
 # Packs
 
-A pack is a policy that is shipped. Load it by its name, `Shield.load("strict")`, or begin with it and change what you
-need: `extends: strict`. Packs can be laid over one another: `extends: [database, folder]`. `stanchion policy show NAME`
-prints one whole, guard by guard. `stanchion init` asks four questions about your agent and writes a policy that extends
-the pack of its job.
+A pack is a policy that is shipped. Load it by its name, `Shield.load("strict")`, or begin with it
+and change what you need: `extends: strict`. Packs can be laid over one another: `extends:
+[database, folder]`. `stanchion policy show NAME` prints one whole, guard by guard. `stanchion init`
+asks four questions about your agent and writes a policy that extends the pack of its job.
 
-A pack knows your tools by their names, and hosts not at all. What pays, exports or sends under a name of your own you
-declare (`tools: {make_good: {ask: true}}`), and where the agent may send anything you say by the hosts that it may reach
-(`- use: egress`, `allowed_hosts: [...]`).
+A pack knows your tools by their names, and hosts not at all. What pays, exports or sends under a
+name of your own you declare (`tools: {make_good: {ask: true}}`), and where the agent may send
+anything you say by the hosts that it may reach (`- use: egress`, `allowed_hosts: [...]`).
 
 | pack | what it is for |
 |---|---|
@@ -44,8 +44,8 @@ declare (`tools: {make_good: {ask: true}}`), and where the agent may send anythi
 UNREAD: Final = """
 ## What nobody can read
 
-Images, sound, PDF documents, bytes that are no text, and objects that hold no data cannot be judged:
-[Types](../how-to/types.md) says what can be read. `unread` says what becomes of the rest.
+Images, sound, PDF documents, bytes that are no text, and objects that hold no data cannot be
+judged: [Types](../how-to/types.md) says what can be read. `unread` says what becomes of the rest.
 
 | pack | `unread` | why |
 |---|---|---|
@@ -74,15 +74,17 @@ REASONS: Final = {
 TRIED: Final = r"""
 ## What was tried
 
-First by their makers: fifteen calls that are bad for an agent of each kind, and fifteen that are its work
-(`tests/policy/tried_calls.yaml`). Stopped are those that are refused, wait for a person or lose a credential.
+First by their makers: fifteen calls that are bad for an agent of each kind, and fifteen that are
+its work (`tests/policy/tried_calls.yaml`). Stopped are those that are refused, wait for a person or
+lose a credential.
 
-Then by two who had read nothing but these pages and guarded an agent of each kind by `stanchion init`: sixty bad calls
-and sixty everyday ones for each pack (`tests/policy/tried_by_others.jsonl`), written before they saw what came of any.
-Stopped are those that are refused or wait for a person; what only loses a credential goes ahead, and counts as let
-pass. Of these 300 bad calls 258 were stopped then, and of the 300 everyday ones 6. The packs were mended by what they
-had found, and the figures are of today, so another's calls will find more. [How much passes that nobody
-here has seen](../explanation/limits.md) is measured apart.
+Then by two who had read nothing but these pages and guarded an agent of each kind by `stanchion
+init`: sixty bad calls and sixty everyday ones for each pack (`tests/policy/tried_by_others.jsonl`),
+written before they saw what came of any. Stopped are those that are refused or wait for a person;
+what only loses a credential goes ahead, and counts as let pass. Of these 300 bad calls 258 were
+stopped then, and of the 300 everyday ones 6. The packs were mended by what they had found, and the
+figures are of today, so another's calls will find more. [How much passes that nobody here has
+seen](../explanation/limits.md) is measured apart.
 
 | pack | bad, stopped | honest, stopped | by others: bad, stopped | everyday, stopped | what is left |
 |---|---|---|---|---|---|
@@ -96,11 +98,12 @@ here has seen](../explanation/limits.md) is measured apart.
 MEASURED: Final = """
 ## What each stops
 
-`stanchion lab measure packs --corpora DIR` on the development part of public corpora: how many of the rows do not go
-ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and `read_page`; nobody answers questions.
-Commands whose label the table of [`shell`](../guards/shell.md) overrules are left out. The worst case for hijacks is an
-agent that obeys every text. [The page of `flow`](../guards/flow.md#settings) has the figures over whole tasks, and [its
-design](../design/flow.md) what it cannot decide.
+`stanchion lab measure packs --corpora DIR` on the development part of public corpora: how many of
+the rows do not go ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and
+`read_page`; nobody answers questions. Commands whose label the table of
+[`shell`](../guards/shell.md) overrules are left out. The worst case for hijacks is an agent that
+obeys every text. [The page of `flow`](../guards/flow.md#settings) has the figures over whole tasks,
+and [its design](../design/flow.md) what it cannot decide.
 
 | of these | default | strict | coding-agent | database | finance | mcp | agent-33 | guardian | shadow-start |
 |---|---|---|---|---|---|---|---|---|---|
@@ -115,14 +118,15 @@ design](../design/flow.md) what it cannot decide.
 | hijacks by one result stopped | 0/628 | 626/628 | 13/628 | 0/628 | 626/628 | 626/628 | 13/628 | 0/628 | 0 |
 | honest runs disturbed | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0/183 | 0 |
 
-`guardian` has none of the guards that these rows are about: add it to another pack, or add guards to it.
+`guardian` has none of the guards that these rows are about: add it to another pack, or add guards
+to it.
 
-By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of 14; of the secrets
-gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without one gitleaks 1 of 99, secretlint 0 of
-10.
+By family, in `default`: of the dangerous commands all of 6 families, and InternalAllTheThings 12 of
+14; of the secrets gitleaks 190 of 190, detect-secrets 7 of 8, secretlint 2 of 2; of texts without
+one gitleaks 1 of 99, secretlint 0 of 10.
 
-Whole honest sessions (`stanchion lab measure sessions`), of which a call did not go ahead by itself or went ahead with
-other content:
+Whole honest sessions (`stanchion lab measure sessions`), of which a call did not go ahead by itself
+or went ahead with other content:
 
 | family | default | coding-agent | guardian |
 |---|---|---|---|
@@ -132,15 +136,18 @@ other content:
 | swe | 0/5 | 0/5 | 0/5 |
 | toolemu | 2/257 | 2/257 | 2/257 |
 
-The goals, 1 % for `default` and 2 % for `coding-agent`, are met by `coding-agent` only. Of 1,938 calls 32 are disturbed
-(31 by `guardian`), 28 of them in one session that clicks on the same two buttons until it ends.
+The goals, 1 % for `default` and 2 % for `coding-agent`, are met by `coding-agent` only. Of 1,938
+calls 32 are disturbed (31 by `guardian`), 28 of them in one session that clicks on the same two
+buttons until it ends.
 
-These rows were read to improve the guards. What to expect of calls that nobody has seen is on the pages of
-[`shell`](../guards/shell.md), [`files`](../guards/files.md), [`secrets`](../guards/secrets.md) and
-[`sql`](../guards/sql.md): 76 to 86 of 100 attacks are found, and up to 13 of 100 honest calls disturbed.
+These rows were read to improve the guards. What to expect of calls that nobody has seen is on the
+pages of [`shell`](../guards/shell.md), [`files`](../guards/files.md),
+[`secrets`](../guards/secrets.md) and [`sql`](../guards/sql.md): 76 to 86 of 100 attacks are found,
+and up to 13 of 100 honest calls disturbed.
 
-`coding-agent` lets `localhost` be reached. What a pack does not stop here it has no guard for: commands need
-[`shell`](../guards/shell.md), statements [`sql`](../guards/sql.md), hijacks [`flow`](../guards/flow.md).
+`coding-agent` lets `localhost` be reached. What a pack does not stop here it has no guard for:
+commands need [`shell`](../guards/shell.md), statements [`sql`](../guards/sql.md), hijacks
+[`flow`](../guards/flow.md).
 """
 
 
