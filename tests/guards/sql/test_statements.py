@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from stanchion.guards.sql import Does, Statement
-from stanchion.readings.sql.view import classify
+from stanchion.readings.sql.recognise import classify
 
 READS = """
 SELECT a FROM t

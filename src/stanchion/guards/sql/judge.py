@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from itertools import chain
 from typing import Final, NamedTuple
 
@@ -27,17 +27,14 @@ from stanchion.readings.sql.places import (
     begins_with_verb as is_statement,
     carries_texts,
     looks_like_sql,
+    may_be_sql,
     runs_cells,
     runs_sql,
     surely_runs_sql,
     texts_in,
     values_named,
 )  # fmt: skip
-from stanchion.readings.sql.pure import CHANGES
-from stanchion.readings.sql.recognise import is_sql
-from stanchion.readings.sql.statement import Does, Statement
-from stanchion.readings.sql.tables import SECRET
-from stanchion.readings.sql.view import REMEMBERED_CHARS, classify
+from stanchion.readings.sql.statement import CHANGES, REMEMBERED_CHARS, SECRET, Does, Statement
 
 _NAMED: Final = {
     Does.UPKEEP: "write",
@@ -51,6 +48,24 @@ _NAMED: Final = {
 
 DENIED: Final = "is on the list of what nobody touches"
 UNLISTED: Final = "is not on the list of what may be touched"
+
+
+Readings = tuple[
+    Callable[[str, str | None, Limits], tuple[Statement, ...]], Callable[[str, Limits], bool]
+]
+
+
+@cache
+def readings() -> Readings:
+    """What says what a text of SQL does, and whether a text is SQL. Both have the parser imported,
+    which takes long: nobody asks for them before there is a text that may be SQL."""
+    from stanchion.readings.sql.recognise import classify, is_sql
+
+    return classify, is_sql
+
+
+def _is_sql(text: str, limits: Limits) -> bool:
+    return may_be_sql(text) and readings()[1](text, limits)
 
 
 class Charge(NamedTuple):
@@ -186,20 +201,18 @@ class Judge:
         """The texts of a call that are SQL: what was named as SQL, what looks like it where it is
         expected, and what is plainly SQL wherever it stands."""
         wanted = self._place(event.tool)[0]
-        expected = dict.fromkeys(
-            [text for _, text in values_named(event.args, wanted) if isinstance(text, str)]
-        )
+        expected = dict.fromkeys(values_named(event.args, wanted))
         surely = surely_runs_sql(event.tool)
         yield from [
             text
             for text in expected
-            if self._named or looks_like_sql(text, surely) or is_sql(text, limits)
+            if self._named or looks_like_sql(text, surely) or _is_sql(text, limits)
         ]
         if not self._named and not carries_texts(event.tool):
             yield from [
                 text
                 for _, text in texts_in(event.args)
-                if text not in expected and is_sql(text, limits)
+                if text not in expected and _is_sql(text, limits)
             ]
 
     def _place_of(self, tool: str) -> tuple[frozenset[str], str | None, bool]:
@@ -224,7 +237,7 @@ class Judge:
 
     def _worst(self, text: str, dialect: str | None, risk: Risk, limits: Limits) -> Finding | None:
         """The worst of one text; of equally bad things the weightiest, and of those the first."""
-        statements = classify(text, dialect, limits)
+        statements = readings()[0](text, dialect, limits)
         only_reads = self._guard.level == "read_only"
         worst: Finding | None = None
         weight = len(FOUND)

@@ -11,7 +11,8 @@ from typing import Final
 
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dynamic import BEGINNING
-from stanchion.readings.sql.lexer import NAME, TEXT, Piece
+from stanchion.readings.sql.lexer import Piece
+from stanchion.readings.sql.statement import NAME, TEXT
 from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, made_by
 from stanchion.readings.word_lists import listed
 

@@ -3,13 +3,12 @@ is joined with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from sqlglot import exp
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql.rows import Target, holds_all, picks, value_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 MANY_ROWS: Final = 1_000_000
 """A limit of that many rows is none."""
@@ -22,8 +21,6 @@ _RIGHTS: Final = regex(
 
 def is_bounded(node: exp.Expr) -> bool:
     """Whether an UPDATE or DELETE picks rows."""
-    from sqlglot import exp
-
     target = node.this
     sources = _sources(node)
     own = _target(target, sources, node)
@@ -60,8 +57,6 @@ def _is_limited(node: exp.Expr) -> bool:
 
 def replaces_all(node: exp.Expr) -> bool:
     """Whether a REPLACE takes all rows of its own table, so that it overwrites every row."""
-    from sqlglot import exp
-
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
     return isinstance(target, exp.Table) and holds_all(
         node.args.get("expression"), target.name.lower()
@@ -71,8 +66,6 @@ def replaces_all(node: exp.Expr) -> bool:
 def inserts_bounded(node: exp.Expr) -> bool:
     """Whether an INSERT only adds rows, or overwrites those that it picks: one that takes all rows
     of its own table and overwrites what is there changes every row."""
-    from sqlglot import exp
-
     if node.args.get("overwrite"):
         return False
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
@@ -96,8 +89,6 @@ def inserts_bounded(node: exp.Expr) -> bool:
 
 def _takes_all(query: Any) -> bool:
     """Whether a query takes every row of some table that it reads."""
-    from sqlglot import exp
-
     if (
         not isinstance(query, exp.Select)
         or query.args.get("from_") is None
@@ -119,15 +110,11 @@ def _takes_all(query: Any) -> bool:
 
 def merges_bounded(node: exp.Expr) -> bool:
     """Whether every branch of a MERGE picks the rows that it changes."""
-    from sqlglot import exp
-
     return all(_picks_when(when, node) for when in node.find_all(exp.When))
 
 
 def _picks_when(when: exp.When, merge: exp.Expr) -> bool:
     """Whether one branch of a MERGE adds rows, or picks those that it changes."""
-    from sqlglot import exp
-
     if isinstance(when.args.get("then"), exp.Insert) or picks(when.args.get("condition")):
         return True
     if when.args.get("source"):
@@ -139,8 +126,6 @@ def _picks_when(when: exp.When, merge: exp.Expr) -> bool:
 
 def _sources(node: exp.Expr) -> list[Any]:
     """What a statement reads its rows from, the target first."""
-    from sqlglot import exp
-
     found: list[Any] = [node.this]
     source = node.args.get("from_")
     if source is not None:
@@ -153,8 +138,6 @@ def _sources(node: exp.Expr) -> list[Any]:
 def _target(target: Any, sources: list[Any], node: exp.Expr) -> Target:
     """The table that is changed, under all its names. T-SQL may call it by what a source is
     called."""
-    from sqlglot import exp
-
     if not isinstance(target, exp.Table):
         return Target()
     names = {target.name.lower(), target.alias.lower()} - {""}
@@ -180,8 +163,6 @@ def _target(target: Any, sources: list[Any], node: exp.Expr) -> Target:
 
 def _is_whole(source: Any, table: str, queries: dict[str, Any]) -> bool:
     """Whether a source holds every row of a table."""
-    from sqlglot import exp
-
     if isinstance(source, exp.Subquery):
         return holds_all(source.this, table)
     if not isinstance(source, exp.Table):
@@ -203,6 +184,4 @@ def _queries(node: exp.Expr) -> dict[str, Any]:
 
 
 def _tables_in(condition: exp.Expr) -> set[str]:
-    from sqlglot import exp
-
     return {column.table.lower() for column in condition.find_all(exp.Column)}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from sqlglot import exp
 
 from stanchion.readings.sql.rows import picks, value_of
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 ENORMOUS: Final = 5e7
 """More rows, and longer texts, are not made for an answer."""
@@ -28,8 +27,6 @@ LOOKED_AT: Final = SERIES | _LONG | {"select", "with", "connect", "anonymous", "
 
 def burning(node: exp.Expr) -> tuple[str, str] | None:
     """What burns here, and how; nothing where nothing does."""
-    from sqlglot import exp
-
     called = isinstance(node, exp.Anonymous)
     name = str(node.this).lower() if called else node.key
     many = "makes more rows than a server can hold"
@@ -62,8 +59,6 @@ def _size(node: exp.Expr) -> float:
 
 def _bound(node: exp.Expr) -> float:
     """The largest number in a condition; without one there is no end."""
-    from sqlglot import exp
-
     numbers = [value_of(each) for each in node.find_all(exp.Literal)]
     return max([number for number in numbers if isinstance(number, float)], default=0.0)
 
@@ -71,8 +66,6 @@ def _bound(node: exp.Expr) -> float:
 def _is_endless(query: Any, within: exp.With) -> bool:
     """Whether a query of a WITH takes up itself, and nothing else, without a condition that ends
     it."""
-    from sqlglot import exp
-
     union = query.this
     if (
         not isinstance(union, exp.Union)
@@ -104,8 +97,6 @@ def _is_endless(query: Any, within: exp.With) -> bool:
 
 def _gathers(query: exp.Select) -> bool:
     """Whether a query has to see every row before it gives one."""
-    from sqlglot import exp
-
     gathered = any(each.find(exp.AggFunc) is not None for each in query.expressions)
     return gathered or query.args.get("order") is not None or query.args.get("group") is not None
 
@@ -113,8 +104,6 @@ def _gathers(query: exp.Select) -> bool:
 def _multiplies(query: exp.Select) -> bool:
     """Whether a query joins whole tables without any condition: one with itself, or many; or long
     series."""
-    from sqlglot import exp
-
     source, joins = query.args.get("from_"), query.args.get("joins")
     if source is None or not joins or query.args.get("where") is not None:
         return False

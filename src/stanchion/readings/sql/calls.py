@@ -8,9 +8,10 @@ from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
+from stanchion.readings.sql.lexer import Piece
 from stanchion.readings.sql.pure import FILES, ONE_SESSION
 from stanchion.readings.sql.settings import PROTECTING, RIGHTS
+from stanchion.readings.sql.statement import NAME, NUMBER, TEXT
 
 _DATA: Final = regex(
     r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)"

@@ -3,15 +3,14 @@ row."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from sqlglot import exp
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql.rows import is_key, value_of
 from stanchion.readings.sql.tables import is_credential
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 _TELLING: Final = listed(
     "count approxdistinct length is not eq neq case exists in if nullif isnull countif"
@@ -32,8 +31,6 @@ def given_out(query: exp.Expr) -> str:
 
 
 def _shown(node: Any) -> str:
-    from sqlglot import exp
-
     waiting: list[Any] = [node]
     while waiting:
         here = waiting.pop()
@@ -47,8 +44,6 @@ def _shown(node: Any) -> str:
 
 def _asks_for_one(query: exp.Expr) -> bool:
     """Whether a condition names the one whose row it is."""
-    from sqlglot import exp
-
     where = query.args.get("where")
     if query.args.get("from_") is None:
         return True
@@ -62,8 +57,6 @@ def _asks_for_one(query: exp.Expr) -> bool:
 
 
 def _names_one(left: Any, right: Any) -> bool:
-    from sqlglot import exp
-
     given = value_of(right) is not None or isinstance(right, exp.Placeholder | exp.Parameter)
     column = isinstance(left, exp.Column) and (
         is_key(left, "") or _NAMING.fullmatch(left.name.lower()) is not None

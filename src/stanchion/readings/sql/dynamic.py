@@ -10,7 +10,8 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NUMBER, TEXT, Piece
+from stanchion.readings.sql.lexer import Piece
+from stanchion.readings.sql.statement import NUMBER, TEXT
 from stanchion.readings.sql.verbs import first_word, made_by
 from stanchion.readings.word_lists import listed
 

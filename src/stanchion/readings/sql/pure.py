@@ -6,13 +6,16 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from sqlglot import exp
+from sqlglot.dialects.dialect import Dialect
+
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dialect import DIALECTS
+from stanchion.readings.sql.statement import CHANGES
 from stanchion.readings.word_lists import in_order, listed
 
 REACHES: Final = "reaches files, programs, the network or other sessions"
 WAITS: Final = "makes the server wait"
-CHANGES: Final = "changes the state of the server"
 RUNS: Final = "runs SQL that is in a text"
 
 
@@ -92,9 +95,6 @@ def is_pure(name: str) -> bool:
 @cache
 def _known() -> frozenset[str]:
     """What is listed here, and what the parser knows as a function of some dialect."""
-    from sqlglot import exp
-    from sqlglot.dialects.dialect import Dialect
-
     known = {*_LISTED, *[name.lower() for name in exp.FUNCTION_BY_NAME]}
     for dialect in DIALECTS:
         known |= {name.lower() for name in Dialect.get_or_raise(dialect).parser_class.FUNCTIONS}

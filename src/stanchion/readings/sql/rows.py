@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
+from sqlglot import exp
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 KEYS: Final = listed("id pk uuid guid rowid _rowid_ oid ctid _id row_id rownum")
 """Columns that are there in every row."""
@@ -41,8 +39,6 @@ _TURNED: Final = {"gt": "lt", "lt": "gt", "gte": "lte", "lte": "gte"}
 
 def value_of(node: Any) -> float | str | None:
     """The value of something that is written out."""
-    from sqlglot import exp
-
     if isinstance(node, exp.Paren | exp.Cast):
         return value_of(node.this)
     if isinstance(node, exp.Neg):
@@ -63,8 +59,6 @@ def value_of(node: Any) -> float | str | None:
 def always(condition: exp.Expr, table: str) -> bool | None:
     """Whether a condition that looks at a row is true of every row, or of none; a NOT in it is left
     to the caller."""
-    from sqlglot import exp
-
     if isinstance(condition, exp.Like | exp.ILike | exp.RegexpLike | exp.SimilarTo):
         return _matches_all(condition)
     if isinstance(condition, exp.Is):
@@ -87,8 +81,6 @@ def always(condition: exp.Expr, table: str) -> bool | None:
 
 def _is_filled(node: Any) -> bool:
     """Whether something has a value where it would have none."""
-    from sqlglot import exp
-
     return (
         isinstance(node, exp.Coalesce)
         and bool(node.expressions)
@@ -98,8 +90,6 @@ def _is_filled(node: Any) -> bool:
 
 def is_key(node: Any, table: str) -> bool:
     """Whether a column is the key of its table by its name: `id`, or `invoice_id` in `invoices`."""
-    from sqlglot import exp
-
     if not isinstance(node, exp.Column):
         return False
     name = node.name.lower()
@@ -115,8 +105,6 @@ def is_key(node: Any, table: str) -> bool:
 
 
 def _matches_all(condition: exp.Expr) -> bool | None:
-    from sqlglot import exp
-
     pattern = condition.expression
     if not (isinstance(pattern, exp.Literal) and pattern.is_string):
         return None
@@ -163,8 +151,6 @@ def _below(node: Any, table: str, value: float) -> bool:
 
 def _at_least(node: Any, table: str) -> float:
     """The least value of something; minus infinity where it has none."""
-    from sqlglot import exp
-
     if is_key(node, table):
         return 1.0
     name = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
@@ -176,16 +162,12 @@ def _at_least(node: Any, table: str) -> float:
 
 
 def _is_past(node: Any, value: float | str | None) -> bool:
-    from sqlglot import exp
-
     year = _YEAR.match(value) if isinstance(value, str) else None
     made = isinstance(node, exp.Column) and _MADE.search(node.name.lower()) is not None
     return made and year is not None and int(year[1]) <= _LONG_AGO
 
 
 def _is_future(node: Any, right: Any, value: float | str | None) -> bool:
-    from sqlglot import exp
-
     if not isinstance(node, exp.Column) or _MADE.search(node.name.lower()) is None:
         return False
     year = _YEAR.match(value) if isinstance(value, str) else None
@@ -200,8 +182,6 @@ def complete(parts: list[exp.Expr]) -> bool:
 
 
 def _opposite(parts: list[exp.Expr]) -> bool:
-    from sqlglot import exp
-
     opposites: set[Any] = {part.this for part in parts if isinstance(part, exp.Not)}
     opposites |= {_sides(part) for part in parts if part.args.get("negate")}
     return any(
@@ -242,8 +222,6 @@ def _all_numbers(parts: list[exp.Expr]) -> bool:
 def _all_values(parts: list[exp.Expr]) -> bool:
     """Whether every value is named that something can have: a flag's two, a remainder's, those of a
     part of a date."""
-    from sqlglot import exp
-
     named: dict[Any, set[float | str]] = {}
     for part in parts:
         given = part.expressions if isinstance(part, exp.In) else [part.args.get("expression")]
@@ -256,8 +234,6 @@ def _all_values(parts: list[exp.Expr]) -> bool:
 
 
 def _is_all(thing: Any, values: set[float | str]) -> bool:
-    from sqlglot import exp
-
     if {"bool 0.0", "bool 1.0"} <= values:
         return True
     if isinstance(thing, exp.Mod):
@@ -300,8 +276,6 @@ ANY: Final = Target()
 def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
     """Whether a condition picks rows of the target by what is in them, or picks none at all. What
     is no condition picks nothing."""
-    from sqlglot import exp
-
     if not isinstance(condition, exp.Expr):
         return False
     if isinstance(condition, exp.Paren | exp.Where):
@@ -322,8 +296,6 @@ def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
 def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
     """What a condition is for every row, where that is plain to see; a NOT in it is left to the
     caller."""
-    from sqlglot import exp
-
     if isinstance(condition, exp.Boolean):
         return bool(condition.this)
     if isinstance(condition, exp.Literal):
@@ -355,8 +327,6 @@ def _folded(value: float | str | None) -> float | str | None:
 def _same_row(left: Any, right: Any, target: Target) -> bool:
     """Whether two columns are the same one, of the target and of something that holds all of its
     rows."""
-    from sqlglot import exp
-
     if (
         not (isinstance(left, exp.Column) and isinstance(right, exp.Column))
         or left.name.lower() != right.name.lower()
@@ -372,8 +342,6 @@ def _same_row(left: Any, right: Any, target: Target) -> bool:
 
 def _is_own_column(column: Any, query: Any, target: Target) -> bool:
     """Whether a column is looked for among all rows of its own table."""
-    from sqlglot import exp
-
     query = query.this if isinstance(query, exp.Subquery | exp.Paren) else query
     if not isinstance(column, exp.Column) or not isinstance(query, exp.Select):
         return False
@@ -384,8 +352,6 @@ def _is_own_column(column: Any, query: Any, target: Target) -> bool:
 
 def holds_all(query: Any, table: str) -> bool:
     """Whether a query gives every row of a table."""
-    from sqlglot import exp
-
     if not table or not isinstance(query, exp.Select):
         return False
     source = query.args.get("from_")
@@ -407,8 +373,6 @@ def holds_all(query: Any, table: str) -> bool:
 def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
     """Whether there is a column of the target's in it outside of queries of its own, or a query
     that picks by one."""
-    from sqlglot import exp
-
     waiting: list[exp.Expr] = [condition]
     while waiting:
         node = waiting.pop()
@@ -426,8 +390,6 @@ def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
 def _is_about(query: exp.Select, target: Target) -> bool:
     """Whether a query inside a condition asks about the row that is looked at: its condition names
     a column of the target's, or compares a column without a table with another one."""
-    from sqlglot import exp
-
     where = query.args.get("where")
     if where is None:
         return False
@@ -452,8 +414,6 @@ def _is_about(query: exp.Select, target: Target) -> bool:
 
 def _beside(column: exp.Expr) -> bool:
     """Whether a column is compared with another one."""
-    from sqlglot import exp
-
     parent = column.parent
     return parent is not None and all(
         isinstance(side, exp.Column) for side in (parent.this, parent.expression)

@@ -8,8 +8,8 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NAME, NUMBER, TEXT, Piece
-from stanchion.readings.sql.statement import Does, Statement
+from stanchion.readings.sql.lexer import Piece
+from stanchion.readings.sql.statement import NAME, NUMBER, TEXT, Does, Statement
 from stanchion.readings.sql.verbs import first_word
 from stanchion.readings.word_lists import listed
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NAME, Piece
-from stanchion.readings.sql.statement import Does, Statement
+from stanchion.readings.sql.lexer import Piece
+from stanchion.readings.sql.statement import NAME, Does, Statement
 from stanchion.readings.word_lists import listed
 
 _LEADING: Final = listed(
@@ -72,9 +72,6 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
         at += 1
     return ".".join(parts), at
 
-
-SECRET: Final = "holds passwords or keys"
-OWN: Final = "is a table of the server's own"
 
 _SECRET: Final = WORDS["secret tables"]
 """Tables whose rows are passwords and keys, as they are written."""

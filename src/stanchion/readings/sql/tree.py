@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
+from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.bounds import (
@@ -17,11 +18,10 @@ from stanchion.readings.sql.bounds import (
 )
 from stanchion.readings.sql.burns import LOOKED_AT, burning
 from stanchion.readings.sql.calls import calls_at, changing_words
-from stanchion.readings.sql.comments import Unread
 from stanchion.readings.sql.credentials import given_out
-from stanchion.readings.sql.lexer import BREAKING, NUMBER, Piece, Reader
+from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
 from stanchion.readings.sql.pure import is_pure
-from stanchion.readings.sql.statement import HARMLESS, Does, Effect, Statement
+from stanchion.readings.sql.statement import HARMLESS, NUMBER, Does, Effect, Statement
 from stanchion.readings.sql.tables import (
     changes_own,
     holds_more,
@@ -32,9 +32,6 @@ from stanchion.readings.sql.tables import (
 )
 from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, said_by
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import Token, exp
 
 NAMED: Final = 80
 """How much of a function's name is kept."""
@@ -83,8 +80,6 @@ class Found(msgspec.Struct):
 def look(tree: exp.Expr) -> Found:
     """Walk a tree once: what it does, and which tables it touches. A WITH gives names to queries; a
     table that has such a name only where it cannot be seen is a table."""
-    from sqlglot import exp
-
     found = Found()
     waiting: list[tuple[exp.Expr, Scope]] = [(tree, None)]
     while waiting:
@@ -109,8 +104,6 @@ def look(tree: exp.Expr) -> Found:
 
 def _weigh(node: exp.Expr, found: Found) -> None:
     """Keep what burns, and what gives out passwords and keys."""
-    from sqlglot import exp
-
     burns = burning(node)
     if burns is not None:
         found.burns[burns[0]] = burns[1]
@@ -119,8 +112,6 @@ def _weigh(node: exp.Expr, found: Found) -> None:
 
 
 def _note(node: exp.Expr, scope: Scope, found: Found) -> None:
-    from sqlglot import exp
-
     known = _CHANGING.get(node.key)
     if known is not None:
         _change(node, found, *known)
@@ -138,8 +129,6 @@ def _note(node: exp.Expr, scope: Scope, found: Found) -> None:
 
 def _call(node: exp.Expr, found: Found) -> None:
     """Keep the name of a function of which nobody knows what it does."""
-    from sqlglot import exp
-
     if isinstance(node, exp.Dot):
         called = node.expression
         if not isinstance(called, exp.Func):
@@ -181,16 +170,12 @@ def _is_query(table: exp.Table, scope: Scope) -> bool:
 
 def _name(table: exp.Table) -> str:
     """A table's name as it is written, in small letters; empty for what a function gives."""
-    from sqlglot import exp
-
     if not isinstance(table.this, exp.Identifier | exp.Dot):
         return ""
     return ".".join([part.name.lower() for part in table.parts])
 
 
 def _change(node: exp.Expr, found: Found, does: Does, verb: str) -> None:
-    from sqlglot import exp
-
     found.note(does, verb)
     target = node.this
     if isinstance(target, exp.Schema):
@@ -295,8 +280,6 @@ def _secrets(found: Found, tree: Any) -> tuple[str, ...]:
 
 def _reads_keys(tree: Any) -> bool:
     """Whether a statement reads whole rows, or a column with passwords or keys."""
-    from sqlglot import exp
-
     if any(is_credential(column.name.lower()) for column in tree.find_all(exp.Column)):
         return True
     return any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
@@ -327,15 +310,11 @@ def _has_statement_inside(words: list[str]) -> bool:
 
 
 def _is_whole(tree: Any, written: bool) -> bool:
-    from sqlglot import exp
-
     return written or isinstance(tree, exp.Query | exp.Values | exp.DML | exp.Create | exp.Merge)
 
 
 def _insert_for(tokens: list[Token]) -> list[Token]:
     """A REPLACE as the INSERT that it is to a parser."""
-    from sqlglot import Token, TokenType
-
     first = tokens[0]
     return [
         Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end),
@@ -346,8 +325,6 @@ def _insert_for(tokens: list[Token]) -> list[Token]:
 def mutating(piece: Piece) -> Piece | None:
     """An `ALTER TABLE … DELETE WHERE …` or `… UPDATE … WHERE …` of ClickHouse's as the statement
     that it is; none where it is none."""
-    from sqlglot import Token, TokenType
-
     words = piece.words
     at = next(
         (at for at, word in enumerate(words[:16]) if word in ("DELETE", "UPDATE") and at > 2), 0

@@ -7,9 +7,8 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NUMBER, TEXT
 from stanchion.readings.sql.settings import reset_by, set_by
-from stanchion.readings.sql.statement import Does
+from stanchion.readings.sql.statement import NUMBER, TEXT, Does
 from stanchion.readings.word_lists import listed
 
 Verdict = tuple[Does, str]
