@@ -10,13 +10,13 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import Piece
 from stanchion.readings.sql.pure import FILES, ONE_SESSION
-from stanchion.readings.sql.settings import PROTECTING, RIGHTS
 from stanchion.readings.sql.statement import NAME, NUMBER, TEXT
 
 _DATA: Final = regex(
     r"(?i)(?:\./)?[\w*][\w .*?=@{},/-]*\.(?:csv|tsv|parquet|json|jsonl|ndjson|arrow|xlsx)"
     r"(?:\.(?:gz|zst))?"
 )
+_GUARDING: Final = WORDS["protecting settings"] | WORDS["personal settings"]
 CHANGING: Final = WORDS["changing"]
 """Words that change something where they are not a name, a function or part of a lock."""
 
@@ -93,7 +93,7 @@ def unprotects(piece: Piece) -> bool:
     return any(
         name.rpartition(".")[2] == "set_config"
         and piece.words[at + 1 : at + 2] == [TEXT]
-        and str(piece.tokens[at + 1].text).upper() in PROTECTING | RIGHTS
+        and str(piece.tokens[at + 1].text).upper() in _GUARDING
         for name, at in calls_at(piece)
     )
 

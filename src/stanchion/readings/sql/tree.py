@@ -201,7 +201,7 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     """A query, or a statement that changes rows."""
     words = piece.words
     first = words[0]
-    written = WRITING.get(first, "")
+    written = first if first in WRITING else ""
     does = Does.WRITE if written else Does.UNKNOWN
     verb = written if written else shown(first)
     if "OUTFILE" in words or "DUMPFILE" in words:
