@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.lexer import Piece
 from stanchion.readings.sql.statement import NAME, Does, Statement
 from stanchion.readings.word_lists import listed
@@ -73,14 +72,6 @@ def _name(piece: Piece, at: int) -> tuple[str, int]:
     return ".".join(parts), at
 
 
-_SECRET: Final = WORDS["secret tables"]
-"""Tables whose rows are passwords and keys, as they are written."""
-_LAST: Final = WORDS["last"]
-"""The same, whatever schema stands before them."""
-_MIXED: Final = listed(
-    "mysql.user mysql.db pg_authid pg_shadow sql_logins syslogins system.users pg_subscription"
-)
-"""Those of them that also say who there is."""
 _OWN: Final = regex(
     r"(?:.*\.)?(?:pg_catalog|mysql|sys|information_schema|performance_schema|system|snowflake)"
     r"\.[^.]+"
@@ -90,32 +81,6 @@ _OWN: Final = regex(
     r"|(?:.*\.)?sqlite_(?:master|schema|sequence_master|temp_master)"
 )
 """Tables of servers, which nobody changes by rows."""
-_CREDENTIAL: Final = regex(
-    r"(?:.*_)?(?:password|passwd|pwd|passphrase|password_?hash|pass_?hash|pwd_?hash|passwordhash|"
-    r"password_digest"
-    r"|encrypted_password|hashed_password|password_salt|password_value|rolpassword|"
-    r"authentication_string"
-    r"|api_?key|api_?secret|secret_?key|private_?key|client_secret|access_token|refresh_token|"
-    r"auth_token|session_token"
-    r"|(?:totp|mfa|otp)_secret|totp_seed|encrypted_value|spare4|subconninfo|umoptions|bearer_token|"
-    r"signing_key|recovery_codes?|card_number|cvv|cvc)"
-)
-"""Columns that hold what opens something."""
-
-
-def holds_secrets(name: str) -> bool:
-    """Whether a table holds passwords or keys."""
-    return name in _SECRET or name.rpartition(".")[2] in _LAST
-
-
-def holds_more(name: str) -> bool:
-    """Whether a table that holds them holds other things as well, such as the names of users."""
-    return name in _MIXED or name.rpartition(".")[2] in _MIXED
-
-
-def is_credential(column: str) -> bool:
-    """Whether the name of a column says that it holds a password or a key."""
-    return _CREDENTIAL.fullmatch(column) is not None
 
 
 def is_own(name: str) -> bool:
