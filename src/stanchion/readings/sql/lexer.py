@@ -119,6 +119,13 @@ class Piece(msgspec.Struct, frozen=True):
         """What stands between two words."""
         return Piece(self.tokens[start:end], self.words[start:end])
 
+    def spelled(self) -> list[str]:
+        """Its words, with names in quotes as if they had none."""
+        return [
+            token.text.upper() if word == NAME else word
+            for token, word in zip(self.tokens, self.words, strict=True)
+        ]
+
 
 def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...], str]:
     """The statements of a text, and the text they are in: what MySQL runs in comments is run here,

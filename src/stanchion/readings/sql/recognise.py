@@ -15,7 +15,6 @@ from sqlglot import exp
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.calls import spelled
 from stanchion.readings.sql.dialect import RARER, TRIED, dialect_begun_by
 from stanchion.readings.sql.lexer import Piece, Reader, Unread, pieces_of, reader_of, readings_of
 from stanchion.readings.sql.places import (
@@ -69,7 +68,7 @@ def _is_sentence(words: list[str]) -> bool:
 
 
 def _is_statement(piece: Piece, reader: Reader, whole: str) -> bool:
-    words, text = spelled(piece), whole[piece.tokens[0].start : piece.tokens[-1].end + 1]
+    words, text = piece.spelled(), whole[piece.tokens[0].start : piece.tokens[-1].end + 1]
     first = words[0].partition(" ")[0]
     try:
         tree: exp.Expr | None = reader.tree(piece.tokens, whole)

@@ -31,6 +31,7 @@ _KINDS: Final = {
     **dict.fromkeys(RIGHTS, "right"),
     **dict.fromkeys(BEYOND, "beyond"),
 }
+_CHANGING: Final = WORDS["changing"]
 _SCOPES: Final = listed("SESSION LOCAL @@SESSION @@LOCAL GLOBAL PERSIST PERSIST_ONLY")
 _PLACE: Final = regex(r"\{([a-z ]+)\}")
 
@@ -136,3 +137,16 @@ def _made(words: list[str]) -> str:
 def made_by(words: list[str]) -> str:
     """What a CREATE, ALTER or DROP is about; empty where that is not known."""
     return _made(" ".join(words).split(" "))
+
+
+def changing_words(words: list[str]) -> list[str]:
+    """The words of a statement, behind the first, that change something where they are not a name,
+    a function or part of a lock."""
+    return [
+        word
+        for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False)
+        if word in _CHANGING
+        and after not in ("(", ".")
+        and before not in (".", "FOR", "KEY", "AS", "ON")
+        and not (word == "INTO" and after == "@")
+    ]

@@ -17,16 +17,6 @@ from stanchion.readings.sql.blocks import (
     runs_itself,
     steps,
 )
-from stanchion.readings.sql.calls import (
-    calls_in,
-    changing_words,
-    copies_data,
-    is_narrow,
-    numbers_in,
-    reads_file,
-    spelled,
-    unprotects,
-)
 from stanchion.readings.sql.dynamic import (
     BEGINNING,
     JOINING,
@@ -35,13 +25,22 @@ from stanchion.readings.sql.dynamic import (
     folded,
     hidden_verb,
 )
+from stanchion.readings.sql.functions import (
+    REACHES,
+    calls_in,
+    copies_data,
+    effect_of,
+    is_narrow,
+    is_pure,
+    reads_file,
+    unprotects,
+)
 from stanchion.readings.sql.lexer import Piece, Reader, Unread, pieces_of, reader_of
-from stanchion.readings.sql.pure import REACHES, effect_of, is_pure
 from stanchion.readings.sql.scratch import forgets, made_in, spared
 from stanchion.readings.sql.statement import TEXT, Does, Effect, Statement, severity
 from stanchion.readings.sql.tables import named_tables, tables_after
 from stanchion.readings.sql.tree import mutating, parsed, shown
-from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, said_by
+from stanchion.readings.sql.verbs import KNOWN, PARSED, changing_words, first_word, said_by
 from stanchion.readings.word_lists import listed
 
 _CLIENTS: Final = {
@@ -110,7 +109,7 @@ def read(
 
 def _with_calls(one: Statement, piece: Piece, at: int, dialect: str) -> Statement:
     """A statement with its place, and with what the functions do that its words call."""
-    calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece), *numbers_in(piece)]))
+    calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece)]))
     effects = [
         *one.effects,
         *[Effect(name, what) for name in calls if (what := effect_of(name, dialect))],
@@ -189,7 +188,7 @@ def _statement(piece: Piece, view: _View) -> Statement:
 def _said(piece: Piece, view: _View) -> Statement:
     """A statement by what its first words say."""
     words, first = piece.words, first_word(piece.words)
-    said = said_by(spelled(piece) if first in ("SET", "RESET", "USE") else words)
+    said = said_by(piece.spelled() if first in ("SET", "RESET", "USE") else words)
     if said is None:
         return Statement(Does.UNKNOWN, shown(first), why="it begins with nothing that is known")
     does, _ = said
