@@ -12,8 +12,8 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dynamic import BEGINNING
-from stanchion.readings.sql.lexer import Piece
-from stanchion.readings.sql.statement import NAME, TEXT
+from stanchion.readings.sql.lexer import Piece, is_name
+from stanchion.readings.sql.statement import TEXT
 from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, made_by
 from stanchion.readings.word_lists import listed
 
@@ -117,11 +117,6 @@ def is_call(words: list[str]) -> bool:
         return False
     behind = next((word for word in words[1:] if word != "." and not is_name(word)), "(")
     return behind == "(" and words[1:2] in ([], ["."], ["("])
-
-
-def is_name(word: str) -> bool:
-    """Whether a word may be a name."""
-    return word == NAME or word.isidentifier()
 
 
 def _steered(words: list[str]) -> tuple[int, tuple[int, int] | None]:

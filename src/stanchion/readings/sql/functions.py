@@ -13,8 +13,8 @@ from sqlglot.dialects.dialect import Dialect
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dialect import DIALECTS
-from stanchion.readings.sql.lexer import Piece
-from stanchion.readings.sql.statement import CHANGES, NAME, NUMBER, TEXT
+from stanchion.readings.sql.lexer import Piece, is_name
+from stanchion.readings.sql.statement import CHANGES, NUMBER, TEXT
 from stanchion.readings.word_lists import in_order, listed
 
 REACHES: Final = "reaches files, programs, the network or other sessions"
@@ -96,7 +96,7 @@ def calls_at(piece: Piece) -> Iterator[tuple[str, int]]:
     do no harm here."""
     words, tokens = piece.words, piece.tokens
     for at, (before, word) in enumerate(pairwise(words), 1):
-        if word == "(" and (before == NAME or before.isidentifier()):
+        if word == "(" and is_name(before):
             name = tokens[at - 1].text.lower()
             dotted = at > 2 and words[at - 2] == "."
             yield (f"{tokens[at - 3].text.lower()}.{name}" if dotted else name), at

@@ -127,6 +127,11 @@ class Piece(msgspec.Struct, frozen=True):
         ]
 
 
+def is_name(word: str) -> bool:
+    """Whether a word may be a name."""
+    return word == NAME or word.isidentifier()
+
+
 def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...], str]:
     """The statements of a text, and the text they are in: what MySQL runs in comments is run here,
     too."""

@@ -11,7 +11,6 @@ from stanchion.kernel.sizes import Limits
 from stanchion.readings.sql.blocks import (
     body_of,
     is_call,
-    is_name,
     is_quiet,
     opens_block,
     runs_itself,
@@ -35,10 +34,9 @@ from stanchion.readings.sql.functions import (
     reads_file,
     unprotects,
 )
-from stanchion.readings.sql.lexer import Piece, Reader, Unread, pieces_of, reader_of
-from stanchion.readings.sql.scratch import forgets, made_in, spared
+from stanchion.readings.sql.lexer import Piece, Reader, Unread, is_name, pieces_of, reader_of
 from stanchion.readings.sql.statement import TEXT, Does, Effect, Statement, severity
-from stanchion.readings.sql.tables import named_tables, tables_after
+from stanchion.readings.sql.tables import forgets, made_in, named_tables, spared, tables_after
 from stanchion.readings.sql.tree import mutating, parsed, shown
 from stanchion.readings.sql.verbs import KNOWN, PARSED, changing_words, first_word, said_by
 from stanchion.readings.word_lists import listed
