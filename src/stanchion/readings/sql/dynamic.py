@@ -18,7 +18,8 @@ from stanchion.readings.word_lists import listed
 UNKNOWN: Final = "x"
 """What stands for a piece that is not known."""
 JOINING: Final = frozenset({"||", "+"})
-_ENDING: Final = listed("USING INTO LANGUAGE LIMIT THEN LOOP END AT WITH OUTPUT")
+_STOPPING: Final = JOINING | listed(", ) USING INTO LANGUAGE LIMIT THEN LOOP END AT WITH OUTPUT")
+"""What stands behind an operand."""
 _FORMATS: Final = frozenset({"FORMAT", "PRINTF", "FORMATMESSAGE"})
 _CONCATS: Final = frozenset({"CONCAT", "STRING_CONCAT"})
 _SAME: Final = listed("UPPER LOWER TRIM LTRIM RTRIM CAST CONVERT N")
@@ -72,33 +73,20 @@ def _variable(piece: Piece, at: int) -> str:
 def _operand(piece: Piece, at: int, known: dict[str, str]) -> tuple[str | None, int]:
     """One operand of a text that is put together, and the place behind it."""
     words = piece.words
+    at += words[at : at + 2] == ["N", TEXT]
     word = words[at]
-    if word == "N" and words[at + 1 : at + 2] == [TEXT]:
-        at, word = at + 1, TEXT
-    if word == TEXT:
+    if word in (TEXT, NUMBER):
         return str(piece.tokens[at].text), at + 1
-    if word == NUMBER:
-        return str(piece.tokens[at].text), at + 1
-    if word == "(":
-        end = closing(words, at)
-        return folded(
-            piece.between(at + 1, end), 0, known
-        ) if end else None, end + 1 if end else len(words)
-    if words[at + 1 : at + 2] == ["("]:
-        end = closing(words, at + 1)
-        inner = piece.between(at + 2, end) if end else piece.behind(len(words))
-        return _called(word, inner, known), end + 1 if end else len(words)
+    opened = at + (word != "(")
+    if words[opened : opened + 1] == ["("]:
+        end = closing(words, opened)
+        inner = piece.between(opened + 1, end)
+        text = folded(inner, 0, known) if word == "(" else _called(word, inner, known)
+        return text, end + 1 if end else len(words)
     at += word == "@"
     name = piece.tokens[at].text.lower().lstrip("@") if at < len(words) else ""
-    at += 1
-    while (
-        at < len(words)
-        and words[at] not in JOINING
-        and words[at] not in (",", ")")
-        and words[at] not in _ENDING
-    ):
-        at += 1
-    return known.get(name), at
+    ends = (place for place in range(at + 1, len(words)) if words[place] in _STOPPING)
+    return known.get(name), next(ends, len(words))
 
 
 def _called(name: str, inner: Piece, known: dict[str, str]) -> str | None:

@@ -256,12 +256,17 @@ def readings_of(text: str, limits: Limits) -> int:
     return max(1, limits.query_steps // (STEPS_A_TOKEN * max(1, len(_ROUGHLY.findall(text)))))
 
 
-def work_of(tokens: Sequence[Token], types: Collection[T], limits: Limits = LIMITS) -> int:
-    """How many steps parsing these tokens takes at the most, in units of its own; refuses what is
-    too much."""
+def _count(tokens: Sequence[Token], limits: Limits) -> None:
+    """Refuse more tokens and statements than there are steps for."""
     ends = sum([token.token_type is T.SEMICOLON for token in tokens])
     if max(len(tokens) * STEPS_A_TOKEN, ends * STEPS_A_STATEMENT) > limits.query_steps:
         raise Unread("it is too long to be read")
+
+
+def work_of(tokens: Sequence[Token], types: Collection[T], limits: Limits = LIMITS) -> int:
+    """How many steps parsing these tokens takes at the most, in units of its own; refuses what is
+    too much."""
+    _count(tokens, limits)
     weight, work, indexed, typed, repeats = 1, 0, 0, 0, 0
     weights: list[int] = []
     before: T | None = None

@@ -163,39 +163,45 @@ def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
 def always(condition: exp.Expr, table: str) -> bool | None:
     """Whether a condition that looks at a row is true of every row, or of none; a NOT in it is left
     to the caller."""
-    left, right = condition.this, condition.args.get("expression")
-    if isinstance(condition, exp.Like | exp.ILike | exp.RegexpLike | exp.SimilarTo):
-        return True if _matches_all(condition) else None
-    if isinstance(condition, exp.Is) and isinstance(right, exp.Null):
-        other = left.expressions[-1:] if isinstance(left, exp.Coalesce) else []
-        filled = [value for value in map(value_of, other) if value is not None]
-        return False if is_key(left, table) or filled else None
-    if isinstance(condition, exp.In):
-        values = [value_of(each) for each in condition.expressions]
-        none = all(each <= 0 if isinstance(each, float) else each in ("", "0") for each in values)
-        return False if values and none and is_key(left, table) else None
-    if isinstance(condition, exp.Between):
-        low, high = value_of(condition.args["low"]), value_of(condition.args["high"])
-        wide = isinstance(low, float) and isinstance(high, float) and low <= 1 and high >= ENORMOUS
-        return True if wide and is_key(left, table) else None
-    return _compares(condition, table)
+    asked = _ALWAYS.get(condition.key)
+    return None if asked is None else asked(condition, table)
 
 
-def _matches_all(condition: exp.Expr) -> bool:
+def _matches(condition: exp.Expr, _table: str) -> bool | None:
     """Whether a pattern matches every text."""
-    text = value_of(condition.expression)
-    if not isinstance(text, str) or not isinstance(condition.expression, exp.Literal):
-        return False
+    pattern = condition.expression
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        return None
+    text = str(pattern.this)
     if isinstance(condition, exp.RegexpLike):
-        return text.strip("^$()") in (".*", ".+", "", ".", ".*?")
-    return "%" in text and not text.strip("%_")
+        return True if text.strip("^$()") in (".*", ".+", "", ".", ".*?") else None
+    return True if "%" in text and not text.strip("%_") else None
+
+
+def _is_null(condition: exp.Expr, table: str) -> bool | None:
+    """A key, or what has a value where it would have none, is never without one."""
+    left = condition.this
+    other = left.expressions[-1:] if isinstance(left, exp.Coalesce) else []
+    filled = is_key(left, table) or any(value_of(each) is not None for each in other)
+    return False if filled and isinstance(condition.expression, exp.Null) else None
+
+
+def _among(condition: exp.Expr, table: str) -> bool | None:
+    """A key is never among values that no key has."""
+    values = [value_of(each) for each in condition.expressions]
+    none = all(each <= 0 if isinstance(each, float) else each in ("", "0") for each in values)
+    return False if values and none and is_key(condition.this, table) else None
+
+
+def _spans(condition: exp.Expr, table: str) -> bool | None:
+    low, high = value_of(condition.args["low"]), value_of(condition.args["high"])
+    wide = isinstance(low, float) and isinstance(high, float) and low <= 1 and high >= ENORMOUS
+    return True if wide and is_key(condition.this, table) else None
 
 
 def _compares(condition: exp.Expr, table: str) -> bool | None:
     """A comparison with a constant on one side: what it is of every row."""
-    key, left, right = condition.key, condition.this, condition.args.get("expression")
-    if key not in ("eq", "neq", *_TURNED):
-        return None
+    key, left, right = condition.key, condition.this, condition.expression
     if value_of(left) is not None and value_of(right) is None:
         key, left, right = _TURNED.get(key, key), right, left
     value, own = value_of(right), is_key(left, table)
@@ -204,15 +210,28 @@ def _compares(condition: exp.Expr, table: str) -> bool | None:
         below = {"gt": value + 1 <= least, "gte": value <= least}.get(key, value < least)
         surely = value >= ENORMOUS and own if key in ("lt", "lte") else below
         return key != "eq" if surely else None
-    if key in ("gt", "gte", "neq") and value == "" and own:
+    if value == "" and own and key in ("gt", "gte", "neq"):
         return True
-    made = _MADE.search(column_of(left)) is not None
-    found = _YEAR.match(value) if isinstance(value, str) else None
-    year = int(found[1]) if found is not None else None
-    if key in ("gt", "gte"):
-        return True if made and year is not None and year <= _LONG_AGO else None
-    later = name_of(right) in _NOW if year is None else year >= _FAR
-    return True if key in ("lt", "lte") and made and later else None
+    made = key in _TURNED and _MADE.search(column_of(left)) is not None
+    return True if made and _is_beyond(key in ("lt", "lte"), right, value) else None
+
+
+def _is_beyond(later: bool, right: Any, value: str | None) -> bool:
+    """Whether a date is before all rows, or `later` than all of them."""
+    found = _YEAR.match(value) if value is not None else None
+    if found is None:
+        return later and name_of(right) in _NOW
+    return int(found[1]) >= _FAR if later else int(found[1]) <= _LONG_AGO
+
+
+_ALWAYS: Final[dict[str, Callable[[exp.Expr, str], bool | None]]] = {
+    **dict.fromkeys(("like", "ilike", "regexplike", "similarto"), _matches),
+    **dict.fromkeys(("eq", "neq", *_TURNED), _compares),
+    "is": _is_null,
+    "in": _among,
+    "between": _spans,
+}
+"""What tells of a kind of condition whether it is the same for every row."""
 
 
 def _at_least(node: Any, own: bool) -> float:

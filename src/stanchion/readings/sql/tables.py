@@ -148,8 +148,8 @@ def _changed(piece: Piece) -> list[str]:
 
 def forgets(piece: Piece) -> bool:
     """Whether a statement lets rows go by themselves, or keeps what was deleted for no time."""
-    dotted = any("." in word and len(word) > 1 for word in piece.words)
-    words = [part for word in piece.words for part in word.split(".")] if dotted else piece.words
+    words = [part for word in piece.words for part in (word.split(".") if word != "." else ".")]
+    dotted = len(words) > len(piece.words)
     if "DRY" in words:
         return False
     for at, word in enumerate(words):
@@ -158,12 +158,13 @@ def forgets(piece: Piece) -> bool:
             return "SET" in words[:at] or "MODIFY" in words[:at]
         if word in _RETAINING and not dotted and _is_short(piece, at, word):
             return True
-    return any(
-        (name := str(piece.tokens[at].text).upper().rpartition(".")[2]) in _RETAINING
-        and _is_short(piece, at, name)
-        for at, word in enumerate(piece.words)
-        if word == TEXT
-    )
+    return any(_names_short(piece, at) for at, word in enumerate(piece.words) if word == TEXT)
+
+
+def _names_short(piece: Piece, at: int) -> bool:
+    """Whether a setting that is written as a text is followed by a value that is no time at all."""
+    name = str(piece.tokens[at].text).upper().rpartition(".")[2]
+    return name in _RETAINING and _is_short(piece, at, name)
 
 
 def _is_short(piece: Piece, at: int, word: str) -> bool:
