@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 from typing import Final
@@ -82,7 +82,8 @@ def is_pure(name: str) -> bool:
 @cache
 def _pure() -> frozenset[str]:
     """What is listed here, and what the parser knows as a function of some dialect."""
-    known = [WORDS["pure functions"], exp.FUNCTION_BY_NAME]
+    known: list[Iterable[str]] = [exp.FUNCTION_BY_NAME]
+    known += [words for title, words in WORDS.items() if title.startswith("pure functions")]
     known += [Dialect.get_or_raise(dialect).parser_class.FUNCTIONS for dialect in DIALECTS]
     names = {name.lower() for each in known for name in each}
     return frozenset(

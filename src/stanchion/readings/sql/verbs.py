@@ -36,7 +36,7 @@ _SCOPES: Final = listed("SESSION LOCAL @@SESSION @@LOCAL GLOBAL PERSIST PERSIST_
 _PLACE: Final = regex(r"\{([a-z ]+)\}")
 
 
-class Rule(NamedTuple):
+class VerbRule(NamedTuple):
     """What a statement does, and how it is called, where an expression matches what is behind its
     first word."""
 
@@ -45,7 +45,7 @@ class Rule(NamedTuple):
     verb: str
 
 
-def _rules(table: str) -> Iterator[tuple[str, list[Rule]]]:
+def _rules(table: str) -> Iterator[tuple[str, list[VerbRule]]]:
     """The rules of a table, by the first words they are for."""
     lists = {name: "|".join(sorted(words)).replace("*", r"\S*") for name, words in WORDS.items()}
     head, *parts = re.split(r"(?m)^\[(.+)\]\n", table)
@@ -57,7 +57,7 @@ def _rules(table: str) -> Iterator[tuple[str, list[Rule]]]:
                 does, _, rest = line.partition(" ")
                 pattern, _, verb = rest.strip().partition(" => ")
                 whole = _PLACE.sub(lambda found: lists[found[1]], pattern)
-                rules.append(Rule(Does[does], regex(rf"(?:{whole})(?!\S)"), verb))
+                rules.append(VerbRule(Does[does], regex(rf"(?:{whole})(?!\S)"), verb))
         yield from [(first, rules) for first in firsts.split()]
 
 
