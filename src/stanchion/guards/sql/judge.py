@@ -74,7 +74,7 @@ class Charge(NamedTuple):
     args: tuple[str | int, ...]
 
 
-class ToolPlace(NamedTuple):
+class SqlPlace(NamedTuple):
     """What is known of a tool by its name: which of its arguments may be SQL, in which dialect, and
     whether it runs commands or code."""
 
@@ -173,14 +173,14 @@ class Judge:
                 if text not in expected and _is_sql(text, limits):
                     yield text
 
-    def _place_of(self, tool: str) -> ToolPlace:
+    def _place_of(self, tool: str) -> SqlPlace:
         if self._tools is not None:
             wanted = self._arguments if tool in self._tools else frozenset[str]()
         else:
             wanted = self._arguments if self._named or runs_sql(tool) else SAYING
             if not self._named and surely_runs_sql(tool):
                 wanted |= SURELY
-        return ToolPlace(wanted, self._dialect(tool), runner_of(tool).runs or runs_cells(tool))
+        return SqlPlace(wanted, self._dialect(tool), runner_of(tool).runs or runs_cells(tool))
 
     def _dialect(self, tool: str) -> str | None:
         """The dialect of a tool: what is said of it, of all, or by its name."""

@@ -91,7 +91,8 @@ _VARYING: Final = regex(r"""(?i)["`\[\]\\#${}@]|--|/\*|&'|(?<![\w'])(?:[benqrux]
 """What dialects cut into words differently; a text without it has the same words in all of them."""
 
 _CHANGING: Final = regex(
-    rf"(?i)\b(?:{'|'.join(sorted(WORDS['changing']))}|EXECUTE|CALL|COPY|LOAD|REPLACE|ATTACH|PRAGMA)\b"
+    r"(?i)\b(?:"
+    rf"{'|'.join(sorted(WORDS['changing']))}|EXECUTE|CALL|COPY|LOAD|REPLACE|ATTACH|PRAGMA)\b"
 )
 
 
