@@ -49,6 +49,10 @@ LOCK TABLE t
 SELECT * FROM t FOR UPDATE
 REINDEX TABLE t
 UPDATE STATISTICS t
+PRAGMA foreign_keys = 1
+PRAGMA journal_mode = 'wal'
+PRAGMA synchronous = 2
+PRAGMA trusted_schema = 0
 """,
     Does.CALL: "CALL tidy(1)\nEXEC tidy 1\nEXECUTE p\nWAITFOR DELAY '0:0:5'\nDO SLEEP(5)",
     Does.WRITE: """
@@ -103,6 +107,9 @@ SET sql_mode = 'ANSI'
 SET standard_conforming_strings = off
 PRAGMA writable_schema = 1
 PRAGMA main.journal_mode = DELETE
+PRAGMA trusted_schema = 1
+PRAGMA foreign_keys = 0
+PRAGMA foreign_keys = 'on or so'
 START REPLICA
 """,
     Does.PRIVILEGE: """

@@ -186,7 +186,11 @@ def _statement(piece: Piece, view: _View) -> Statement:
 def _said(piece: Piece, view: _View) -> Statement:
     """A statement by what its first words say."""
     words, first = piece.words, first_word(piece.words)
-    said = said_by(piece.spelled() if first in ("SET", "RESET", "USE") else words)
+    if first in ("SET", "RESET", "USE"):
+        words = piece.spelled()
+    elif first == "PRAGMA":
+        words = [token.text.upper() for token in piece.tokens]
+    said = said_by(words)
     if said is None:
         return Statement(Does.UNKNOWN, shown(first), why="it begins with nothing that is known")
     does, _ = said
