@@ -47,18 +47,23 @@ class VerbRule(NamedTuple):
 
 def _rules(table: str) -> Iterator[tuple[str, list[VerbRule]]]:
     """The rules of a table, by the first words they are for."""
-    lists = {name: "|".join(sorted(words)).replace("*", r"\S*") for name, words in WORDS.items()}
     head, *parts = re.split(r"(?m)^\[(.+)\]\n", table)
-    lists |= dict(re.findall(r"(?m)^(\w+) := (.*)$", head))
+    named = dict(re.findall(r"(?m)^(\w+) := (.*)$", head))
     for firsts, body in zip(parts[::2], parts[1::2], strict=True):
         rules = []
         for line in body.splitlines():
             if line and not line.startswith("#"):
                 does, _, rest = line.partition(" ")
                 pattern, _, verb = rest.strip().partition(" => ")
-                whole = _PLACE.sub(lambda found: lists[found[1]], pattern)
+                whole = _PLACE.sub(lambda found: _meant(found[1], named), pattern)
                 rules.append(VerbRule(Does[does], regex(rf"(?:{whole})(?!\S)"), verb))
         yield from [(first, rules) for first in firsts.split()]
+
+
+def _meant(name: str, named: dict[str, str]) -> str:
+    """What a name in braces stands for."""
+    words = "" if name in named else "|".join(sorted(WORDS[name])).replace("*", r"\S*")
+    return named.get(name, words)
 
 
 _TABLE: Final = get_data("stanchion.readings.sql", "verbs.txt")
