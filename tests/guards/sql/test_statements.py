@@ -22,6 +22,8 @@ COPY t TO STDOUT
 FETCH NEXT FROM c
 SELECT REPLACE(a, 'x', 'y'), TRUNCATE(b, 2), t.update FROM t
 SELECT COUNT(*) INTO @n FROM t
+EXEC sp_help 'orders'
+EXEC sp_columns @table_name = 'orders'
 """
 
 KINDS: dict[Does, str] = {
@@ -54,7 +56,15 @@ PRAGMA journal_mode = 'wal'
 PRAGMA synchronous = 2
 PRAGMA trusted_schema = 0
 """,
-    Does.CALL: "CALL tidy(1)\nEXEC tidy 1\nEXECUTE p\nWAITFOR DELAY '0:0:5'\nDO SLEEP(5)",
+    Does.CALL: """
+CALL tidy(1)
+EXEC tidy 1
+EXEC mine.sp_help 1
+EXEC @a = sp_help
+EXECUTE p
+WAITFOR DELAY '0:0:5'
+DO SLEEP(5)
+""",
     Does.WRITE: """
 INSERT INTO t VALUES (1)
 UPDATE t SET a = 1 WHERE id = 1

@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from stanchion.kernel.sizes import Limits
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.blocks import (
     body_of,
     is_call,
@@ -49,6 +50,9 @@ _CLIENTS: Final = {
     "\\": listed("D DT DN DU DF DI DV DX DP DS DM L Z SF SV TIMING X CONNINFO ENCODING"),
 }
 """Commands of clients that only show something."""
+
+_TELLING: Final = WORDS["procedures that tell"]
+"""Procedures of T-SQL's servers that only tell something."""
 
 MAX_INNER: Final = 2
 MAX_WITHIN: Final = 4
@@ -326,7 +330,8 @@ def _called(piece: Piece, view: _View) -> Statement:
         if is_name(word)
     ]
     own = tuple([name for name in names if effect_of(name, view.dialect)] or names[-1:])
-    return Statement(Does.CALL, first_word(words), calls=own)
+    tells = words[0] == "EXEC" and piece.words[2:3] != ["."] and names[:1] and names[0] in _TELLING
+    return Statement(Does.READ if tells else Does.CALL, first_word(words), calls=own)
 
 
 def _done(piece: Piece, view: _View) -> Statement:
