@@ -31,17 +31,23 @@ def folded(piece: Piece, at: int, known: dict[str, str]) -> str | None:
     """The text that an expression gives which begins at a place, by the texts that variables are
     `known` to have; none where nothing of its beginning is known."""
     words = piece.words
-    made: list[str] = []
-    while at < len(words) and len(made) < _FEW:
-        part, after = _operand(piece, at, known)
-        if not made and part is None:
-            return None
-        made.append(UNKNOWN if part is None else part)
-        at = after
-        if at >= len(words) or words[at] not in JOINING:
+    parts: list[str | None] = []
+    while len(parts) < _FEW and (not parts or not JOINING.isdisjoint(words[at : at + 1])):
+        at += bool(parts)
+        if at >= len(words):
             break
-        at += 1
-    return "".join(made) if made else None
+        part, at = _operand(piece, at, known)
+        if part is None and not parts:
+            return None
+        parts.append(part)
+    return _joined(parts)
+
+
+def _joined(parts: list[str | None]) -> str | None:
+    """A text of parts; none where nothing of its beginning is known."""
+    if not parts or parts[0] is None:
+        return None
+    return "".join([UNKNOWN if part is None else part for part in parts])
 
 
 def assigned(piece: Piece, known: dict[str, str]) -> None:
@@ -96,12 +102,7 @@ def _called(name: str, inner: Piece, known: dict[str, str]) -> str | None:
     if name in _SAME:
         return folded(inner, 0, known)
     if name in _CONCATS:
-        parts = [folded(part, 0, known) for part in _arguments(inner)]
-        return (
-            None
-            if parts[0] is None
-            else "".join([UNKNOWN if part is None else part for part in parts])
-        )
+        return _joined([folded(part, 0, known) for part in _arguments(inner)])
     if name in _FORMATS and inner.words[0] == TEXT:
         text = str(inner.tokens[0].text)
         given = [folded(part, 0, known) for part in _arguments(inner)[1:]]
@@ -168,17 +169,15 @@ def hidden_verb(words: list[str]) -> int:
     ddl = first in ("CREATE", "ALTER", "COMMENT", "RENAME")
     if ddl and made_by(words) not in _ALONE:
         return 0
+    before = _BEFORE_IN_DDL if ddl else _BEFORE
     beginning = BEGINNING - _PARTS.get(first, frozenset())
     depth = 0
     for at, word in enumerate(words):
         depth += (word == "(") - (word == ")")
-        begins = word.partition(" ")[0]
-        if depth > 0 or not at or begins not in beginning or (at == 1 and first in _NAMING):
+        if depth > 0 or not at or word.partition(" ")[0] not in beginning:
             continue
-        if (
-            words[at - 1] in (_BEFORE_IN_DDL if ddl else _BEFORE)
-            or "".join(words[at + 1 : at + 2]) in _AFTER
-        ):
+        named = (at == 1 and first in _NAMING) or words[at - 1] in before
+        if named or not _AFTER.isdisjoint(words[at + 1 : at + 2]):
             continue
         return at
     return 0
