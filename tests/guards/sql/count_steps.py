@@ -32,9 +32,7 @@ def main() -> None:
     import sqlglot.parser
     from sqlglot.errors import SqlglotError
 
-    from stanchion.readings.sql.comments import Unread
-    from stanchion.readings.sql.lexer import BREAKING, reader_of
-    from stanchion.readings.sql.limits import work_of
+    from stanchion.readings.sql.lexer import BREAKING, Unread, reader_of, work_of
 
     assert str(sqlglot.parser.__file__).endswith(".py")
     steps, limit = 0, sys.maxsize

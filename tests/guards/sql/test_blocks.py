@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from stanchion.readings.sql.recognise import classify
 from stanchion.readings.sql.statement import Does, Statement, severity
-from stanchion.readings.sql.view import classify
 
 
 def worst(text: str, dialect: str | None) -> Statement:

@@ -17,9 +17,9 @@ from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.readings import read
+from stanchion.readings.sql.recognise import classify
 from stanchion.readings.sql.statement import Does
 from stanchion.readings.sql.verbs import KNOWN, SIMPLE
-from stanchion.readings.sql.view import classify
 from tests.properties.examples import sample
 
 RUN = RunInfo("r")

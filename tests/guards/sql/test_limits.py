@@ -16,11 +16,8 @@ from typing import Final
 import pytest
 
 from stanchion.kernel.sizes import LIMITS
-from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.lexer import reader_of
-from stanchion.readings.sql.limits import STEPS_A_TOKEN, work_of
-from stanchion.readings.sql.recognise import is_sql
-from stanchion.readings.sql.view import classify
+from stanchion.readings.sql.lexer import STEPS_A_TOKEN, Unread, reader_of, work_of
+from stanchion.readings.sql.recognise import classify, is_sql
 from tests.guards.sql.shapes import BEGINNINGS, LONG, NESTED, PIECES, long
 from tests.guards.steps import steps_of
 

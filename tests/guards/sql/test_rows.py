@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.readings.sql.view import classify
+from stanchion.readings.sql.recognise import classify
 
 PICKING = """
 id = 5

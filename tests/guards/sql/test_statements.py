@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 from stanchion.guards.sql import Does, Statement
-from stanchion.readings.sql.view import classify
+from stanchion.readings.sql.recognise import classify
 
 READS = """
 SELECT a FROM t
@@ -22,6 +22,8 @@ COPY t TO STDOUT
 FETCH NEXT FROM c
 SELECT REPLACE(a, 'x', 'y'), TRUNCATE(b, 2), t.update FROM t
 SELECT COUNT(*) INTO @n FROM t
+EXEC sp_help 'orders'
+EXEC sp_columns @table_name = 'orders'
 """
 
 KINDS: dict[Does, str] = {
@@ -49,8 +51,20 @@ LOCK TABLE t
 SELECT * FROM t FOR UPDATE
 REINDEX TABLE t
 UPDATE STATISTICS t
+PRAGMA foreign_keys = 1
+PRAGMA journal_mode = 'wal'
+PRAGMA synchronous = 2
+PRAGMA trusted_schema = 0
 """,
-    Does.CALL: "CALL tidy(1)\nEXEC tidy 1\nEXECUTE p\nWAITFOR DELAY '0:0:5'\nDO SLEEP(5)",
+    Does.CALL: """
+CALL tidy(1)
+EXEC tidy 1
+EXEC mine.sp_help 1
+EXEC @a = sp_help
+EXECUTE p
+WAITFOR DELAY '0:0:5'
+DO SLEEP(5)
+""",
     Does.WRITE: """
 INSERT INTO t VALUES (1)
 UPDATE t SET a = 1 WHERE id = 1
@@ -103,6 +117,9 @@ SET sql_mode = 'ANSI'
 SET standard_conforming_strings = off
 PRAGMA writable_schema = 1
 PRAGMA main.journal_mode = DELETE
+PRAGMA trusted_schema = 1
+PRAGMA foreign_keys = 0
+PRAGMA foreign_keys = 'on or so'
 START REPLICA
 """,
     Does.PRIVILEGE: """
@@ -222,3 +239,34 @@ def test_statements_are_numbered() -> None:
     found = classify("SELECT 1; ; DELETE FROM t WHERE id = 1; -- end")
     assert [(one.at, one.does) for one in found] == [(1, Does.READ), (2, Does.WRITE)]
     assert classify(" ; -- nothing") == ()
+
+
+KNOWN_FUNCTIONS = """
+mysql|SELECT WEEKDAY(created_at), ST_Distance_Sphere(a, b), INET6_NTOA(ip) FROM t
+clickhouse|SELECT toUInt8(a), toStartOfWeek(at), uniqExact(b), multiIf(a > 1, 2, 3) FROM t
+clickhouse|SELECT domain(url), JSONExtractInt(j, 'a'), arrayJoin(xs) FROM t
+postgres|SELECT date_part('year', at), pg_blocking_pids(1), st_dwithin(a, b, 5), unaccent(n) FROM t
+tsql|SELECT CHECKSUM(a), STDEVP(b) FROM t
+oracle|SELECT FROM_TZ(a, 'UTC'), TO_CLOB(b) FROM t
+snowflake|SELECT OBJECT_PICK(a, 'b'), AS_INTEGER(c), HAVERSINE(1, 2, 3, 4) FROM t
+bigquery|SELECT NET.IP_FROM_STRING(ip), ST_GEOGPOINT(a, b) FROM t
+duckdb|SELECT list_sum(a), strip_accents(b), epoch_us(c) FROM t
+spark|SELECT percentile_approx(a, 0.5), monotonically_increasing_id() FROM t
+trino|SELECT url_extract_host(u), map_agg(a, b) FROM t
+redshift|SELECT json_extract_array_element_text(j, 0) FROM t
+"""
+
+
+@pytest.mark.parametrize("line", KNOWN_FUNCTIONS.split("\n")[1:-1])
+def test_functions_of_each_dialect_are_known(line: str) -> None:
+    dialect, _, text = line.partition("|")
+    assert [one.unknown for one in classify(text, dialect)] == [()]
+    assert [one.unknown for one in classify(text)] == [()]
+
+
+@pytest.mark.parametrize(
+    "call", ["ts_rewrite(a, b)", "get_raw_page(a)", "dictGet(a)", "my_own(a)", "shop.weekday(a)"]
+)
+def test_what_a_function_does_is_unknown(call: str) -> None:
+    name = call.partition("(")[0].lower()
+    assert classify(f"VALUES ({call})", "postgres")[0].unknown == (name,)

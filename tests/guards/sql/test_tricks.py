@@ -6,7 +6,7 @@ import pytest
 
 from stanchion.guards.sql import Does
 from stanchion.readings.sql.dialect import dialect_said_by
-from stanchion.readings.sql.view import classify
+from stanchion.readings.sql.recognise import classify
 
 HIDDEN = {
     "mysql": [

@@ -18,6 +18,7 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
+from stanchion.readings.sql.statement import PARSING
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
@@ -107,7 +108,6 @@ class Sql(Choices, frozen=True, dict=True):
     @cached_property
     def _judge(self) -> Judge:
         from stanchion.guards.sql.judge import Judge
-        from stanchion.readings.sql.lexer import PARSING
 
         if "_quiet" in self.__dict__:
             self.__dict__["_quiet"]("sqlglot", PARSING.get)

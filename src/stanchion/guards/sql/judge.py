@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import lru_cache
-from itertools import chain
+from collections.abc import Callable, Iterator
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.guards.sql.choices import BY_RISK, FOUND, Choices
@@ -17,7 +16,7 @@ from stanchion.kernel.sizes import Limits
 from stanchion.readings import Reading
 from stanchion.readings.commands.roles import COMMAND, role_of
 from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.sql.clients import given_by, given_by_code
+from stanchion.readings.sql.clients import Given, given_by, given_by_code
 from stanchion.readings.sql.dialect import dialect_said_by
 from stanchion.readings.sql.fragments import shape_of
 from stanchion.readings.sql.places import (
@@ -27,17 +26,14 @@ from stanchion.readings.sql.places import (
     begins_with_verb as is_statement,
     carries_texts,
     looks_like_sql,
+    may_be_sql,
     runs_cells,
     runs_sql,
     surely_runs_sql,
     texts_in,
     values_named,
 )  # fmt: skip
-from stanchion.readings.sql.pure import CHANGES
-from stanchion.readings.sql.recognise import is_sql
-from stanchion.readings.sql.statement import Does, Statement
-from stanchion.readings.sql.tables import SECRET
-from stanchion.readings.sql.view import REMEMBERED_CHARS, classify
+from stanchion.readings.sql.statement import CHANGES, REMEMBERED_CHARS, SECRET, Does, Statement
 
 _NAMED: Final = {
     Does.UPKEEP: "write",
@@ -53,11 +49,38 @@ DENIED: Final = "is on the list of what nobody touches"
 UNLISTED: Final = "is not on the list of what may be touched"
 
 
+Readings = tuple[
+    Callable[[str, str | None, Limits], tuple[Statement, ...]], Callable[[str, Limits], bool]
+]
+
+
+@cache
+def readings() -> Readings:
+    """What says what a text of SQL does, and whether a text is SQL. Both have the parser imported,
+    which takes long: nobody asks for them before there is a text that may be SQL."""
+    from stanchion.readings.sql.recognise import classify, is_sql
+
+    return classify, is_sql
+
+
+def _is_sql(text: str, limits: Limits) -> bool:
+    return may_be_sql(text) and readings()[1](text, limits)
+
+
 class Charge(NamedTuple):
     """One thing that is found, and the words for it."""
 
     what: str
     args: tuple[str | int, ...]
+
+
+class SqlPlace(NamedTuple):
+    """What is known of a tool by its name: which of its arguments may be SQL, in which dialect, and
+    whether it runs commands or code."""
+
+    arguments: frozenset[str]
+    dialect: str | None
+    runs: bool
 
 
 def charges(statements: tuple[Statement, ...]) -> Iterator[Charge]:
@@ -67,63 +90,24 @@ def charges(statements: tuple[Statement, ...]) -> Iterator[Charge]:
     for one in statements:
         if one.why:
             yield Charge("unclear", (one.at, one.why))
-        named = _NAMED.get(one.does)
-        if named is not None:
-            yield Charge(named, (one.at, one.verb))
+        if one.does in _NAMED:
+            yield Charge(_NAMED[one.does], (one.at, one.verb))
             if read and one.does > Does.UPKEEP:
                 yield Charge("stacked", (one.at, one.verb))
         if not one.bounded:
-            yield Charge(
-                "unbounded", (one.at, one.verb, ", ".join(one.writes) if one.writes else "a table")
-            )
+            tables = ", ".join(one.writes) if one.writes else "a table"
+            yield Charge("unbounded", (one.at, one.verb, tables))
         read = read or one.does is Does.READ
-
-
-def function_charges(
-    statements: tuple[Statement, ...], allowed: Names, denied: Names, only_reads: bool
-) -> Iterator[Charge]:
-    """Functions that do more than compute, and those that are denied. What changes the server's own
-    state, such as the next number of a sequence, is a part of writing. Where only reads are allowed
-    a function of which nobody knows what it does is a doubt."""
-    for one in statements:
-        for name, what in one.effects:
-            if name not in allowed and (only_reads or what != CHANGES):
-                yield Charge("function", (one.at, name, what))
-        if only_reads:
-            for name in one.unknown:
-                if name not in allowed:
-                    yield Charge(
-                        "unclear", (one.at, f"it calls `{name}`, and nobody knows what that does")
-                    )
-        if denied.exact or denied.globs:
-            for name in one.calls:
-                if name in denied or name.rpartition(".")[2] in denied:
-                    yield Charge("function", (one.at, name, DENIED))
-
-
-def table_charges(
-    statements: tuple[Statement, ...], allowed: Names | None, denied: Names
-) -> Iterator[Charge]:
-    """Tables that are denied, by any part of their name; and those that are not allowed, by their
-    name as written."""
-    for one in statements:
-        tables = (*one.reads, *one.writes)
-        for name in tables:
-            if any(tail in denied for tail in _tails(name)):
-                yield Charge("table", (one.at, name, DENIED))
-            elif allowed is not None and name not in allowed:
-                yield Charge("table", (one.at, name, UNLISTED))
-        for name in one.secrets:
-            if allowed is None or name not in allowed:
-                yield Charge("table", (one.at, name, SECRET))
-        if allowed is not None and not tables and one.does > Does.UPKEEP:
-            yield Charge("table", (one.at, one.verb, "names no table that could be on the list"))
 
 
 def _tails(name: str) -> list[str]:
     """A name and what is left of it without its schema and its database."""
     parts = name.split(".")
     return [".".join(parts[at:]) for at in range(len(parts))]
+
+
+def _lowered(patterns: tuple[str, ...]) -> Names:
+    return names([pattern.lower() for pattern in patterns])
 
 
 class Judge:
@@ -133,11 +117,8 @@ class Judge:
         self._guard = guard
         self._named = guard.tools is not None or guard.arguments is not None
         self._tools = None if guard.tools is None else names(guard.tools)
-        self._arguments = (
-            USUAL
-            if guard.arguments is None
-            else frozenset([name.lower() for name in guard.arguments])
-        )
+        own = guard.arguments
+        self._arguments = USUAL if own is None else frozenset([name.lower() for name in own])
         self._allowed_tables = None if guard.allow_tables is None else _lowered(guard.allow_tables)
         self._denied_tables = _lowered(guard.deny_tables)
         self._allowed_functions = _lowered(guard.allow_functions)
@@ -151,109 +132,122 @@ class Judge:
         """The worst that is to be said of a call: of its own SQL, and of what its commands give to
         a database."""
         event, limits = reading.event, reading.reader.limits
-        dialect = self._place(event.tool)[1]
+        place = self._place(event.tool)
         worst: Finding | None = None
         judged = False
-        for text in self._texts(event, limits):
+        for text in self._texts(event, place.arguments, limits):
             judged = True
             judge = self._known if len(text) <= REMEMBERED_CHARS else self._worst
-            worst = worse(worst, judge(text, dialect, event.risk, limits))
-        if not self._named and (
-            self._place(event.tool)[2] or any(role_of(name) & COMMAND for name in event.args)
-        ):
-            runs, found = self._given(reading)
-            judged = judged or runs
-            worst = worse(worst, found)
-        if not judged and self._fragments is not None:
-            return self._fragment(event)
-        return worst
+            worst = worse(worst, judge(text, place.dialect, event.risk, limits))
+        runs = place.runs or any(role_of(name) & COMMAND for name in event.args)
+        if runs and not self._named:
+            given = self._given(reading)
+            judged = judged or bool(given)
+            for text, dialect in given:
+                plain = is_statement(text)
+                found = self._known(text, dialect, event.risk, limits) if plain else None
+                # What is unclear may be a text for something else.
+                if found is not None and found.code != "sql.unclear":
+                    worst = worse(worst, found)
+        return worst if judged else self._fragment(event)
 
-    def _given(self, reading: Reading[ToolCall]) -> tuple[bool, Finding | None]:
-        """Whether a call runs a client, and the worst of what it gives to one. What is unclear
-        there may be a text for something else: commands are judged by those who know them."""
-        event, limits = reading.event, reading.reader.limits
+    def _given(self, reading: Reading[ToolCall]) -> list[Given]:
+        """What a call's commands and code give to a database."""
+        limits = reading.reader.limits
         given = [each for command in reading.commands for each in given_by(command.text, limits)]
-        if runs_cells(event.tool):
-            given += [each for _, text in texts_in(event.args) for each in given_by_code(text)]
-        worst: Finding | None = None
-        for text, dialect in given:
-            found = self._known(text, dialect, event.risk, limits) if is_statement(text) else None
-            if found is not None and found.code != "sql.unclear":
-                worst = worse(worst, found)
-        return bool(given), worst
+        if runs_cells(reading.event.tool):
+            texts = texts_in(reading.event.args)
+            given += [each for _, text in texts for each in given_by_code(text)]
+        return given
 
-    def _texts(self, event: ToolCall, limits: Limits) -> Iterator[str]:
+    def _texts(self, event: ToolCall, wanted: frozenset[str], limits: Limits) -> Iterator[str]:
         """The texts of a call that are SQL: what was named as SQL, what looks like it where it is
         expected, and what is plainly SQL wherever it stands."""
-        wanted = self._place(event.tool)[0]
-        expected = dict.fromkeys(
-            [text for _, text in values_named(event.args, wanted) if isinstance(text, str)]
-        )
+        expected = dict.fromkeys(values_named(event.args, wanted))
         surely = surely_runs_sql(event.tool)
-        yield from [
-            text
-            for text in expected
-            if self._named or looks_like_sql(text, surely) or is_sql(text, limits)
-        ]
+        for text in expected:
+            if self._named or looks_like_sql(text, surely) or _is_sql(text, limits):
+                yield text
         if not self._named and not carries_texts(event.tool):
-            yield from [
-                text
-                for _, text in texts_in(event.args)
-                if text not in expected and is_sql(text, limits)
-            ]
+            for _, text in texts_in(event.args):
+                if text not in expected and _is_sql(text, limits):
+                    yield text
 
-    def _place_of(self, tool: str) -> tuple[frozenset[str], str | None, bool]:
-        """The arguments of a tool that may be SQL, their dialect, and whether it runs commands or
-        code."""
+    def _place_of(self, tool: str) -> SqlPlace:
         if self._tools is not None:
             wanted = self._arguments if tool in self._tools else frozenset[str]()
         else:
             wanted = self._arguments if self._named or runs_sql(tool) else SAYING
             if not self._named and surely_runs_sql(tool):
                 wanted |= SURELY
-        return wanted, self._dialect(tool), runner_of(tool).runs or runs_cells(tool)
+        return SqlPlace(wanted, self._dialect(tool), runner_of(tool).runs or runs_cells(tool))
 
     def _dialect(self, tool: str) -> str | None:
         """The dialect of a tool: what is said of it, of all, or by its name."""
         given = self._guard.dialects
-        if given is not None:
-            for pattern, dialect in given.items():
-                if pattern == tool or glob(pattern, tool):
-                    return dialect
+        for pattern, dialect in () if given is None else given.items():
+            if pattern == tool or glob(pattern, tool):
+                return dialect
         return self._guard.dialect if self._guard.dialect is not None else dialect_said_by(tool)
 
     def _worst(self, text: str, dialect: str | None, risk: Risk, limits: Limits) -> Finding | None:
         """The worst of one text; of equally bad things the weightiest, and of those the first."""
-        statements = classify(text, dialect, limits)
+        statements = readings()[0](text, dialect, limits)
+        found = [*charges(statements)]
+        for one in statements:
+            found += [*self._functions(one), *self._tables(one)]
+        chosen = (
+            self._actions
+            if "unclear" in self._actions
+            else {"unclear": BY_RISK[risk]} | self._actions
+        )
+        said = [each for each in found if each.what in chosen]
+        if not said:
+            return None
+        worst = max(said, key=lambda each: (chosen[each.what], -FOUND.index(each.what)))
+        about = _about(worst.args, [one for one in statements if one.at == worst.args[0]])
+        return Finding(chosen[worst.what], f"sql.{worst.what}", worst.args, about=about)
+
+    def _functions(self, one: Statement) -> Iterator[Charge]:
+        """Functions that do more than compute, and those that are denied. What changes the server's
+        own state, such as the next number of a sequence, is a part of writing. Where only reads are
+        allowed a function of which nobody knows what it does is a doubt."""
         only_reads = self._guard.level == "read_only"
-        worst: Finding | None = None
-        weight = len(FOUND)
-        for what, args in chain(
-            charges(statements),
-            function_charges(
-                statements, self._allowed_functions, self._denied_functions, only_reads
-            ),
-            table_charges(statements, self._allowed_tables, self._denied_tables),
-        ):
-            action = self._actions.get(what, BY_RISK[risk] if what == "unclear" else None)
-            if action is None:
-                continue
-            own = FOUND.index(what)
-            if worst is None or action > worst.action or (action == worst.action and own < weight):
-                about = _about(args, [one for one in statements if one.at == args[0]])
-                worst, weight = Finding(action, f"sql.{what}", args, about=about), own
-        return worst
+        denied = self._denied_functions
+        for name, what in one.effects:
+            if name not in self._allowed_functions and (only_reads or what != CHANGES):
+                yield Charge("function", (one.at, name, what))
+        for name in one.unknown if only_reads else ():
+            if name not in self._allowed_functions:
+                why = f"it calls `{name}`, and nobody knows what that does"
+                yield Charge("unclear", (one.at, why))
+        for name in one.calls if denied.exact or denied.globs else ():
+            if name in denied or name.rpartition(".")[2] in denied:
+                yield Charge("function", (one.at, name, DENIED))
+
+    def _tables(self, one: Statement) -> Iterator[Charge]:
+        """Tables that are denied, by any part of their name; and those that are not allowed, by
+        their name as written."""
+        allowed = self._allowed_tables
+        tables = (*one.reads, *one.writes)
+        for name in tables:
+            if any(tail in self._denied_tables for tail in _tails(name)):
+                yield Charge("table", (one.at, name, DENIED))
+            elif allowed is not None and name not in allowed:
+                yield Charge("table", (one.at, name, UNLISTED))
+        for name in one.secrets:
+            if allowed is None or name not in allowed:
+                yield Charge("table", (one.at, name, SECRET))
+        if allowed is not None and not tables and one.does > Does.UPKEEP:
+            yield Charge("table", (one.at, one.verb, "names no table that could be on the list"))
 
     def _fragment(self, event: ToolCall) -> Finding | None:
-        for name, text in texts_in(event.args):
-            shape = shape_of(text)
-            if shape and self._fragments is not None:
-                return Finding(self._fragments, "sql.fragment", (name, shape))
+        if self._fragments is not None:
+            for name, text in texts_in(event.args):
+                shape = shape_of(text)
+                if shape:
+                    return Finding(self._fragments, "sql.fragment", (name, shape))
         return None
-
-
-def _lowered(patterns: tuple[str, ...]) -> Names:
-    return names([pattern.lower() for pattern in patterns])
 
 
 def _about(args: tuple[str | int, ...], statements: list[Statement]) -> str:

@@ -9,50 +9,60 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dynamic import BEGINNING
-from stanchion.readings.sql.lexer import NAME, TEXT, Piece
+from stanchion.readings.sql.lexer import Piece, is_name
+from stanchion.readings.sql.statement import TEXT
 from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, made_by
 from stanchion.readings.word_lists import listed
 
 MOST: Final = 64
 """How many words that steer are taken off one statement."""
 
-OPENING: Final = listed(
-    "IF WHILE FOR LOOP REPEAT ELSE ELSIF ELSEIF ELSEIF EXCEPTION WHEN FOREACH CASE"
-)
-"""Words that steer and that no statement begins with outside of a block."""
 _TO_THEN: Final = listed("IF ELSIF ELSEIF WHEN CASE")
 _TO_LOOP: Final = listed("WHILE FOR FOREACH")
-_ALONE: Final = listed("LOOP REPEAT ELSE EXCEPTION ATOMIC")
+OPENING: Final = _TO_THEN | _TO_LOOP | listed("LOOP REPEAT ELSE EXCEPTION DECLARE")
+"""Words that steer and that no statement begins with outside of a block."""
 QUIET: Final = WORDS["quiet"]
 """First words of statements that change nothing that others see."""
-_ENDS: Final = listed("TRY CATCH IF LOOP CASE WHILE FOR REPEAT")
-_TRANSACTION: Final = listed(
-    "TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE CONCURRENT NOT DISTRIBUTED"
-)
+_TRANSACTION: Final = WORDS["beginnings of transactions"]
 _STARTING: Final = (
     (KNOWN - {"(", "FROM", "TABLE", "END", "VALUES"})
     | (QUIET - {"NULL", "OPEN", "CLOSE"})
     | {"BEGIN", "IF", "PERFORM"}
 )
+_STEERING: Final = regex(
+    rf"""(?x)
+      BEGIN\n(?:(?:TRY|CATCH|ATOMIC)\n|NOT\nATOMIC\n|(?!(?:{"|".join(_TRANSACTION)})\n)(?=[^\n]))
+    | END\n(?!(?:TRANSACTION|TRAN|WORK)\n)
+      (?:(?:TRY|CATCH|IF|LOOP|CASE|WHILE|FOR|REPEAT)\n|(?=(?:{"|".join(_STARTING)})\n)
+      |(?:"|[^\W\d]\w*)\n)
+    | <\n?<\n(?:[^\n]+\n){{0,5}}?>\n>\n
+    | [^\n]+\n:\n(?=(?:LOOP|BEGIN)\n)
+    | (?:LOOP|REPEAT|ELSE|EXCEPTION|ATOMIC)\n
+    """
+)
+"""Words that steer by themselves, each with a line's end behind it."""
+_FEW: Final = 16
 _ASSIGNED: Final = 6
 """How far an assignment's sign stands behind its first word."""
+
+_ROUTINES: Final = listed("FUNCTION PROCEDURE PROC TRIGGER EVENT PACKAGE")
+_UNASKED: Final = listed("TRIGGER EVENT RULE TASK")
+_LATER: Final = _UNASKED | listed("PROCEDURE FUNCTION ROUTINE")
+_BEFORE: Final = listed("AS DO BEGIN ROW INSTEAD ALSO IS THEN STATEMENT ATOMIC")
+_STARTS: Final = (BEGINNING - {"SET"}) | {"WITH", "BEGIN", "IF"}
+_PLAIN: Final = listed("PLPGSQL SQL TSQL MYSQL")
+"""Languages that bodies are read in."""
 
 
 def opens_block(words: list[str]) -> bool:
     """Whether a statement begins a block, so that what follows it may steer."""
-    first = words[0].partition(" ")[0]
+    first = first_word(words)
     if first == "BEGIN":
         return len(words) > 1 and words[1] not in _TRANSACTION
-    return (
-        first in OPENING
-        or first == "DECLARE"
-        or (first == "CREATE" and not _ROUTINES.isdisjoint(words[1:8]))
-    )
-
-
-_ROUTINES: Final = listed("FUNCTION PROCEDURE PROC TRIGGER EVENT PACKAGE")
+    return first in OPENING or (first == "CREATE" and not _ROUTINES.isdisjoint(words[1:8]))
 
 
 def steps(piece: Piece) -> list[Piece]:
@@ -67,13 +77,10 @@ def _cut(piece: Piece) -> list[Piece]:
     words = piece.words
     found: list[Piece] = []
     start = cases = 0
-    for at, word in enumerate(words):
+    for at, (word, after) in enumerate(pairwise([*words, ""])):
         cases += word == "CASE"
-        after = words[at + 1 : at + 2]
-        ends = word == "END" and (after == ["TRY"] or after == ["CATCH"])
-        if at > start and (
-            ends or (word == "ELSE" and not cases and after and after[0] in _STARTING)
-        ):
+        ends = word == "END" and after in ("TRY", "CATCH")
+        if at > start and (ends or (word == "ELSE" and not cases and after in _STARTING)):
             found.append(piece.between(start, at))
             start = at
         elif word == "END" and cases:
@@ -98,70 +105,36 @@ def _steps(piece: Piece) -> list[Piece]:
 def is_quiet(words: list[str]) -> bool:
     """Whether a statement of a block changes nothing that others see: it tells, returns or assigns
     something."""
-    first = words[0].partition(" ")[0]
-    if first in QUIET or words[:2] == ["GET", "DIAGNOSTICS"] or words[:2] == ["GET", "STACKED"]:
+    first = first_word(words)
+    if first in QUIET or words[:2] in (["GET", "DIAGNOSTICS"], ["GET", "STACKED"]):
         return True
     return ":=" in words[1:_ASSIGNED] and first not in KNOWN
 
 
 def is_call(words: list[str]) -> bool:
     """Whether a statement of a block is a procedure's name, perhaps with arguments."""
-    if words[0].partition(" ")[0] in KNOWN or not _is_name(words[0]):
+    if first_word(words) in KNOWN or not is_name(words[0]):
         return False
-    behind = next((word for word in words[1:] if word != "." and not _is_name(word)), "(")
+    behind = next((word for word in words[1:] if word != "." and not is_name(word)), "(")
     return behind == "(" and words[1:2] in ([], ["."], ["("])
 
 
 def _steered(words: list[str]) -> tuple[int, tuple[int, int] | None]:
     """How many of the first words steer, and between which of them there is a query; 0 where none
     does."""
-    first = words[0].partition(" ")[0]
-    if first == "BEGIN":
-        return _begun(words), None
-    if first == "END":
-        return _ended(words), None
-    if words[:2] == ["<", "<"] or words[:1] == ["<<"]:
-        return next(
-            (at + 1 for at, word in enumerate(words[:8]) if word == ">" and words[at - 1] == ">"), 0
-        ), None
-    if words[1:2] == [":"] and (words[2:3] == ["LOOP"] or words[2:3] == ["BEGIN"]):
-        return 2, None
-    if first in _ALONE:
-        return 1, None
-    if first in _TO_THEN:
-        at = _until(words, frozenset({"THEN"}))
-        return (
-            (at + 1, _query(words, 1, at))
-            if at
-            else (_begins(words), _query(words, 1, _begins(words)))
-        )
-    if first in _TO_LOOP:
-        at = _until(words, frozenset({"LOOP", "DO"}))
-        if not at:
-            return _begins(words), _query(words, 1, _begins(words))
-        inside = words.index("IN") + 1 if "IN" in words[:at] else 1
-        return at + 1, _query(words, inside, at)
-    return 0, None
-
-
-def _begun(words: list[str]) -> int:
-    if words[1:2] in (["TRY"], ["CATCH"], ["ATOMIC"]):
-        return 2
-    if words[1:3] == ["NOT", "ATOMIC"]:
-        return 3
-    return 1 if len(words) > 1 and words[1] not in _TRANSACTION else 0
-
-
-def _ended(words: list[str]) -> int:
-    if len(words) == 1 or words[1] in ("TRANSACTION", "TRAN", "WORK"):
-        return 0
-    if words[1] in _ENDS:
-        return 2
-    return 1 if words[1] in _STARTING else 2 if len(words) > 1 and _is_name(words[1]) else 0
-
-
-def _is_name(word: str) -> bool:
-    return word == NAME or word.isidentifier()
+    alone = _STEERING.match("\n".join([*words[:_FEW], ""]))
+    if alone is not None:
+        return alone[0].count("\n"), None
+    first = first_word(words)
+    if first not in _TO_THEN | _TO_LOOP:
+        return 0, None
+    loops = first in _TO_LOOP
+    at = _until(words, listed("LOOP DO") if loops else listed("THEN"))
+    if not at:
+        begins = _begins(words)
+        return begins, _query(words, 1, begins)
+    inside = words.index("IN") + 1 if loops and "IN" in words[:at] else 1
+    return at + 1, _query(words, inside, at)
 
 
 def _until(words: list[str], ends: frozenset[str]) -> int:
@@ -177,18 +150,12 @@ def _until(words: list[str], ends: frozenset[str]) -> int:
 def _begins(words: list[str]) -> int:
     """Where behind a condition the statement begins that it steers."""
     depth = 0
-    for at, word in enumerate(words):
-        depth += (word == "(") - (word == ")")
+    for at, (before, word) in enumerate(pairwise(words), 1):
+        depth += (before == "(") - (before == ")")
         plain = word.partition(" ")[0]
-        if (
-            at
-            and not depth
-            and plain in _STARTING
-            and words[at - 1] not in (".", "@", ",", "=")
-            and at > 1
-        ):
-            if plain == "UPDATE" and words[at + 1 : at + 2] == ["("]:
-                continue
+        if at == 1 or depth or plain not in _STARTING or before in (".", "@", ",", "="):
+            continue
+        if plain != "UPDATE" or words[at + 1 : at + 2] != ["("]:
             return at
     return 0
 
@@ -197,46 +164,22 @@ def _query(words: list[str], start: int, end: int) -> tuple[int, int] | None:
     """A query between two places, without the brackets around it."""
     if words[start : start + 1] == ["("] and end and words[end - 1] == ")":
         start, end = start + 1, end - 1
-    return (
-        (start, end)
-        if words[start : start + 1] and words[start] in PARSED - {"(", "TABLE", "FROM"}
-        else None
-    )
-
-
-_LATER: Final = listed("TRIGGER EVENT PROCEDURE FUNCTION RULE TASK ROUTINE")
-_UNASKED: Final = listed("TRIGGER EVENT RULE TASK")
-_QUERIES: Final = listed("TABLE VIEW")
-_BEFORE: Final = listed("AS DO BEGIN ROW INSTEAD ALSO IS THEN STATEMENT ATOMIC")
-_STARTS: Final = (BEGINNING - {"SET"}) | {"WITH", "BEGIN", "IF"}
-_PLAIN: Final = listed("PLPGSQL SQL TSQL MYSQL")
-"""Languages that bodies are read in."""
+    queries = PARSED - {"(", "TABLE", "FROM"}
+    return (start, end) if not queries.isdisjoint(words[start : start + 1]) else None
 
 
 def body_of(words: list[str]) -> int:
     """Where the body of a CREATE begins, as words or as a text; 0 where it has none that can be
     read."""
-    made = _made(words)
-    if made in _QUERIES:
-        return next(
-            (
-                at + 1
-                for at, word in enumerate(words[:-1])
-                if word == "AS" and _is_query(words, at + 1)
-            ),
-            0,
-        )
-    if made not in _LATER:
-        return 0
-    for at in range(3, len(words)):
-        if words[at] == TEXT and words[at - 1] == "AS":
-            return at if _is_read(words) else 0
-        plain = words[at].partition(" ")[0]
-        if (
-            words[at - 1] in _BEFORE
-            and plain in _STARTS
-            and words[at + 1 : at + 2] not in (["FUNCTION"], ["PROCEDURE"])
-        ):
+    made, pairs = _made(words), list(pairwise(words))
+    if made in ("TABLE", "VIEW"):
+        bodies = [at + 1 for at, (word, _) in enumerate(pairs) if word == "AS"]
+        return next((at for at in bodies if _is_query(words, at)), 0)
+    for at, (before, word) in enumerate(pairs if made in _LATER else (), 1):
+        if at > 2 and (before, word) == ("AS", TEXT):
+            return at if all(after in _PLAIN for own, after in pairs if own == "LANGUAGE") else 0
+        begins = at > 2 and before in _BEFORE and word.partition(" ")[0] in _STARTS
+        if begins and words[at + 1 : at + 2] not in (["FUNCTION"], ["PROCEDURE"]):
             return at
     return 0
 
@@ -253,9 +196,4 @@ def _made(words: list[str]) -> str:
 
 
 def _is_query(words: list[str], at: int) -> bool:
-    return words[at] in ("SELECT", "WITH") or words[at : at + 2] in (["(", "SELECT"], ["(", "WITH"])
-
-
-def _is_read(words: list[str]) -> bool:
-    languages = [after for word, after in pairwise(words) if word == "LANGUAGE"]
-    return all(language in _PLAIN for language in languages)
+    return words[at + (words[at] == "(") : at + 2][:1] in (["SELECT"], ["WITH"])

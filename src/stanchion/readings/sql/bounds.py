@@ -3,13 +3,13 @@ is joined with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator
+from typing import Any, Final
+
+from sqlglot import exp
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.rows import Target, holds_all, picks, value_of
-
-if TYPE_CHECKING:
-    from sqlglot import exp
+from stanchion.readings.sql.rows import Target, holds_all, picks, source_of, table_of, value_of
 
 MANY_ROWS: Final = 1_000_000
 """A limit of that many rows is none."""
@@ -22,8 +22,6 @@ _RIGHTS: Final = regex(
 
 def is_bounded(node: exp.Expr) -> bool:
     """Whether an UPDATE or DELETE picks rows."""
-    from sqlglot import exp
-
     target = node.this
     sources = _sources(node)
     own = _target(target, sources, node)
@@ -34,160 +32,115 @@ def is_bounded(node: exp.Expr) -> bool:
     query = _queries(node).get(target.name.lower()) if target.args.get("db") is None else None
     if isinstance(query, exp.Select) and (_is_limited(query) or picks(query.args.get("where"))):
         return True
-    for each in sources:
-        for join in each.args.get("joins") or ():
-            if join.side or join.kind.upper() in ("CROSS", "OUTER"):
-                continue
-            condition = join.args.get("on")
-            if join.args.get("using") or (
-                picks(condition, own) and own.names & _tables_in(condition)
-            ):
-                return True
-    return False
+    return any(
+        join.args.get("using") or (picks(on, own) and own.names & _tables_in(on))
+        for join in _joins(sources)
+        if not join.side and join.kind.upper() not in ("CROSS", "OUTER")
+        for on in [join.args.get("on")]
+    )
 
 
 def _is_limited(node: exp.Expr) -> bool:
     """Whether a limit says how many rows are changed at the most, and that is no number beyond
     all."""
     limit = node.args.get("limit")
-    number = (
-        value_of(limit.expression)
-        if limit is not None and limit.args.get("expression") is not None
-        else None
-    )
+    number = None if limit is None else value_of(limit.args.get("expression"))
     return limit is not None and not (isinstance(number, float) and number >= MANY_ROWS)
 
 
 def replaces_all(node: exp.Expr) -> bool:
     """Whether a REPLACE takes all rows of its own table, so that it overwrites every row."""
-    from sqlglot import exp
-
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    return isinstance(target, exp.Table) and holds_all(
-        node.args.get("expression"), target.name.lower()
-    )
+    return holds_all(node.args.get("expression"), table_of(target))
 
 
 def inserts_bounded(node: exp.Expr) -> bool:
     """Whether an INSERT only adds rows, or overwrites those that it picks: one that takes all rows
     of its own table and overwrites what is there changes every row."""
-    from sqlglot import exp
-
-    if node.args.get("overwrite"):
-        return False
     target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    if (
-        isinstance(target, exp.Table)
-        and _RIGHTS.search(target.name.lower())
-        and _takes_all(node.expression)
-    ):
+    rights = _RIGHTS.search(table_of(target)) is not None
+    if node.args.get("overwrite") or (rights and _takes_all(node.expression)):
         return False
     if node.args.get("alternative") == "REPLACE" and replaces_all(node):
         return False
     conflict = node.args.get("conflict")
-    if (
-        not isinstance(conflict, exp.OnConflict)
-        or not conflict.expressions
-        or picks(conflict.args.get("where"))
-    ):
+    if not isinstance(conflict, exp.OnConflict) or not conflict.expressions:
         return True
-    return not (isinstance(target, exp.Table) and holds_all(node.expression, target.name.lower()))
+    return picks(conflict.args.get("where")) or not replaces_all(node)
 
 
 def _takes_all(query: Any) -> bool:
     """Whether a query takes every row of some table that it reads."""
-    from sqlglot import exp
-
-    if (
-        not isinstance(query, exp.Select)
-        or query.args.get("from_") is None
-        or query.args.get("limit") is not None
-    ):
+    if not isinstance(query, exp.Select) or query.args.get("limit") is not None:
         return False
+    source, where = source_of(query), query.args.get("where")
     joins = query.args.get("joins") or []
-    sources = [query.args["from_"].this, *[join.this for join in joins]]
-    conditions = [query.args.get("where"), *[join.args.get("on") for join in joins]]
-    tables = {name for each in conditions if each is not None for name in _tables_in(each)}
-    if any(join.args.get("using") for join in joins):
-        return query.args.get("where") is None
-    if "" in tables:
+    if source is None:
         return False
-    return any(
-        isinstance(each, exp.Table) and each.alias_or_name.lower() not in tables for each in sources
+    if any(join.args.get("using") for join in joins):
+        return where is None
+    conditions = [where, *[join.args.get("on") for join in joins]]
+    tables = {name for each in conditions if each is not None for name in _tables_in(each)}
+    return "" not in tables and any(
+        isinstance(each, exp.Table) and each.alias_or_name.lower() not in tables
+        for each in (source, *[join.this for join in joins])
     )
 
 
 def merges_bounded(node: exp.Expr) -> bool:
     """Whether every branch of a MERGE picks the rows that it changes."""
-    from sqlglot import exp
-
     return all(_picks_when(when, node) for when in node.find_all(exp.When))
 
 
 def _picks_when(when: exp.When, merge: exp.Expr) -> bool:
     """Whether one branch of a MERGE adds rows, or picks those that it changes."""
-    from sqlglot import exp
-
     if isinstance(when.args.get("then"), exp.Insert) or picks(when.args.get("condition")):
         return True
-    if when.args.get("source"):
-        return False
-    if merge.args.get("using_cond"):
-        return True
+    if when.args.get("source") or merge.args.get("using_cond"):
+        return not when.args.get("source")
     return picks(merge.args.get("on"), _target(merge.this, [merge.args.get("using")], merge))
 
 
 def _sources(node: exp.Expr) -> list[Any]:
     """What a statement reads its rows from, the target first."""
-    from sqlglot import exp
-
-    found: list[Any] = [node.this]
-    source = node.args.get("from_")
-    if source is not None:
-        found.append(source.this)
     using = node.args.get("using")
-    found += using if isinstance(using, list) else []
+    found = [node.this, source_of(node), *(using if isinstance(using, list) else [])]
     return [each for each in found if isinstance(each, exp.Expr)]
+
+
+def _joins(sources: list[Any]) -> Iterator[Any]:
+    return (join for each in sources for join in each.args.get("joins") or ())
 
 
 def _target(target: Any, sources: list[Any], node: exp.Expr) -> Target:
     """The table that is changed, under all its names. T-SQL may call it by what a source is
     called."""
-    from sqlglot import exp
-
     if not isinstance(target, exp.Table):
         return Target()
-    names = {target.name.lower(), target.alias.lower()} - {""}
-    named = node.args.get("tables")
-    names |= {table.name.lower() for table in (named if isinstance(named, list) else [])}
-    every = [*sources, *[join.this for each in sources for join in each.args.get("joins") or ()]]
-    called = [
-        each.name.lower()
-        for each in every
-        if isinstance(each, exp.Table) and each.alias.lower() in names
-    ]
+    also = node.args.get("tables")
+    names = {
+        target.alias.lower(),
+        *map(table_of, [target, *(also if isinstance(also, list) else [])]),
+    }
+    names -= {""}
+    every = [*sources, *[join.this for join in _joins(sources)]]
+    called = [table_of(each) for each in every if table_of(each) and each.alias.lower() in names]
     table = called[0] if called else target.name.lower()
     queries = _queries(node)
     whole = {
         each.alias_or_name.lower()
         for each in every
-        if each is not target
-        and not ({each.alias_or_name.lower()} & names)
-        and _is_whole(each, table, queries)
+        if each is not target and _is_whole(each, table, queries)
     }
-    return Target(frozenset(names), table, frozenset(whole))
+    return Target(frozenset(names), table, frozenset(whole - names))
 
 
 def _is_whole(source: Any, table: str, queries: dict[str, Any]) -> bool:
     """Whether a source holds every row of a table."""
-    from sqlglot import exp
-
     if isinstance(source, exp.Subquery):
         return holds_all(source.this, table)
-    if not isinstance(source, exp.Table):
-        return False
-    query = queries.get(source.name.lower())
-    return holds_all(query, table) if query is not None else source.name.lower() == table
+    name = table_of(source)
+    return holds_all(queries[name], table) if name in queries else bool(name) and name == table
 
 
 def _queries(node: exp.Expr) -> dict[str, Any]:
@@ -203,6 +156,4 @@ def _queries(node: exp.Expr) -> dict[str, Any]:
 
 
 def _tables_in(condition: exp.Expr) -> set[str]:
-    from sqlglot import exp
-
     return {column.table.lower() for column in condition.find_all(exp.Column)}

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-from stanchion.readings.sql.rows import picks, value_of
+from sqlglot import exp
+
+from stanchion.readings.sql.rows import name_of, picks, source_of, table_of, value_of
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 ENORMOUS: Final = 5e7
 """More rows, and longer texts, are not made for an answer."""
@@ -22,90 +21,68 @@ _MAKING: Final = listed(
     "generator"
 )
 _LONG: Final = listed("repeat space pad randomblob zeroblob replicate rpad lpad")
-LOOKED_AT: Final = SERIES | _LONG | {"select", "with", "connect", "anonymous", "kwarg"}
+LOOKED_AT: Final = SERIES | _LONG | {"select", "with", "connect", "anonymous"}
 """What in a tree may burn."""
 
 
 def burning(node: exp.Expr) -> tuple[str, str] | None:
     """What burns here, and how; nothing where nothing does."""
-    from sqlglot import exp
-
-    called = isinstance(node, exp.Anonymous)
-    name = str(node.this).lower() if called else node.key
-    many = "makes more rows than a server can hold"
-    if node.key in SERIES or (called and name in _MAKING):
+    name, how = name_of(node), "makes more rows than a server can hold"
+    if _is_making(node):
         name = "generate_series" if node.key in SERIES else name
-        burns, how = _size(node) >= ENORMOUS, many
+        burns = _size(node) >= ENORMOUS
     elif name in _LONG:
         burns, how = _size(node) >= ENORMOUS, "makes a text that no server can hold"
     elif isinstance(node, exp.Connect):
-        name, burns, how = "CONNECT BY", _bound(node) >= ENORMOUS, many
+        name, burns = "CONNECT BY", _bound(node) >= ENORMOUS
     elif isinstance(node, exp.With):
-        burns = any(_is_endless(each, node) for each in node.expressions)
+        burns = any(_is_endless(each, node.parent) for each in node.expressions)
         name, how = "WITH RECURSIVE", "never ends"
-    elif isinstance(node, exp.Select):
-        burns, name, how = (
-            _multiplies(node),
-            "CROSS JOIN",
-            "multiplies whole tables with each other",
-        )
     else:
-        return None
+        burns = isinstance(node, exp.Select) and _multiplies(node)
+        name, how = "CROSS JOIN", "multiplies whole tables with each other"
     return (name, how) if burns else None
+
+
+def _is_making(node: exp.Expr) -> bool:
+    """Whether a function makes rows."""
+    made = isinstance(node, exp.Anonymous) and name_of(node) in _MAKING
+    return made or node.key in SERIES
 
 
 def _size(node: exp.Expr) -> float:
     """The largest number that is given to a function."""
-    numbers = [value_of(each) for each in node.iter_expressions()]
+    numbers = map(value_of, node.iter_expressions())
     return max([number for number in numbers if isinstance(number, float)], default=0.0)
 
 
 def _bound(node: exp.Expr) -> float:
     """The largest number in a condition; without one there is no end."""
-    from sqlglot import exp
-
-    numbers = [value_of(each) for each in node.find_all(exp.Literal)]
+    numbers = map(value_of, node.find_all(exp.Literal))
     return max([number for number in numbers if isinstance(number, float)], default=0.0)
 
 
-def _is_endless(query: Any, within: exp.With) -> bool:
+def _is_endless(query: Any, outer: Any) -> bool:
     """Whether a query of a WITH takes up itself, and nothing else, without a condition that ends
     it."""
-    from sqlglot import exp
-
     union = query.this
-    if (
-        not isinstance(union, exp.Union)
-        or union.args.get("limit") is not None
-        or union.args.get("distinct")
-    ):
+    if not isinstance(union, exp.Union) or union.args.get("distinct"):
         return False
     again = union.expression
-    if (
-        not isinstance(again, exp.Select)
-        or again.args.get("joins")
-        or again.args.get("limit") is not None
-    ):
+    if not isinstance(again, exp.Select) or again.args.get("joins"):
         return False
-    source = again.args.get("from_")
-    name = query.alias.lower()
-    if source is None or not isinstance(source.this, exp.Table) or source.this.name.lower() != name:
+    limited = any(each.args.get("limit") is not None for each in (union, again))
+    if limited or not query.alias or table_of(source_of(again)) != query.alias.lower():
         return False
-    outer = within.parent
     where = again.args.get("where")
     if where is not None and picks(where):
         return _bound(where) >= ENORMOUS
-    return not (
-        isinstance(outer, exp.Select)
-        and outer.args.get("limit") is not None
-        and not _gathers(outer)
-    )
+    first = isinstance(outer, exp.Select) and outer.args.get("limit") is not None
+    return not first or _gathers(outer)
 
 
 def _gathers(query: exp.Select) -> bool:
     """Whether a query has to see every row before it gives one."""
-    from sqlglot import exp
-
     gathered = any(each.find(exp.AggFunc) is not None for each in query.expressions)
     return gathered or query.args.get("order") is not None or query.args.get("group") is not None
 
@@ -113,30 +90,15 @@ def _gathers(query: exp.Select) -> bool:
 def _multiplies(query: exp.Select) -> bool:
     """Whether a query joins whole tables without any condition: one with itself, or many; or long
     series."""
-    from sqlglot import exp
-
-    source, joins = query.args.get("from_"), query.args.get("joins")
-    if source is None or not joins or query.args.get("where") is not None:
+    joins = query.args.get("joins")
+    if source_of(query) is None or not joins or query.args.get("where") is not None:
         return False
-    if any(
-        join.args.get("on") is not None or join.args.get("using") or join.method for join in joins
-    ):
+    if any(join.args.get("on") or join.args.get("using") or join.method for join in joins):
         return False
-    tables = [
-        each
-        for each in (source.this, *[join.this for join in joins])
-        if isinstance(each, exp.Table)
-    ]
-    names = [each.name.lower() for each in tables if isinstance(each.this, exp.Identifier)]
+    sources = [source_of(query), *[join.this for join in joins]]
+    tables = [each for each in sources if isinstance(each, exp.Table)]
+    names = Counter([table_of(each) for each in tables if isinstance(each.this, exp.Identifier)])
     product = 1.0
     for each in tables:
-        made = each.this
-        if made.key in SERIES or (
-            isinstance(made, exp.Anonymous) and str(made.this).lower() in _MAKING
-        ):
-            product *= max(1.0, _size(made))
-    return (
-        product >= ENORMOUS
-        or max(Counter(names).values(), default=0) >= MANY
-        or len(set(names)) > MANY
-    )
+        product *= max(1.0, _size(each.this)) if _is_making(each.this) else 1.0
+    return product >= ENORMOUS or max([0, *names.values()]) >= MANY or len(names) > MANY

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
@@ -11,7 +12,7 @@ from stanchion.kernel.sizes import Limits
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.known import by_name
+from stanchion.readings.shell.known import GivenCode, by_name
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -26,21 +27,8 @@ class Given(NamedTuple):
     dialect: str | None
 
 
-class Client(NamedTuple):
-    """A program that runs SQL: its dialect, the options whose value is SQL, and whether a word
-    behind the database's name is."""
-
-    dialect: str | None
-    options: tuple[str, ...]
-    operands: bool = False
-
-
-CLIENTS: Final = by_name(
-    "sql",
-    lambda code: Client(
-        code.dialect if code.dialect else None, tuple(code.behind.split()), code.operands
-    ),
-)
+CLIENTS: Final[dict[str, GivenCode]] = by_name("sql", lambda code: code)
+"""Programs that run SQL: in which dialect, behind which options, and whether an operand is SQL."""
 
 _NAMES: Final = regex(rf"(?i)\b(?:{'|'.join(sorted(CLIENTS))})\b")
 _CODE: Final = regex(
@@ -69,6 +57,8 @@ _MAGIC: Final = regex(r"\s*%{1,2}(?:sql|bigquery|spark\.sql|sparksql)\b[^\n]*\n(
 _LINES: Final = regex(r"(?m)^\s*%sql\s+(.+)$")
 _SET: Final = regex(r"(?m)^\s*\\set\s+(\w+)\s+'((?:[^']|'')*)'[^\n]*\n?")
 _EXECUTED: Final = regex(r"(?is)\bselect\s+((?:(?!;|\bfrom\b).)+)\s+from\b[^;]*?\\gexec")
+_OF_CLIENT: Final = regex(r"(?i)\s*(?:[.\\]|GO\s*$|DELIMITER\s)")
+"""Lines that are for the client, and no SQL."""
 _DRY: Final = frozenset({"--dry_run", "--dry-run", "--dry_run=true"})
 
 
@@ -79,30 +69,21 @@ def may_reach_database(text: str) -> bool:
 
 def given_by(text: Any, limits: Limits) -> tuple[Given, ...]:
     """What a shell text, or the words of one command, gives to databases."""
-    words = text if isinstance(text, tuple) else None
-    whole = " ".join(words) if words is not None else str(text)
-    if not may_reach_database(whole):
-        return ()
-    return _given(text, limits)
+    whole = " ".join(text) if isinstance(text, tuple) else str(text)
+    return _given(text, limits) if may_reach_database(whole) else ()
 
 
 @lru_cache(256)
 def _given(text: Any, limits: Limits) -> tuple[Given, ...]:
     if isinstance(text, tuple) and text[0].startswith("python") and len(text) == 3:
         return given_by_code(text[2])
-    commands = analysed(text, limits).commands
-    found = [
-        each
-        for command in commands
-        if _OF_TESTS.search(command.line) is None
-        for each in _of_command(command)
-    ]
-    code = [
-        each
-        for command in commands
-        if command.name.startswith("python") and "-c" in command.argv[:-1]
-        for each in given_by_code(command.argv[command.argv.index("-c") + 1])
-    ]
+    found: list[Given] = []
+    code: list[Given] = []
+    for command in analysed(text, limits).commands:
+        if _OF_TESTS.search(command.line) is None:
+            found += _of_command(command)
+        if command.name.startswith("python") and "-c" in command.argv[:-1]:
+            code += given_by_code(command.argv[command.argv.index("-c") + 1])
     return tuple(dict.fromkeys([*found, *code]))[:MANY]
 
 
@@ -117,17 +98,11 @@ def given_by_code(code: str) -> tuple[Given, ...]:
         return tuple(found)
     dialect = next((dialect for module, dialect in _MODULES.items() if module in code), None)
     texts = [call.args[0] for call in read.calls if call.name in _RUNS and call.args]
-    found += [
-        Given("DELETE FROM x", None)
-        for call in read.calls
-        if call.name == "delete" and _is_all(call.of)
-    ]
-    return (
-        *found,
-        *[Given(_plain(each), dialect) for each in texts if each is not None and " " in each][
-            :MANY
-        ],
-    )
+    for call in read.calls:
+        if call.name == "delete" and call.of.endswith(("objects.all", ".query")):
+            found.append(Given("DELETE FROM x", None))  # a mapper's, called on all rows of a table
+    plain = [Given(_plain(each), dialect) for each in texts if each is not None and " " in each]
+    return (*found, *plain[:MANY])
 
 
 def _only_passing(code: str) -> bool:
@@ -136,66 +111,43 @@ def _only_passing(code: str) -> bool:
     return bool(opened) and all(_PASSING.search(each) is not None for each in opened)
 
 
-def _is_all(of: str) -> bool:
-    """Whether what a mapper's `delete` is called on are all rows of a table."""
-    return of.endswith(("objects.all", ".query"))
-
-
 def _of_command(command: Command) -> Iterator[Given]:
     client = CLIENTS.get(command.name)
     if client is None or not _DRY.isdisjoint(command.argv):
         return
     given = command.given
-    if given is not None and not isinstance(given, Open):
-        yield from _typed(given, client)
-    for text in _values(command.argv[1:], client):
-        yield from _typed(text, client)
+    typed = [given] if given is not None and not isinstance(given, Open) else []
+    for text in (*typed, *_values(command.argv, client)):
+        yield from _typed(text, client.dialect if client.dialect else None)
 
 
-def _values(words: tuple[str, ...], client: Client) -> Iterator[str]:
+def _values(words: tuple[str, ...], client: GivenCode) -> Iterator[str]:
     """The values of a client's options that are SQL, and the words that are."""
-    waiting = False
-    for word in words:
-        if waiting:
-            waiting = False
+    options = client.behind.split()
+    for before, word in pairwise(words):
+        name, _, value = word.partition("=")
+        if before in options:
             yield word
-        elif word in client.options:
-            waiting = True
-        elif word.startswith("--") and word.partition("=")[0] in client.options:
-            yield word.partition("=")[2]
-        elif any(
-            len(option) == 2 and word.startswith(option) and " " in word
-            for option in client.options
-        ):
+        elif word != name and name.startswith("--") and name in options:
+            yield value
+        elif " " in word and word[:2] in options:
             yield word[2:]
         elif client.operands and " " in word and not word.startswith("-"):
             yield word
 
 
-def _typed(text: str, client: Client) -> Iterator[Given]:
+def _typed(text: str, dialect: str | None) -> Iterator[Given]:
     """A text as a client takes it: its variables are put in, and what it runs of what it selects is
-    run."""
+    run. Lines that are for the client are left out."""
     text = text.strip().removeprefix("@").removesuffix("@")
-    known = {name: value.replace("''", "'") for name, value in _SET.findall(text)}
-    if known:
-        text = _SET.sub("", text)
-        for name, value in known.items():
-            text = text.replace(f":{name}", value)
+    known = dict(_SET.findall(text))
+    text = _SET.sub("", text)
+    for name, value in known.items():
+        text = text.replace(f":{name}", value.replace("''", "'"))
     for made in _EXECUTED.findall(text):
-        yield Given(f"EXECUTE IMMEDIATE {made}", client.dialect)
-    yield Given(
-        _plain("\n".join([line for line in text.splitlines() if not _is_own(line)])), client.dialect
-    )
-
-
-def _is_own(line: str) -> bool:
-    """Whether a line is for the client, and no SQL."""
-    line = line.strip()
-    return (
-        line.startswith((".", "\\"))
-        or line.upper() == "GO"
-        or line.upper().startswith("DELIMITER ")
-    )
+        yield Given(f"EXECUTE IMMEDIATE {made}", dialect)
+    lines = [line for line in text.splitlines() if _OF_CLIENT.match(line) is None]
+    yield Given(_plain("\n".join(lines)), dialect)
 
 
 def _plain(text: str) -> str:

@@ -81,27 +81,20 @@ def dialect_said_by(tool: str) -> DialectName | None:
     return said.pop() if len(said) == 1 else None
 
 
-_BEGINNINGS: Final[tuple[tuple[DialectName, re.Pattern[str]], ...]] = (
-    (
-        "tsql",
-        regex(
-            r"(?i)\s*(?:declare\s+@|begin\s+(?:try|tran)\b|if\s+(?:not\s+)?(?:exists\s*\(|"
-            r"object_id\s*\()|if\s+@"
-            r"|set\s+(?:nocount|xact_abort|identity_insert)\b|exec\s+(?:sys\.)?sp_|"
-            r"create\s+table\s+#\w)"
-        ),
+_BEGINNINGS: Final[dict[DialectName, re.Pattern[str]]] = {
+    "tsql": regex(
+        r"(?i)\s*(?:declare\s+@|begin\s+(?:try|tran)\b|if\s+(?:not\s+)?(?:exists\s*\(|"
+        r"object_id\s*\()|if\s+@|set\s+(?:nocount|xact_abort|identity_insert)\b|"
+        r"exec\s+(?:sys\.)?sp_|create\s+table\s+#\w)"
     ),
-    (
-        "postgres",
-        regex(
-            r"(?i)\s*(?:do\s+\$|create\s+(?:or\s+replace\s+)?(?:function|procedure)\b[^'\"`#]*?"
-            r"\b(?:returns\s+(?:trigger|void|setof)\b|as\s+\$))"
-        ),
+    "postgres": regex(
+        r"(?i)\s*(?:do\s+\$|create\s+(?:or\s+replace\s+)?(?:function|procedure)\b[^'\"`#]*?"
+        r"\b(?:returns\s+(?:trigger|void|setof)\b|as\s+\$))"
     ),
-)
+}
 
 
 def dialect_begun_by(text: str) -> DialectName | None:
     """The dialect that a text is in by how its first statement begins: no other server gets beyond
     that."""
-    return next((dialect for dialect, begins in _BEGINNINGS if begins.match(text)), None)
+    return next((dialect for dialect, begins in _BEGINNINGS.items() if begins.match(text)), None)

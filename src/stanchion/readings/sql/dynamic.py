@@ -10,14 +10,16 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NUMBER, TEXT, Piece
+from stanchion.readings.sql.lexer import Piece
+from stanchion.readings.sql.statement import NUMBER, TEXT
 from stanchion.readings.sql.verbs import first_word, made_by
 from stanchion.readings.word_lists import listed
 
 UNKNOWN: Final = "x"
 """What stands for a piece that is not known."""
 JOINING: Final = frozenset({"||", "+"})
-_ENDING: Final = listed("USING INTO LANGUAGE LIMIT THEN LOOP END AT WITH OUTPUT")
+_STOPPING: Final = JOINING | listed(", ) USING INTO LANGUAGE LIMIT THEN LOOP END AT WITH OUTPUT")
+"""What stands behind an operand."""
 _FORMATS: Final = frozenset({"FORMAT", "PRINTF", "FORMATMESSAGE"})
 _CONCATS: Final = frozenset({"CONCAT", "STRING_CONCAT"})
 _SAME: Final = listed("UPPER LOWER TRIM LTRIM RTRIM CAST CONVERT N")
@@ -29,17 +31,23 @@ def folded(piece: Piece, at: int, known: dict[str, str]) -> str | None:
     """The text that an expression gives which begins at a place, by the texts that variables are
     `known` to have; none where nothing of its beginning is known."""
     words = piece.words
-    made: list[str] = []
-    while at < len(words) and len(made) < _FEW:
-        part, after = _operand(piece, at, known)
-        if not made and part is None:
-            return None
-        made.append(UNKNOWN if part is None else part)
-        at = after
-        if at >= len(words) or words[at] not in JOINING:
+    parts: list[str | None] = []
+    while len(parts) < _FEW and (not parts or not JOINING.isdisjoint(words[at : at + 1])):
+        at += bool(parts)
+        if at >= len(words):
             break
-        at += 1
-    return "".join(made) if made else None
+        part, at = _operand(piece, at, known)
+        if part is None and not parts:
+            return None
+        parts.append(part)
+    return _joined(parts)
+
+
+def _joined(parts: list[str | None]) -> str | None:
+    """A text of parts; none where nothing of its beginning is known."""
+    if not parts or parts[0] is None:
+        return None
+    return "".join([UNKNOWN if part is None else part for part in parts])
 
 
 def assigned(piece: Piece, known: dict[str, str]) -> None:
@@ -71,33 +79,20 @@ def _variable(piece: Piece, at: int) -> str:
 def _operand(piece: Piece, at: int, known: dict[str, str]) -> tuple[str | None, int]:
     """One operand of a text that is put together, and the place behind it."""
     words = piece.words
+    at += words[at : at + 2] == ["N", TEXT]
     word = words[at]
-    if word == "N" and words[at + 1 : at + 2] == [TEXT]:
-        at, word = at + 1, TEXT
-    if word == TEXT:
+    if word in (TEXT, NUMBER):
         return str(piece.tokens[at].text), at + 1
-    if word == NUMBER:
-        return str(piece.tokens[at].text), at + 1
-    if word == "(":
-        end = closing(words, at)
-        return folded(
-            piece.between(at + 1, end), 0, known
-        ) if end else None, end + 1 if end else len(words)
-    if words[at + 1 : at + 2] == ["("]:
-        end = closing(words, at + 1)
-        inner = piece.between(at + 2, end) if end else piece.behind(len(words))
-        return _called(word, inner, known), end + 1 if end else len(words)
+    opened = at + (word != "(")
+    if words[opened : opened + 1] == ["("]:
+        end = closing(words, opened)
+        inner = piece.between(opened + 1, end)
+        text = folded(inner, 0, known) if word == "(" else _called(word, inner, known)
+        return text, end + 1 if end else len(words)
     at += word == "@"
     name = piece.tokens[at].text.lower().lstrip("@") if at < len(words) else ""
-    at += 1
-    while (
-        at < len(words)
-        and words[at] not in JOINING
-        and words[at] not in (",", ")")
-        and words[at] not in _ENDING
-    ):
-        at += 1
-    return known.get(name), at
+    ends = (place for place in range(at + 1, len(words)) if words[place] in _STOPPING)
+    return known.get(name), next(ends, len(words))
 
 
 def _called(name: str, inner: Piece, known: dict[str, str]) -> str | None:
@@ -107,12 +102,7 @@ def _called(name: str, inner: Piece, known: dict[str, str]) -> str | None:
     if name in _SAME:
         return folded(inner, 0, known)
     if name in _CONCATS:
-        parts = [folded(part, 0, known) for part in _arguments(inner)]
-        return (
-            None
-            if parts[0] is None
-            else "".join([UNKNOWN if part is None else part for part in parts])
-        )
+        return _joined([folded(part, 0, known) for part in _arguments(inner)])
     if name in _FORMATS and inner.words[0] == TEXT:
         text = str(inner.tokens[0].text)
         given = [folded(part, 0, known) for part in _arguments(inner)[1:]]
@@ -179,17 +169,15 @@ def hidden_verb(words: list[str]) -> int:
     ddl = first in ("CREATE", "ALTER", "COMMENT", "RENAME")
     if ddl and made_by(words) not in _ALONE:
         return 0
+    before = _BEFORE_IN_DDL if ddl else _BEFORE
     beginning = BEGINNING - _PARTS.get(first, frozenset())
     depth = 0
     for at, word in enumerate(words):
         depth += (word == "(") - (word == ")")
-        begins = word.partition(" ")[0]
-        if depth > 0 or not at or begins not in beginning or (at == 1 and first in _NAMING):
+        if depth > 0 or not at or word.partition(" ")[0] not in beginning:
             continue
-        if (
-            words[at - 1] in (_BEFORE_IN_DDL if ddl else _BEFORE)
-            or "".join(words[at + 1 : at + 2]) in _AFTER
-        ):
+        named = (at == 1 and first in _NAMING) or words[at - 1] in before
+        if named or not _AFTER.isdisjoint(words[at + 1 : at + 2]):
             continue
         return at
     return 0

@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.places import begins_as_sql
 
 MAX_CHARS: Final = 2_048
@@ -56,21 +57,16 @@ _WORDS: Final = {
         "table database into set user view index delay time master procedure schema ignore "
         "low_priority"
     ),
+    "1": "true false null",
 }
+_LETTERS: Final = {
+    "number": "1", "variable": "v", "text": "s", "and": "&", "compare": "o", "comment": "c",
+}  # fmt: skip
 _KINDS: Final = {word: kind for kind, words in _WORDS.items() for word in words.split()}
 
-_PROBES: Final = regex(
-    r"(?i)(?:sleep|benchmark|pg_sleep|extractvalue|updatexml|load_file|utl_\w+\.\w+|dbms_\w+\.\w+|"
-    r"xp_\w+|substr|"
-    r"substring|substring_index|ascii|mid|ord|char|chr|version|user|database|current_user|"
-    r"system_user|md5|sha1|hex|"
-    r"unhex|concat|concat_ws|group_concat|cast|convert|json_keys|elt|exp|floor|rand|if|iif|ifnull|"
-    r"count|length|"
-    r"lower|upper|current_database|make_set|row|name_const|gtid_subset|polygon|randomblob|instr|"
-    r"bin|conv|strcmp|"
-    r"coalesce|nullif|sha2|compress|uuid|schema|least|greatest|position|soundex|quote|reverse|lpad|"
-    r"rpad|trim)$"
-)
+_PROBES: Final = WORDS["probing functions"]
+_PROBING: Final = regex(r"(?:utl|dbms)_\w+\.\w+|xp_\w+")
+"""Functions by which a database is tried out, and how the names of others are written."""
 
 _BEHIND: Final = r"(?:q\)*|[-+]*1\)*|\)+)"
 _OPERAND: Final = r"[-+!(&]*[1svfpn]"
@@ -123,35 +119,22 @@ def _row(text: str, closed: bool) -> str:
     kinds: list[str] = ["q"] if closed else []
     for match in _TOKEN.finditer(text):
         group, token = match.lastgroup, match[0]
-        if group in ("space", "line"):
-            continue
-        if group == "comment":
-            kinds.append("c")
-            break
         if group == "word":
-            kinds.append(_word(token, text[match.end() : match.end() + 2].lstrip()[:1] == "("))
-        elif group == "sign":
+            kinds.append(_word(token.lower(), text[match.end() : match.end() + 2].lstrip()[:1]))
+        elif group in ("sign", "mark"):
             kinds.append("b" if token == "&" else token)
-        elif group == "mark":
-            kinds.append(token)
-        else:
-            kinds.append(
-                {"number": "1", "variable": "v", "text": "s", "and": "&", "compare": "o"}.get(
-                    str(group), "?"
-                )
-            )
+        elif group not in ("space", "line"):
+            kinds.append(_LETTERS.get(str(group), "?"))
+        if group == "comment":
+            break
     return "".join(kinds)
 
 
-def _word(token: str, called: bool) -> str:
-    kind = _KINDS.get(token.lower())
-    if kind is not None and not (called and kind == "w"):
+def _word(word: str, behind: str) -> str:
+    kind = _KINDS.get(word, "n")
+    if behind != "(" or kind not in "w1n":
         return kind
-    if called:
-        return "p" if _PROBES.match(token) else "f"
-    if token.lower() in ("true", "false", "null"):
-        return "1"
-    return "n"
+    return "p" if word in _PROBES or _PROBING.fullmatch(word) is not None else "f"
 
 
 def _is_statement(text: str) -> bool:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.sql.calls import CHANGING
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dialect import PRODUCTS, words_of
-from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, RIGHTS
+from stanchion.readings.sql.statement import TEXT
+from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, PARSED, RIGHTS
 from stanchion.readings.word_lists import listed
 
 SAYING: Final = listed("sql sql_query sql_text sql_statement sqlquery")
@@ -84,6 +85,41 @@ _ALSO: Final = {
 _ANY: Final = regex(rf"[\"'`=;(@$0-9]|^\W*\w+\W*$|{_THINGS.pattern[4:]}", re.IGNORECASE)
 """The same for a tool that may run something else, too."""
 
+TELLING: Final[dict[str, frozenset[str]]] = {
+    **dict.fromkeys(("DROP", "CREATE", "ALTER"), OBJECTS | RIGHTS | BEYOND),
+    "SET": listed("ROLE SESSION GLOBAL PERSIST LOCAL SESSION_AUTHORIZATION"),
+    "RESET": listed("ROLE SESSION ALL MASTER"),
+    "BULK": listed("INSERT"),
+    "DO": listed(f"{TEXT} LANGUAGE"),
+    "ATTACH": listed(f"{TEXT} DATABASE"),
+    "EXECUTE": listed("IMMEDIATE AS"),
+    **dict.fromkeys(("BACKUP", "RESTORE"), listed("DATABASE LOG")),
+    "GRANT": listed("ON TO"),
+    "REVOKE": listed("ON FROM"),
+    "COPY": listed("STDIN STDOUT PROGRAM"),
+    "MERGE": listed("INTO"),
+    "REASSIGN": listed("OWNED"),
+    "LOAD": listed("INFILE INPATH EXTENSION"),
+    **dict.fromkeys(("TRUNCATE", "EXEC", "PRAGMA", "VACUUM", "REINDEX", "DETACH"), listed("")),
+}
+"""What follows a first word where only SQL does so, for what the parser does not know; nothing
+where the first word tells it."""
+ANYWHERE: Final = listed("GRANT REVOKE COPY MERGE REASSIGN LOAD")
+"""First words behind which it may stand further on."""
+
+WRITTEN: Final = regex(r"[\"'`;=(@$_\[]|\w\.\w|^\W*(?:[A-Z]{4,}\s|[A-Z]{3,}\s+[A-Z]{2,}\b)")
+"""How SQL is written and sentences are not: quotes, signs, underscores, dotted names, or its words
+in capitals."""
+
+CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
+"""How a query begins that reads no table: in small letters it may be a sentence."""
+_BY_SECOND: Final = listed("SELECT WITH UPDATE DELETE INSERT CREATE DROP ALTER GRANT REVOKE")
+"""First words with which sentences begin, too: what else such a statement has tells."""
+_RARE: Final = regex(r"(?i)\b(?:pool|sink|source|streamlit|tag|format|key)\b")
+"""What else the parser knows to be made and dropped."""
+_PROGRAM: Final = regex(r"(?i)\s*truncate\s+-[a-z]")
+"""A program of that name, with an option."""
+
 
 class Argument(NamedTuple):
     """An argument's name, and what is in it."""
@@ -141,7 +177,7 @@ def _is_sentence(text: str) -> bool:
         return False
     if _CHANGE.search(text) is not None or _LATER.search(text) is not None:
         return False
-    return _BLOCK.match(text) is None or CHANGING.isdisjoint(
+    return _BLOCK.match(text) is None or WORDS["changing"].isdisjoint(
         [word.upper() for word in _WORD.findall(text)]
     )
 
@@ -156,6 +192,20 @@ def begins_as_sql(text: str, surely: bool = True) -> bool:
     if partner is None and not surely:
         partner = _ALSO.get(word, _ANY)
     return word in KNOWN and (partner is None or partner.search(text) is not None)
+
+
+def may_be_sql(text: str) -> bool:
+    """Whether the parser has to decide about a text. It is not even loaded for one that cannot be
+    SQL by its first word, or by what is missing behind it."""
+    first = first_word(text)
+    if first not in KNOWN or _PROGRAM.match(text) is not None:
+        return False
+    if first in _BY_SECOND:
+        capitals = text.lstrip(" (").startswith(CAPITALS)
+        return begins_as_sql(text, False) or capitals or _RARE.search(text) is not None
+    if first in PARSED or first in ("COPY", "TRUNCATE") or "select" in text.lower():
+        return True
+    return first in TELLING and WRITTEN.search(text) is not None
 
 
 def first_word(text: str) -> str:
@@ -174,28 +224,21 @@ def _begins_in_capitals(text: str) -> bool:
     return first is not None and len(first[1]) > 3 and first[1].isupper()
 
 
-def values_named(args: dict[str, Any], wanted: frozenset[str]) -> Sequence[Argument]:
-    """The values of these names, at any depth; a list of them gives its items one by one."""
-    found: list[Argument] = []
-    waiting: list[Argument] = []
-    for name, value in args.items():
-        if isinstance(value, dict | list):
-            waiting.append(Argument(name if name.lower() in wanted else "", value))
-        elif name.lower() in wanted:
-            found.append(Argument(name, value))
+def values_named(args: dict[str, Any], wanted: frozenset[str]) -> list[str]:
+    """The texts of these names, at any depth; a list of them gives its items one by one."""
+    found: list[str] = []
+    waiting: list[tuple[bool, Any]] = [(False, args)]
     while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, dict):
-            for key, inner in value.items():
-                own = key if key.lower() in wanted or (name and key == "text") else ""
-                if isinstance(inner, dict | list):
-                    waiting.append(Argument(own, inner))
-                elif own:
-                    found.append(Argument(own, inner))
+        named, value = waiting.pop()
+        if isinstance(value, str):
+            found += [value] if named else []
         elif isinstance(value, list):
-            waiting += [Argument(name, inner) for inner in reversed(value)]
-        elif name:
-            found.append(Argument(name, value))
+            waiting += [(named, inner) for inner in reversed(value)]
+        elif isinstance(value, dict):
+            waiting += [
+                (key.lower() in wanted or (named and key == "text"), inner)
+                for key, inner in reversed(value.items())
+            ]
     return found
 
 

@@ -1,101 +1,53 @@
-"""Recognising: whether a text is SQL, whoever it is given to.
+"""Recognising: whether a text is SQL, whoever it is given to, and what each of its statements does.
 
-The parser decides: plain language that begins with a word of SQL is no statement to it. Where it
-does not know a kind of statement, the first words have to be a pair that only SQL has, and the rest
-has to be written as SQL is.
+The parser decides what is SQL: plain language that begins with a word of SQL is no statement to it.
+Where it does not know a kind of statement, the first words have to be a pair that only SQL has, and
+the rest has to be written as SQL is.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+from sqlglot import exp
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
-from stanchion.readings.sql.calls import spelled
-from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.dialect import RARER, TRIED
-from stanchion.readings.sql.lexer import TEXT, Piece, Reader, pieces_of, reader_of
-from stanchion.readings.sql.limits import readings_of
-from stanchion.readings.sql.places import begins_as_sql, first_word
-from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, PARSED, RIGHTS
+from stanchion.readings.sql import WORDS
+from stanchion.readings.sql.dialect import RARER, TRIED, dialect_begun_by
+from stanchion.readings.sql.lexer import Piece, Reader, Unread, pieces_of, reader_of, readings_of
+from stanchion.readings.sql.places import (
+    ANYWHERE,
+    CAPITALS,
+    TELLING,
+    WRITTEN,
+    begins_as_sql,
+    may_be_sql,
+)
+from stanchion.readings.sql.statement import REMEMBERED_CHARS, TEXT, Statement, severity, unclear
+from stanchion.readings.sql.view import Reading, read
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
-
 
 _MODIFYING: Final = listed(
     "OR REPLACE TEMP TEMPORARY UNIQUE MATERIALIZED EXTERNAL FOREIGN GLOBAL LOCAL PUBLIC UNLOGGED "
     "RECURSIVE FULLTEXT"
 )
 """Words between a verb and what it makes, changes or drops."""
-
-_PAIRS: Final[dict[str, frozenset[str]]] = {
-    **dict.fromkeys(("DROP", "CREATE", "ALTER"), OBJECTS | RIGHTS | BEYOND),
-    "SET": frozenset({"ROLE", "SESSION", "GLOBAL", "PERSIST", "LOCAL", "SESSION_AUTHORIZATION"}),
-    "RESET": frozenset({"ROLE", "SESSION", "ALL", "MASTER"}),
-    "BULK": frozenset({"INSERT"}),
-    "DO": frozenset({TEXT, "LANGUAGE"}),
-    "ATTACH": frozenset({TEXT, "DATABASE"}),
-    "EXECUTE": frozenset({"IMMEDIATE", "AS"}),
-    **dict.fromkeys(("BACKUP", "RESTORE"), frozenset({"DATABASE", "LOG"})),
-}
-"""Pairs of words with which only SQL begins, for what the parser does not know."""
-_JOINED: Final[dict[str, frozenset[str]]] = {
-    "GRANT": frozenset({"ON", "TO"}),
-    "REVOKE": frozenset({"ON", "FROM"}),
-    "COPY": frozenset({"STDIN", "STDOUT", "PROGRAM"}),
-    "MERGE": frozenset({"INTO"}),
-    "REASSIGN": frozenset({"OWNED"}),
-    "LOAD": frozenset({"INFILE", "INPATH", "EXTENSION"}),
-}
-"""The same for words that stand further on."""
 _COPIED: Final = frozenset({TEXT, "STDIN", "STDOUT", "PROGRAM"})
 """What a COPY has that is no sentence."""
-_ANYTHING: Final = listed("TRUNCATE EXEC PRAGMA VACUUM REINDEX DETACH")
-"""First words that need no second one."""
-
-_WRITTEN: Final = regex(r"[\"'`;=(@$_\[]|\w\.\w|^\W*(?:[A-Z]{4,}\s|[A-Z]{3,}\s+[A-Z]{2,}\b)")
-"""How SQL is written and sentences are not: quotes, signs, underscores, dotted names, or its words
-in capitals."""
-
-_CAPITALS: Final = ("SELECT ", "SELECT\n", "VALUES", "WITH ", "TABLE ")
-"""How a query begins that reads no table: in small letters it may be a sentence."""
-
-
-_BY_SECOND: Final = listed("SELECT WITH UPDATE DELETE INSERT CREATE DROP ALTER GRANT REVOKE")
-"""First words with which sentences begin, too: what else such a statement has tells."""
-_RARE: Final = regex(r"(?i)\b(?:pool|sink|source|streamlit|tag|format|key)\b")
-"""What else the parser knows to be made and dropped."""
-
-
-_PROGRAM: Final = regex(r"(?i)\s*truncate\s+-[a-z]")
-"""A program of that name, with an option."""
+_STATEMENTS: Final = (
+    exp.Query, exp.DML, exp.DDL, exp.Drop, exp.TruncateTable, exp.Merge, exp.Grant, exp.Alter,
+)  # fmt: skip
 
 
 @lru_cache(512)
 def is_sql(text: str, limits: Limits = LIMITS) -> bool:
     """Whether a text is nothing but SQL in some dialect."""
-    if len(text) > limits.query_chars or not _may_be_sql(text):
+    if len(text) > limits.query_chars or not may_be_sql(text):
         return False
     tried = (*TRIED, *RARER)[: readings_of(text, limits)]
     return any(_reads_as_sql(text, reader_of(dialect, limits), dialect) for dialect in tried)
-
-
-def _may_be_sql(text: str) -> bool:
-    """Whether the parser has to decide about a text. It is not even loaded for one that cannot be
-    SQL by its first word, or by what is missing behind it."""
-    first = first_word(text)
-    if first not in KNOWN or _PROGRAM.match(text) is not None:
-        return False
-    if first in _BY_SECOND:
-        capitals = text.lstrip(" (").startswith(_CAPITALS)
-        return begins_as_sql(text, False) or capitals or _RARE.search(text) is not None
-    if first in PARSED or first in ("COPY", "TRUNCATE") or "select" in text.lower():
-        return True
-    known = first in _PAIRS or first in _JOINED or first in _ANYTHING
-    return known and _WRITTEN.search(text) is not None
 
 
 def _reads_as_sql(text: str, reader: Reader, dialect: str) -> bool:
@@ -103,40 +55,96 @@ def _reads_as_sql(text: str, reader: Reader, dialect: str) -> bool:
         pieces, text = pieces_of(text, reader, dialect)
     except Unread:
         return False
-    return bool(pieces) and all(_is_statement(piece, reader, text) for piece in pieces)
+    return bool(pieces) and all(
+        not _is_sentence(piece.words) and _is_statement(piece, reader, text) for piece in pieces
+    )
+
+
+def _is_sentence(words: list[str]) -> bool:
+    """Whether words are a sentence to nobody but the parser."""
+    if words[0] == "DELETE":
+        return words[1:2] != ["FROM"] and "WHERE" not in words
+    return words[0] == "FROM" or (words[0] == "COPY" and _COPIED.isdisjoint(words))
 
 
 def _is_statement(piece: Piece, reader: Reader, whole: str) -> bool:
-    from sqlglot import exp
-
-    if piece.words[0] == "DELETE" and piece.words[1:2] != ["FROM"] and "WHERE" not in piece.words:
-        return False
-    if piece.words[0] == "FROM" or (piece.words[0] == "COPY" and _COPIED.isdisjoint(piece.words)):
-        return False
-    words, text = spelled(piece), whole[piece.tokens[0].start : piece.tokens[-1].end + 1]
+    words, text = piece.spelled(), whole[piece.tokens[0].start : piece.tokens[-1].end + 1]
     first = words[0].partition(" ")[0]
     try:
         tree: exp.Expr | None = reader.tree(piece.tokens, whole)
     except (Unread, RecursionError):
         tree = None
-    statements = (
-        exp.Query
-        | exp.DML
-        | exp.DDL
-        | exp.Drop
-        | exp.TruncateTable
-        | exp.Merge
-        | exp.Grant
-        | exp.Alter
-    )
-    if isinstance(tree, statements) and not isinstance(tree, exp.Command):
+    if isinstance(tree, _STATEMENTS) and not isinstance(tree, exp.Command):
         if isinstance(tree, exp.Query) and tree.find(exp.From) is None:
-            return text.lstrip(" (").startswith(_CAPITALS)
-        if first != "SELECT" and not begins_as_sql(text):
-            return False
-        return len(words) > 2 or _WRITTEN.search(text) is not None
-    pair = _PAIRS.get(first)
-    second = next((word for word in words[1:6] if word not in _MODIFYING), "")
-    known = first in _ANYTHING or (pair is not None and second in pair)
-    known = known or (pair is None and not _JOINED.get(first, frozenset()).isdisjoint(words))
-    return known and _WRITTEN.search(text) is not None
+            return text.lstrip(" (").startswith(CAPITALS)
+        plain = first == "SELECT" or begins_as_sql(text)
+        return plain and (len(words) > 2 or WRITTEN.search(text) is not None)
+    telling = TELLING.get(first)
+    second = [word for word in words[1:6] if word not in _MODIFYING][:1]
+    tells = telling is not None and (
+        not telling or not telling.isdisjoint(words if first in ANYWHERE else second)
+    )
+    return tells and WRITTEN.search(text) is not None
+
+
+_VARYING: Final = regex(r"""(?i)["`\[\]\\#${}@]|--|/\*|&'|(?<![\w'])(?:[benqrux]|nq|_\w+)'""")
+"""What dialects cut into words differently; a text without it has the same words in all of them."""
+
+_CHANGING: Final = regex(
+    r"(?i)\b(?:"
+    rf"{'|'.join(sorted(WORDS['changing']))}|EXECUTE|CALL|COPY|LOAD|REPLACE|ATTACH|PRAGMA)\b"
+)
+
+
+def classify(
+    text: str, dialect: str | None = None, limits: Limits = LIMITS
+) -> tuple[Statement, ...]:
+    """What every statement of a text does. Without a dialect it is read as several, and the worst
+    reading counts: one that cannot be read is unclear, and so is a text of which one dialect hides
+    what another would do."""
+    if len(text) > limits.query_chars:
+        return unclear("it is too long to be read")
+    return (_remembered if len(text) <= REMEMBERED_CHARS else _classified)(text, dialect, limits)
+
+
+def _classified(text: str, dialect: str | None, limits: Limits) -> tuple[Statement, ...]:
+    dialect = dialect if dialect is not None else dialect_begun_by(text)
+    if dialect is not None:
+        try:
+            return read(text, dialect, limits).statements
+        except Unread as error:
+            return unclear(str(error))
+    return _in_any(text, limits)
+
+
+_remembered: Final = lru_cache(512)(_classified)
+
+
+def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
+    clear: list[Reading] = []
+    unread: list[Reading | str] = []
+    same = _VARYING.search(text) is None
+    most = readings_of(text, limits)
+    for dialect in (*TRIED, *RARER):
+        if (same or dialect in RARER) if clear else len(unread) == most:
+            break
+        try:
+            reading = read(text, dialect, limits)
+        except Unread as error:
+            unread.append(str(error))
+        else:
+            (clear if reading.clear else unread).append(reading)
+    if not clear:
+        first = unread[0]
+        return unclear(first) if isinstance(first, str) else first.statements
+    if any(_may_hide(one, clear, text) for one in unread):
+        return unclear("databases read it differently; say which dialect it is in")
+    return max([reading.statements for reading in clear], key=severity)
+
+
+def _may_hide(unread: Reading | str, clear: list[Reading], text: str) -> bool:
+    """Whether a dialect that could not read a text may do what those that could read it do not
+    show."""
+    if isinstance(unread, str):
+        return _CHANGING.search(text) is not None
+    return unread.words not in [reading.words for reading in clear]

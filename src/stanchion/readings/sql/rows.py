@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import inf
 from operator import eq, ge, gt, le, lt, ne
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
+from sqlglot import exp
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import exp
 
 KEYS: Final = listed("id pk uuid guid rowid _rowid_ oid ctid _id row_id rownum")
 """Columns that are there in every row."""
@@ -29,7 +28,8 @@ _YEAR: Final = regex(r"\s*(\d{4})-\d\d?-\d\d?")
 _LONG_AGO: Final = 1980
 _FAR: Final = 2100
 _NOW: Final = listed(
-    "currenttimestamp currentdate currentdatetime currenttime currenttimestampltz sysdate localtime"
+    "currenttimestamp currentdate currentdatetime currenttime currenttimestampltz sysdate "
+    "localtime now getdate"
 )
 _PARTS: Final = {
     "dayofweek": (7, 0), "dow": (7, 0), "weekday": (7, 0), "month": (12, 1), "quarter": (4, 1),
@@ -37,244 +37,11 @@ _PARTS: Final = {
 }  # fmt: skip
 """Parts of a date that have few values: how many there are, and the first."""
 _TURNED: Final = {"gt": "lt", "lt": "gt", "gte": "lte", "lte": "gte"}
-
-
-def value_of(node: Any) -> float | str | None:
-    """The value of something that is written out."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.Paren | exp.Cast):
-        return value_of(node.this)
-    if isinstance(node, exp.Neg):
-        value = value_of(node.this)
-        return -value if isinstance(value, float) else None
-    if isinstance(node, exp.Boolean):
-        return float(bool(node.this))
-    if not isinstance(node, exp.Literal):
-        return None
-    if node.is_string:
-        return str(node.this)
-    try:
-        return float(node.this)
-    except ValueError:
-        return None
-
-
-def always(condition: exp.Expr, table: str) -> bool | None:
-    """Whether a condition that looks at a row is true of every row, or of none; a NOT in it is left
-    to the caller."""
-    from sqlglot import exp
-
-    if isinstance(condition, exp.Like | exp.ILike | exp.RegexpLike | exp.SimilarTo):
-        return _matches_all(condition)
-    if isinstance(condition, exp.Is):
-        none = isinstance(condition.expression, exp.Null)
-        return (
-            False
-            if none and (is_key(condition.this, table) or _is_filled(condition.this))
-            else None
-        )
-    if isinstance(condition, exp.In):
-        return _among(condition, table)
-    if isinstance(condition, exp.Between):
-        low, high = value_of(condition.args["low"]), value_of(condition.args["high"])
-        wide = isinstance(low, float) and isinstance(high, float) and low <= 1 and high >= ENORMOUS
-        return True if wide and is_key(condition.this, table) else None
-    if isinstance(condition, exp.GT | exp.GTE | exp.LT | exp.LTE | exp.NEQ | exp.EQ):
-        return _compares(condition, table)
-    return None
-
-
-def _is_filled(node: Any) -> bool:
-    """Whether something has a value where it would have none."""
-    from sqlglot import exp
-
-    return (
-        isinstance(node, exp.Coalesce)
-        and bool(node.expressions)
-        and value_of(node.expressions[-1]) is not None
-    )
-
-
-def is_key(node: Any, table: str) -> bool:
-    """Whether a column is the key of its table by its name: `id`, or `invoice_id` in `invoices`."""
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Column):
-        return False
-    name = node.name.lower()
-    stem = name[:-3] if name.endswith("_id") else name[:-2] if name.endswith("id") else ""
-    plain = table.replace("_", "")
-    stem = stem.replace("_", "")
-    own = (
-        bool(stem)
-        and len(stem) > 2
-        and (plain.rstrip("s") == stem or plain in (f"{stem[:-1]}ies", f"{stem}es"))
-    )
-    return name in KEYS or own
-
-
-def _matches_all(condition: exp.Expr) -> bool | None:
-    from sqlglot import exp
-
-    pattern = condition.expression
-    if not (isinstance(pattern, exp.Literal) and pattern.is_string):
-        return None
-    text = str(pattern.this)
-    if isinstance(condition, exp.RegexpLike):
-        return True if text.strip("^$()") in (".*", ".+", "", ".", ".*?") else None
-    return True if "%" in text and not text.strip("%_") else None
-
-
-def _among(condition: exp.In, table: str) -> bool | None:
-    """A key among values that no key has: never."""
-    values = [value_of(each) for each in condition.expressions]
-    none = bool(values) and all(
-        value in ("", "0") or (isinstance(value, float) and value <= 0) for value in values
-    )
-    return False if none and is_key(condition.this, table) else None
-
-
-def _compares(condition: exp.Expr, table: str) -> bool | None:
-    """A comparison with a constant on one side."""
-    key, left, right = condition.key, condition.this, condition.expression
-    if value_of(left) is not None and value_of(right) is None:
-        key, left, right = _TURNED.get(key, key), right, left
-    value = value_of(right)
-    if key == "eq":
-        return False if isinstance(value, float) and _below(left, table, value) else None
-    if key in ("gt", "gte", "neq"):
-        if isinstance(value, float) and key == "neq":
-            return True if _below(left, table, value) else None
-        if isinstance(value, float):
-            return True if _at_least(left, table) >= value + (0 if key == "gte" else 1) else None
-        if value == "" and is_key(left, table):
-            return True
-        return True if key != "neq" and _is_past(left, value) else None
-    if isinstance(value, float):
-        return True if value >= ENORMOUS and is_key(left, table) else None
-    return True if _is_future(left, right, value) else None
-
-
-def _below(node: Any, table: str, value: float) -> bool:
-    """Whether something is never that small."""
-    return value < _at_least(node, table)
-
-
-def _at_least(node: Any, table: str) -> float:
-    """The least value of something; minus infinity where it has none."""
-    from sqlglot import exp
-
-    if is_key(node, table):
-        return 1.0
-    name = str(node.this).lower() if isinstance(node, exp.Anonymous) else node.key
-    if name in COUNTING:
-        return 0.0
-    if isinstance(node, exp.Column) and node.name.lower().endswith("_id"):
-        return 0.0
-    return float("-inf")
-
-
-def _is_past(node: Any, value: float | str | None) -> bool:
-    from sqlglot import exp
-
-    year = _YEAR.match(value) if isinstance(value, str) else None
-    made = isinstance(node, exp.Column) and _MADE.search(node.name.lower()) is not None
-    return made and year is not None and int(year[1]) <= _LONG_AGO
-
-
-def _is_future(node: Any, right: Any, value: float | str | None) -> bool:
-    from sqlglot import exp
-
-    if not isinstance(node, exp.Column) or _MADE.search(node.name.lower()) is None:
-        return False
-    year = _YEAR.match(value) if isinstance(value, str) else None
-    name = str(right.this).lower() if isinstance(right, exp.Anonymous) else right.key
-    return (year is not None and int(year[1]) >= _FAR) or name in _NOW or name in ("now", "getdate")
-
-
-def complete(parts: list[exp.Expr]) -> bool:
-    """Whether one of these conditions holds whatever a row says: some part is the opposite of
-    another, or together they name every value."""
-    return _opposite(parts) or _all_numbers(parts) or _all_values(parts)
-
-
-def _opposite(parts: list[exp.Expr]) -> bool:
-    from sqlglot import exp
-
-    opposites: set[Any] = {part.this for part in parts if isinstance(part, exp.Not)}
-    opposites |= {_sides(part) for part in parts if part.args.get("negate")}
-    return any(
-        part in opposites or (not part.args.get("negate") and _sides(part) in opposites)
-        for part in parts
-    )
-
-
-def _sides(part: exp.Expr) -> tuple[str, Any, Any]:
-    return part.key, part.args.get("this"), part.args.get("expression")
-
-
-def _all_numbers(parts: list[exp.Expr]) -> bool:
-    """Whether comparisons of one thing leave no value out: what is below one bound, and what is
-    above a lower one."""
-    below: dict[Any, float] = {}
-    above: dict[Any, float] = {}
-    other: dict[Any, set[Any]] = {}
-    for part in parts:
-        value, left = value_of(part.args.get("expression")), part.args.get("this")
-        if value is None or left is None:
-            continue
-        if part.key in ("neq", "eq"):
-            if part.key == "eq" and value in other.get(left, ()):
-                return True
-            other.setdefault(left, set()).add(value if part.key == "neq" else ("=", value))
-            if part.key == "neq" and len(other[left] - {("=", value)}) != len(other[left]):
-                return True
-            if len([each for each in other[left] if not isinstance(each, tuple)]) > 1:
-                return True
-        elif part.key in ("lt", "lte") and isinstance(value, float):
-            below[left] = max(below.get(left, value), value + (0.5 if part.key == "lte" else 0))
-        elif part.key in ("gt", "gte") and isinstance(value, float):
-            above[left] = min(above.get(left, value + 1), value + (0.5 if part.key == "gt" else 0))
-    return any(left in above and above[left] <= bound for left, bound in below.items())
-
-
-def _all_values(parts: list[exp.Expr]) -> bool:
-    """Whether every value is named that something can have: a flag's two, a remainder's, those of a
-    part of a date."""
-    from sqlglot import exp
-
-    named: dict[Any, set[float | str]] = {}
-    for part in parts:
-        given = part.expressions if isinstance(part, exp.In) else [part.args.get("expression")]
-        if part.key in ("eq", "is", "in") and not part.args.get("negate"):
-            named.setdefault(part.this, set()).update(
-                [value if not isinstance(each, exp.Boolean) else f"bool {value}" for each in given
-                 if (value := value_of(each)) is not None]
-            )  # fmt: skip
-    return any(_is_all(thing, values) for thing, values in named.items())
-
-
-def _is_all(thing: Any, values: set[float | str]) -> bool:
-    from sqlglot import exp
-
-    if {"bool 0.0", "bool 1.0"} <= values:
-        return True
-    if isinstance(thing, exp.Mod):
-        size = value_of(thing.expression)
-        return (
-            isinstance(size, float)
-            and 0 < size <= len(values)
-            and {*map(float, range(int(size)))} <= values
-        )
-    part = str(thing.this).lower() if isinstance(thing, exp.Extract | exp.Anonymous) else thing.key
-    count, first = _PARTS.get(part, (0, 0))
-    return bool(count) and {float(each) for each in range(first, first + count)} <= values
-
-
 _COMPARING: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "eq": eq, "nullsafeeq": eq, "is": eq, "neq": ne, "gt": gt, "gte": ge, "lt": lt, "lte": le,
 }  # fmt: skip
+_FEWER: Final = listed("joins limit offset having group qualify sample")
+"""Parts with which a query may leave rows of its table out."""
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -288,20 +55,62 @@ class Target(msgspec.Struct, frozen=True):
 
     def owns(self, column: exp.Expr) -> bool:
         """Whether a column may be one of the target's; one without a table may be."""
-        table = (
-            str(column.args["table"].name).lower() if column.args.get("table") is not None else ""
-        )
+        table = column.text("table").lower()
         return not table or not self.names or table in self.names
 
 
 ANY: Final = Target()
 
 
+def value_of(node: Any) -> float | str | None:
+    """The value of something that is written out."""
+    if isinstance(node, exp.Paren | exp.Cast):
+        return value_of(node.this)
+    if isinstance(node, exp.Neg):
+        value = value_of(node.this)
+        return -value if isinstance(value, float) else None
+    if isinstance(node, exp.Boolean):
+        return float(bool(node.this))
+    if not isinstance(node, exp.Literal):
+        return None
+    try:
+        return str(node.this) if node.is_string else float(node.this)
+    except ValueError:
+        return None
+
+
+def name_of(node: Any) -> str:
+    """The name of a function, or the kind of anything else, in small letters."""
+    return str(node.this).lower() if isinstance(node, exp.Anonymous) else str(node.key)
+
+
+def column_of(node: Any) -> str:
+    """The name of a column, in small letters; empty for anything else."""
+    return node.name.lower() if isinstance(node, exp.Column) else ""
+
+
+def table_of(node: Any) -> str:
+    """The name of a table without its schema, in small letters; empty for anything else."""
+    return node.name.lower() if isinstance(node, exp.Table) else ""
+
+
+def source_of(query: Any) -> Any:
+    """What a query reads its rows from first; none where it reads none."""
+    source = query.args.get("from_")
+    return None if source is None else source.this
+
+
+def is_key(node: Any, table: str) -> bool:
+    """Whether a column is the key of its table by its name: `id`, or `invoice_id` in `invoices`."""
+    name, plain = column_of(node), table.replace("_", "")
+    stem = name[:-2].replace("_", "") if name.endswith("id") else ""
+    same = plain.rstrip("s") == stem or plain in (f"{stem[:-1]}ies", f"{stem}es")
+    return name in KEYS or (len(stem) > 2 and same)
+
+
 def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
     """Whether a condition picks rows of the target by what is in them, or picks none at all. What
     is no condition picks nothing."""
-    from sqlglot import exp
-
     if not isinstance(condition, exp.Expr):
         return False
     if isinstance(condition, exp.Paren | exp.Where):
@@ -322,83 +131,192 @@ def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
 def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
     """What a condition is for every row, where that is plain to see; a NOT in it is left to the
     caller."""
-    from sqlglot import exp
-
-    if isinstance(condition, exp.Boolean):
-        return bool(condition.this)
-    if isinstance(condition, exp.Literal):
+    if isinstance(condition, exp.Boolean | exp.Literal):
         value = value_of(condition)
         return bool(value) if isinstance(value, float) else None
+    left, right = condition.this, condition.args.get("expression")
     compare = _COMPARING.get(condition.key)
     if compare is not None:
-        left, right = condition.this, condition.expression
         if left == right or (condition.key == "eq" and _same_row(left, right, target)):
             return compare(0, 0)
-        values = [_folded(value_of(side)) for side in (left, right)]
+        values = [
+            value.casefold() if isinstance(value, str) else value
+            for value in (value_of(left), value_of(right))
+        ]  # some servers do not tell small letters from capitals
         if None not in values and type(values[0]) is type(values[1]):
             return compare(*values)
-    anyone = condition.args.get("expression") if isinstance(condition, exp.EQ) else None
-    if isinstance(anyone, exp.Any) and _is_own_column(condition.this, anyone.this, target):
-        return True
-    if isinstance(condition, exp.In) and _is_own_column(
-        condition.this, condition.args.get("query"), target
-    ):
+    anyone = right.this if isinstance(right, exp.Any) and condition.key == "eq" else None
+    among = condition.args.get("query") if isinstance(condition, exp.In) else anyone
+    if _is_own_column(left, among, target):
         return True
     return always(condition, target.table)
 
 
-def _folded(value: float | str | None) -> float | str | None:
-    """A value as servers compare it that do not tell small letters from capitals."""
-    return value.casefold() if isinstance(value, str) else value
+def always(condition: exp.Expr, table: str) -> bool | None:
+    """Whether a condition that looks at a row is true of every row, or of none; a NOT in it is left
+    to the caller."""
+    asked = _ALWAYS.get(condition.key)
+    return None if asked is None else asked(condition, table)
+
+
+def _matches(condition: exp.Expr, _table: str) -> bool | None:
+    """Whether a pattern matches every text."""
+    pattern = condition.expression
+    if not isinstance(pattern, exp.Literal) or not pattern.is_string:
+        return None
+    text = str(pattern.this)
+    if isinstance(condition, exp.RegexpLike):
+        return True if text.strip("^$()") in (".*", ".+", "", ".", ".*?") else None
+    return True if "%" in text and not text.strip("%_") else None
+
+
+def _is_null(condition: exp.Expr, table: str) -> bool | None:
+    """A key, or what has a value where it would have none, is never without one."""
+    left = condition.this
+    other = left.expressions[-1:] if isinstance(left, exp.Coalesce) else []
+    filled = is_key(left, table) or any(value_of(each) is not None for each in other)
+    return False if filled and isinstance(condition.expression, exp.Null) else None
+
+
+def _among(condition: exp.Expr, table: str) -> bool | None:
+    """A key is never among values that no key has."""
+    values = [value_of(each) for each in condition.expressions]
+    none = all(each <= 0 if isinstance(each, float) else each in ("", "0") for each in values)
+    return False if values and none and is_key(condition.this, table) else None
+
+
+def _spans(condition: exp.Expr, table: str) -> bool | None:
+    low, high = value_of(condition.args["low"]), value_of(condition.args["high"])
+    wide = isinstance(low, float) and isinstance(high, float) and low <= 1 and high >= ENORMOUS
+    return True if wide and is_key(condition.this, table) else None
+
+
+def _compares(condition: exp.Expr, table: str) -> bool | None:
+    """A comparison with a constant on one side: what it is of every row."""
+    key, left, right = condition.key, condition.this, condition.expression
+    if value_of(left) is not None and value_of(right) is None:
+        key, left, right = _TURNED.get(key, key), right, left
+    value, own = value_of(right), is_key(left, table)
+    if isinstance(value, float):
+        least = _at_least(left, own)
+        below = {"gt": value + 1 <= least, "gte": value <= least}.get(key, value < least)
+        surely = value >= ENORMOUS and own if key in ("lt", "lte") else below
+        return key != "eq" if surely else None
+    if value == "" and own and key in ("gt", "gte", "neq"):
+        return True
+    made = key in _TURNED and _MADE.search(column_of(left)) is not None
+    return True if made and _is_beyond(key in ("lt", "lte"), right, value) else None
+
+
+def _is_beyond(later: bool, right: Any, value: str | None) -> bool:
+    """Whether a date is before all rows, or `later` than all of them."""
+    found = _YEAR.match(value) if value is not None else None
+    if found is None:
+        return later and name_of(right) in _NOW
+    return int(found[1]) >= _FAR if later else int(found[1]) <= _LONG_AGO
+
+
+_ALWAYS: Final[dict[str, Callable[[exp.Expr, str], bool | None]]] = {
+    **dict.fromkeys(("like", "ilike", "regexplike", "similarto"), _matches),
+    **dict.fromkeys(("eq", "neq", *_TURNED), _compares),
+    "is": _is_null,
+    "in": _among,
+    "between": _spans,
+}
+"""What tells of a kind of condition whether it is the same for every row."""
+
+
+def _at_least(node: Any, own: bool) -> float:
+    """The least value of something; minus infinity where it has none."""
+    if own:
+        return 1.0
+    return 0.0 if name_of(node) in COUNTING or column_of(node).endswith("_id") else -inf
+
+
+def complete(parts: list[exp.Expr]) -> bool:
+    """Whether one of these conditions holds whatever a row says: some part is the opposite of
+    another, or together they name every value."""
+    opposites: set[Any] = {part.this for part in parts if isinstance(part, exp.Not)}
+    opposites |= {_sides(part) for part in parts if part.args.get("negate")}
+    opposite = any(
+        part in opposites or (not part.args.get("negate") and _sides(part) in opposites)
+        for part in parts
+    )
+    return opposite or _all_numbers(parts) or _all_values(parts)
+
+
+def _sides(part: exp.Expr) -> tuple[str, Any, Any]:
+    return part.key, part.args.get("this"), part.args.get("expression")
+
+
+def _all_numbers(parts: list[exp.Expr]) -> bool:
+    """Whether comparisons of one thing leave no value out: what is below one bound and above a
+    lower one, a value and every other, or all but different ones."""
+    ends: dict[Any, list[float]] = {}
+    named: dict[Any, tuple[set[Any], set[Any]]] = {}
+    for part in parts:
+        key, left, right = _sides(part)
+        value = value_of(right)
+        if value is not None and key in ("eq", "neq"):
+            named.setdefault(left, (set(), set()))[key == "neq"].add(value)
+        elif isinstance(value, float) and key in _TURNED:
+            above, below = ends.get(left, [inf, -inf])
+            value += 0.5 if key in ("gt", "lte") else 0
+            up = key in ("gt", "gte")
+            ends[left] = [min(above, value), below] if up else [above, max(below, value)]
+    return any(above <= below for above, below in ends.values()) or any(
+        len(others) > 1 or not others.isdisjoint(values) for values, others in named.values()
+    )
+
+
+def _all_values(parts: list[exp.Expr]) -> bool:
+    """Whether every value is named that something can have: a flag's two, a remainder's, those of a
+    part of a date."""
+    named: dict[Any, set[float | str]] = {}
+    for part in parts:
+        given = part.expressions if isinstance(part, exp.In) else [part.args.get("expression")]
+        if part.key in ("eq", "is", "in") and not part.args.get("negate"):
+            named.setdefault(part.this, set()).update(
+                [value if not isinstance(each, exp.Boolean) else f"bool {value}" for each in given
+                 if (value := value_of(each)) is not None]
+            )  # fmt: skip
+    return any(_is_all(thing, values) for thing, values in named.items())
+
+
+def _is_all(thing: Any, values: set[float | str]) -> bool:
+    if {"bool 0.0", "bool 1.0"} <= values:
+        return True
+    part = str(thing.this).lower() if isinstance(thing, exp.Extract) else name_of(thing)
+    count, first = _PARTS.get(part, (0, 0))
+    size = value_of(thing.expression) if isinstance(thing, exp.Mod) else None
+    count = int(size) if isinstance(size, float) and size <= len(values) else count
+    return count > 0 and {float(each) for each in range(first, first + count)} <= values
 
 
 def _same_row(left: Any, right: Any, target: Target) -> bool:
     """Whether two columns are the same one, of the target and of something that holds all of its
     rows."""
-    from sqlglot import exp
-
-    if (
-        not (isinstance(left, exp.Column) and isinstance(right, exp.Column))
-        or left.name.lower() != right.name.lower()
-    ):
+    if not column_of(left) or column_of(left) != column_of(right):
         return False
     tables = {left.table.lower(), right.table.lower()}
-    return (
-        bool(tables & target.whole)
-        and bool(tables & target.names)
-        and tables <= target.whole | target.names
-    )
+    both = bool(tables & target.whole) and bool(tables & target.names)
+    return both and tables <= target.whole | target.names
 
 
 def _is_own_column(column: Any, query: Any, target: Target) -> bool:
     """Whether a column is looked for among all rows of its own table."""
-    from sqlglot import exp
-
     query = query.this if isinstance(query, exp.Subquery | exp.Paren) else query
-    if not isinstance(column, exp.Column) or not isinstance(query, exp.Select):
+    if not isinstance(query, exp.Select) or len(query.expressions) != 1:
         return False
-    given = query.expressions[0] if len(query.expressions) == 1 else None
-    same = isinstance(given, exp.Column) and given.name.lower() == column.name.lower()
-    return same and holds_all(query, target.table)
+    name = column_of(column)
+    return bool(name) and column_of(query.expressions[0]) == name and holds_all(query, target.table)
 
 
 def holds_all(query: Any, table: str) -> bool:
     """Whether a query gives every row of a table."""
-    from sqlglot import exp
-
-    if not table or not isinstance(query, exp.Select):
+    if not table or not isinstance(query, exp.Select) or table_of(source_of(query)) != table:
         return False
-    source = query.args.get("from_")
-    if (
-        source is None
-        or not isinstance(source.this, exp.Table)
-        or source.this.name.lower() != table
-    ):
-        return False
-    if any(
-        query.args.get(part)
-        for part in ("joins", "limit", "offset", "having", "group", "qualify", "sample")
-    ):
+    if any(query.args.get(part) for part in _FEWER):
         return False
     where = query.args.get("where")
     return where is None or not picks(where, Target(frozenset(), table))
@@ -407,8 +325,6 @@ def holds_all(query: Any, table: str) -> bool:
 def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
     """Whether there is a column of the target's in it outside of queries of its own, or a query
     that picks by one."""
-    from sqlglot import exp
-
     waiting: list[exp.Expr] = [condition]
     while waiting:
         node = waiting.pop()
@@ -426,35 +342,26 @@ def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
 def _is_about(query: exp.Select, target: Target) -> bool:
     """Whether a query inside a condition asks about the row that is looked at: its condition names
     a column of the target's, or compares a column without a table with another one."""
-    from sqlglot import exp
-
     where = query.args.get("where")
     if where is None:
         return False
-    sources = [table for table in query.find_all(exp.Table) if table.parent_select is query]
     again = {
-        (each.alias if each.alias else each.name).lower()
-        for each in sources
-        if each.name.lower() == target.table
+        each.alias_or_name.lower()
+        for each in query.find_all(exp.Table)
+        if each.parent_select is query and table_of(each) == target.table
     }
     inner = msgspec.structs.replace(target, whole=target.whole | (again - target.names))
     if not picks(where, inner):
         return False
-    if not target.names:
-        return True
-    columns = list(where.find_all(exp.Column))
-    return any(
-        column.table.lower() in target.names - again
-        or (not column.table and isinstance(column.parent, exp.Binary) and _beside(column))
-        for column in columns
+    return not target.names or any(
+        column.table.lower() in target.names - again or (not column.table and _beside(column))
+        for column in where.find_all(exp.Column)
     )
 
 
 def _beside(column: exp.Expr) -> bool:
     """Whether a column is compared with another one."""
-    from sqlglot import exp
-
     parent = column.parent
-    return parent is not None and all(
+    return isinstance(parent, exp.Binary) and all(
         isinstance(side, exp.Column) for side in (parent.this, parent.expression)
     )

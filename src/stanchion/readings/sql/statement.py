@@ -2,10 +2,26 @@
 
 from __future__ import annotations
 
+from contextvars import ContextVar
 from enum import IntEnum
 from typing import Final, NamedTuple
 
 import msgspec
+
+TEXT: Final = "'"
+NAME: Final = '"'
+NUMBER: Final = "0"
+"""How a string, a quoted name and a number are written among words."""
+
+PARSING: Final = ContextVar("parsing", default=False)
+"""Whether a text is being parsed here: what the parser then logs has the text in it."""
+
+
+REMEMBERED_CHARS: Final = 4_096
+"""Longer texts are read anew each time, so that what is remembered stays small."""
+
+SECRET: Final = "holds passwords or keys"
+CHANGES: Final = "changes the state of the server"
 
 
 class Does(IntEnum):

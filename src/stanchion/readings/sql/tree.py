@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
+from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.bounds import (
@@ -16,28 +16,18 @@ from stanchion.readings.sql.bounds import (
     replaces_all,
 )
 from stanchion.readings.sql.burns import LOOKED_AT, burning
-from stanchion.readings.sql.calls import calls_at, changing_words
-from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.credentials import given_out
-from stanchion.readings.sql.lexer import BREAKING, NUMBER, Piece, Reader
-from stanchion.readings.sql.pure import is_pure
-from stanchion.readings.sql.statement import HARMLESS, Does, Effect, Statement
-from stanchion.readings.sql.tables import (
-    changes_own,
-    holds_more,
-    holds_secrets,
-    is_credential,
-    named_tables,
-    tables_after,
-)
-from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, said_by
+from stanchion.readings.sql.functions import calls_at, is_pure
+from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
+from stanchion.readings.sql.secrets import given_out, secret_tables
+from stanchion.readings.sql.statement import HARMLESS, NUMBER, Does, Effect, Statement
+from stanchion.readings.sql.tables import changes_own, named_tables, tables_after
+from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, changing_words, said_by
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from sqlglot import Token, exp
 
 NAMED: Final = 80
 """How much of a function's name is kept."""
+HINTS: Final = WORDS["hints"]
+"""What stands in brackets behind a table of T-SQL's, and is no argument of a function."""
 
 Scope = tuple[dict[str, int], int, Any] | None
 """Which names stand for queries of a WITH: their places in it, how many of them can be seen, and
@@ -54,11 +44,16 @@ _CHANGING: Final[dict[str, tuple[Does, str]]] = {
     "truncatetable": (Does.DESTRUCTIVE, "TRUNCATE"),
     "command": (Does.UNKNOWN, "?"),
 }
-
-_NOTED: Final = frozenset({*_CHANGING, "into", "lock", "table"})
+_BOUNDED: Final = {
+    "insert": inserts_bounded,
+    "update": is_bounded,
+    "delete": is_bounded,
+    "merge": merges_bounded,
+}
 _CALLED: Final = listed("anonymous anonymousaggfunc combinedaggfunc parameterizedagg dot")
 """What the parser makes of calls of functions that it does not know, and of functions in a
 schema."""
+_WHOLE: Final = (exp.Query, exp.Values, exp.DML, exp.Create, exp.Merge)
 
 
 class Found(msgspec.Struct):
@@ -79,38 +74,47 @@ class Found(msgspec.Struct):
         if does > self.does:
             self.does, self.verb = does, verb
 
+    def write(self, table: Any) -> None:
+        """A table is written, and so it is not only read."""
+        if isinstance(table, exp.Table) and (name := _name(table)):
+            self.writes[name] = None
+            self.reads.pop(name, None)
+
 
 def look(tree: exp.Expr) -> Found:
     """Walk a tree once: what it does, and which tables it touches. A WITH gives names to queries; a
     table that has such a name only where it cannot be seen is a table."""
-    from sqlglot import exp
-
     found = Found()
     waiting: list[tuple[exp.Expr, Scope]] = [(tree, None)]
     while waiting:
         node, scope = waiting.pop()
-        if node.key in LOOKED_AT:
+        key = node.key
+        if key in LOOKED_AT:
             _weigh(node, found)
-        if node.key in _NOTED:
-            _note(node, scope, found)
-        elif node.key in _CALLED:
+        if key == "table":
+            name = _name(node)
+            if name and name not in found.writes and not _is_query(node, scope):
+                found.reads[name] = None
+        elif key in _CHANGING:
+            _change(node, found)
+        elif key in _CALLED:
             _call(node, found)
-        elif node.key == "nextvaluefor":
+        elif key == "into":
+            _into(node.this, found)
+        elif key == "lock":
+            found.note(Does.UPKEEP, "SELECT FOR UPDATE")
+        elif key == "nextvaluefor":
             found.numbers = True
         within = node.args.get("with_")
         if isinstance(within, exp.With):
             _weigh(within, found)
             scope = _enter(within, scope, waiting)
-        for child in node.iter_expressions():
-            if child is not within:
-                waiting.append((child, scope))
+        waiting += [(child, scope) for child in node.iter_expressions() if child is not within]
     return found
 
 
 def _weigh(node: exp.Expr, found: Found) -> None:
     """Keep what burns, and what gives out passwords and keys."""
-    from sqlglot import exp
-
     burns = burning(node)
     if burns is not None:
         found.burns[burns[0]] = burns[1]
@@ -118,36 +122,20 @@ def _weigh(node: exp.Expr, found: Found) -> None:
         found.secrets[column] = None
 
 
-def _note(node: exp.Expr, scope: Scope, found: Found) -> None:
-    from sqlglot import exp
-
-    known = _CHANGING.get(node.key)
-    if known is not None:
-        _change(node, found, *known)
-    elif isinstance(node, exp.Into):
-        if isinstance(node.this, exp.Table) and not isinstance(node.this.this, exp.Parameter):
-            found.note(Does.WRITE, "SELECT INTO")
-            found.writes[_name(node.this)] = None
-    elif isinstance(node, exp.Lock):
-        found.note(Does.UPKEEP, "SELECT FOR UPDATE")
-    elif isinstance(node, exp.Table) and not _is_query(node, scope):
-        name = _name(node)
-        if name and name not in found.writes:
-            found.reads[name] = None
+def _into(target: Any, found: Found) -> None:
+    if isinstance(target, exp.Table) and not isinstance(target.this, exp.Parameter):
+        found.note(Does.WRITE, "SELECT INTO")
+        found.writes[_name(target)] = None
 
 
 def _call(node: exp.Expr, found: Found) -> None:
     """Keep the name of a function of which nobody knows what it does."""
-    from sqlglot import exp
-
-    if isinstance(node, exp.Dot):
-        called = node.expression
+    called = node.args.get("expression") if isinstance(node, exp.Dot) else None
+    if called is not None:
         if not isinstance(called, exp.Func):
             return
-        name = (
-            f"{node.this.sql().replace(chr(34), '')}."
-            f"{called.name if isinstance(called, exp.Anonymous) else called.key}"
-        )
+        last = called.name if isinstance(called, exp.Anonymous) else called.key
+        name = f"{node.this.sql().replace(chr(34), '')}.{last}"
     elif isinstance(node.parent, exp.Dot) and node.parent.expression is node:
         return
     else:
@@ -167,7 +155,7 @@ def _enter(within: exp.With, scope: Scope, waiting: list[tuple[exp.Expr, Scope]]
     return places, len(queries), scope
 
 
-def _is_query(table: exp.Table, scope: Scope) -> bool:
+def _is_query(table: exp.Expr, scope: Scope) -> bool:
     """Whether a table is a name that a WITH gave."""
     if table.args.get("db") is not None:
         return False
@@ -179,98 +167,88 @@ def _is_query(table: exp.Table, scope: Scope) -> bool:
     return False
 
 
-def _name(table: exp.Table) -> str:
+def _name(table: Any) -> str:
     """A table's name as it is written, in small letters; empty for what a function gives."""
-    from sqlglot import exp
-
     if not isinstance(table.this, exp.Identifier | exp.Dot):
         return ""
     return ".".join([part.name.lower() for part in table.parts])
 
 
-def _change(node: exp.Expr, found: Found, does: Does, verb: str) -> None:
-    from sqlglot import exp
-
-    found.note(does, verb)
-    target = node.this
-    if isinstance(target, exp.Schema):
-        target = target.this
+def _change(node: exp.Expr, found: Found) -> None:
+    found.note(*_CHANGING[node.key])
+    found.write(node.this.this if isinstance(node.this, exp.Schema) else node.this)
     named = node.args.get("tables")
-    for table in [target, *(named if isinstance(named, list) else [])]:
-        if isinstance(table, exp.Table) and (name := _name(table)):
-            found.writes[name] = None
-            found.reads.pop(name, None)
-    if isinstance(node, exp.Update | exp.Delete):
-        found.bounded = found.bounded and (isinstance(node.parent, exp.When) or is_bounded(node))
-    elif isinstance(node, exp.Insert):
-        found.bounded = found.bounded and inserts_bounded(node)
-    elif isinstance(node, exp.Merge):
-        found.bounded = found.bounded and merges_bounded(node)
-
-
-HINTS: Final = WORDS["hints"]
-"""What stands in brackets behind a table of T-SQL's, and is no argument of a function."""
+    for table in named if isinstance(named, list) else []:
+        found.write(table)
+    bounded = _BOUNDED.get(node.key)
+    if bounded is not None and (bounded is not is_bounded or not isinstance(node.parent, exp.When)):
+        found.bounded = found.bounded and bounded(node)
 
 
 def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     """A query, or a statement that changes rows."""
     words = piece.words
     first = words[0]
-    written = WRITING.get(first, "")
-    does = Does.WRITE if written else Does.UNKNOWN
-    verb = written if written else shown(first)
-    if "OUTFILE" in words or "DUMPFILE" in words:
-        return Statement(
-            Does.ADMIN, f"{verb} INTO OUTFILE", reads=tables_after(piece, "FROM", "JOIN")
-        )
-    if words[1:2] == ["OVERWRITE"] and "DIRECTORY" in words[2:4]:
-        return Statement(
-            Does.ADMIN, "INSERT OVERWRITE DIRECTORY", reads=tables_after(piece, "FROM", "JOIN")
-        )
-    if first == "WITH" and "CREATE" in changing_words(words):
-        said = said_by(words[words.index("CREATE") :])
-        if said is not None:
-            return Statement(
-                *said, reads=tables_after(piece, "FROM", "JOIN"), writes=named_tables(piece)
-            )
+    written = first in WRITING
+    does, verb = (Does.WRITE, first) if written else (Does.UNKNOWN, shown(first))
+    aside = _aside(piece, verb)
+    if aside is not None:
+        return aside
     if _has_statement_inside(words):
         return Statement(does, verb, why="it has a statement where a query belongs")
     try:
-        tree = reader.tree(
-            _insert_for(piece.tokens) if first in ("REPLACE", "UPSERT") else piece.tokens, text
-        )
+        again = first in ("REPLACE", "UPSERT")
+        tree = reader.tree(_insert_for(piece.tokens) if again else piece.tokens, text)
         found = look(tree)
     except Unread as error:
         tables = named_tables(piece) if written else ()
         return Statement(does, verb, 1, tables_after(piece, "FROM", "JOIN"), tables, why=str(error))
     except (RecursionError, *BREAKING):
         return Statement(does, verb, why="it is too complicated to be read")
-    bounded = (found.bounded or _is_topped(piece)) and not (
-        first == "REPLACE" and replaces_all(tree)
-    )
-    verb = written if written else found.verb
+    if written:
+        found.note(does, verb)
+        found.verb = verb
+    overwrites = first == "REPLACE" and replaces_all(tree)
     made = Statement(
-        max(found.does, does) if written else found.does, verb, 1, tuple(found.reads),
-        tuple(found.writes), bounded, calls=("nextval",) if found.numbers else (),
-        secrets=_secrets(found, tree),
+        found.does, found.verb, 1, tuple(found.reads), tuple(found.writes),
+        bounded=(found.bounded or _is_topped(piece)) and not overwrites,
+        calls=("nextval",) if found.numbers else (),
+        secrets=(*secret_tables(found.reads, tree), *found.secrets),
         effects=tuple([Effect(name, what) for name, what in found.burns.items()]),
-        unknown=(*found.unknown, *_called_tables(piece, found.reads)),
+        unknown=(*found.unknown, *_called_tables(piece, found)),
     )  # fmt: skip
+    return _doubted(made, words, whole=written or isinstance(tree, _WHOLE))
+
+
+def _aside(piece: Piece, verb: str) -> Statement | None:
+    """A query that goes to a file, or into something that is made: its words say so."""
+    words = piece.words
+    said: tuple[Does, str] | None = None
+    writes: tuple[str, ...] = ()
+    if "OUTFILE" in words or "DUMPFILE" in words:
+        said = Does.ADMIN, f"{verb} INTO OUTFILE"
+    elif words[1:2] == ["OVERWRITE"] and "DIRECTORY" in words[2:4]:
+        said = Does.ADMIN, "INSERT OVERWRITE DIRECTORY"
+    elif words[0] == "WITH" and "CREATE" in changing_words(words):
+        said, writes = said_by(words[words.index("CREATE") :]), named_tables(piece)
+    if said is None:
+        return None
+    return Statement(*said, reads=tables_after(piece, "FROM", "JOIN"), writes=writes)
+
+
+def _doubted(made: Statement, words: list[str], *, whole: bool) -> Statement:
+    """A statement with what speaks against how it was read."""
     if changes_own(made):
-        return msgspec.structs.replace(
-            made, does=Does.PRIVILEGE, verb=f"{verb} of the server's own table"
-        )
-    if not _is_whole(tree, bool(written)):
-        return msgspec.structs.replace(
-            made, does=Does.UNKNOWN, why="it is a value and no statement"
-        )
-    if made.does in HARMLESS | {Does.UPKEEP} and changing_words(words):
-        return msgspec.structs.replace(
-            made, why=f"it has the word `{changing_words(words)[0]}` in a place of its own"
-        )
+        verb = f"{made.verb} of the server's own table"
+        return msgspec.structs.replace(made, does=Does.PRIVILEGE, verb=verb)
+    if not whole:
+        why = "it is a value and no statement"
+        return msgspec.structs.replace(made, does=Does.UNKNOWN, why=why)
     if made.does is Does.UNKNOWN:
         return msgspec.structs.replace(made, why="it cannot be parsed")
-    return made
+    changing = changing_words(words) if made.does in HARMLESS | {Does.UPKEEP} else []
+    why = f"it has the word `{changing[0]}` in a place of its own" if changing else ""
+    return msgspec.structs.replace(made, why=why) if changing else made
 
 
 def _is_topped(piece: Piece) -> bool:
@@ -283,32 +261,13 @@ def _is_topped(piece: Piece) -> bool:
     return words[number : number + 1] != [NUMBER] or float(piece.tokens[number].text) < MANY_ROWS
 
 
-def _secrets(found: Found, tree: Any) -> tuple[str, ...]:
-    """Tables that hold passwords and keys, where those are read, and columns that do."""
-    held = [
-        name
-        for name in found.reads
-        if holds_secrets(name) and (not holds_more(name) or _reads_keys(tree))
-    ]
-    return (*held, *found.secrets)
-
-
-def _reads_keys(tree: Any) -> bool:
-    """Whether a statement reads whole rows, or a column with passwords or keys."""
-    from sqlglot import exp
-
-    if any(is_credential(column.name.lower()) for column in tree.find_all(exp.Column)):
-        return True
-    return any(not isinstance(star.parent, exp.Count) for star in tree.find_all(exp.Star))
-
-
-def _called_tables(piece: Piece, reads: Collection[str]) -> list[str]:
+def _called_tables(piece: Piece, found: Found) -> list[str]:
     """Functions that stand where a table belongs and that the parser takes for one: `FROM
     file('x')`."""
     return [
         name
         for name, at in calls_at(piece)
-        if name in reads
+        if name in found.reads
         and not is_pure(name)
         and not HINTS.issuperset(piece.words[at + 1 : at + 2])
     ]
@@ -326,51 +285,34 @@ def _has_statement_inside(words: list[str]) -> bool:
     )
 
 
-def _is_whole(tree: Any, written: bool) -> bool:
-    from sqlglot import exp
-
-    return written or isinstance(tree, exp.Query | exp.Values | exp.DML | exp.Create | exp.Merge)
+def _token_like(token: Any, kind: TokenType, text: str) -> Token:
+    return Token(kind, text, token.line, token.col, token.start, token.end)
 
 
 def _insert_for(tokens: list[Token]) -> list[Token]:
     """A REPLACE as the INSERT that it is to a parser."""
-    from sqlglot import Token, TokenType
-
-    first = tokens[0]
-    return [
-        Token(TokenType.INSERT, "INSERT", first.line, first.col, first.start, first.end),
-        *tokens[1:],
-    ]
+    return [_token_like(tokens[0], TokenType.INSERT, "INSERT"), *tokens[1:]]
 
 
 def mutating(piece: Piece) -> Piece | None:
     """An `ALTER TABLE … DELETE WHERE …` or `… UPDATE … WHERE …` of ClickHouse's as the statement
     that it is; none where it is none."""
-    from sqlglot import Token, TokenType
-
-    words = piece.words
-    at = next(
-        (at for at, word in enumerate(words[:16]) if word in ("DELETE", "UPDATE") and at > 2), 0
-    )
-    if words[1:2] != ["TABLE"] or not at or "WHERE" not in words[at:]:
+    words, tokens = piece.words, piece.tokens
+    found = [at for at, word in enumerate(words[:16]) if word in ("DELETE", "UPDATE") and at > 2]
+    if words[1:2] != ["TABLE"] or not found or "WHERE" not in words[found[0] :]:
         return None
+    at = found[0]
     table = 2 + words[2:at].index("ON") if "ON" in words[2:at] else at
     end = words.index("SETTINGS") if "SETTINGS" in words else len(words)
-    here = piece.tokens[at]
-    if words[at] == "DELETE":
-        first = [here, Token(TokenType.FROM, "FROM", here.line, here.col, here.start, here.end)]
-        rest, spoken = (
-            piece.tokens[at + 1 : end],
-            ["DELETE", "FROM", *words[2:table], *words[at + 1 : end]],
-        )
-    else:
-        first = [here]
-        rest = [
-            Token(TokenType.SET, "SET", here.line, here.col, here.start, here.end),
-            *piece.tokens[at + 1 : end],
-        ]
-        spoken = ["UPDATE", *words[2:table], "SET", *words[at + 1 : end]]
-    return Piece([*first, *piece.tokens[2:table], *rest], spoken)
+    deletes = words[at] == "DELETE"
+    kind, word = (TokenType.FROM, "FROM") if deletes else (TokenType.SET, "SET")
+    named, rest = Piece(tokens[2:table], words[2:table]), piece.between(at + 1, end)
+    added = Piece([_token_like(tokens[at], kind, word)], [word])
+    parts = (added, named, rest) if deletes else (named, added, rest)
+    return Piece(
+        [tokens[at], *[token for part in parts for token in part.tokens]],
+        [words[at], *[word for part in parts for word in part.words]],
+    )
 
 
 def shown(word: str) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from itertools import pairwise
-from typing import Final
+import re
+from collections.abc import Iterator
+from pkgutil import get_data
+from typing import Final, NamedTuple
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import NUMBER, TEXT
-from stanchion.readings.sql.settings import reset_by, set_by
 from stanchion.readings.sql.statement import Does
 from stanchion.readings.word_lists import listed
 
@@ -17,81 +17,65 @@ Verdict = tuple[Does, str]
 
 PARSED: Final = listed("SELECT WITH VALUES TABLE FROM ( INSERT REPLACE UPSERT UPDATE DELETE MERGE")
 """First words of statements that are parsed, because their first words do not say everything."""
-
-WRITING: Final = {
-    "INSERT": "INSERT",
-    "REPLACE": "REPLACE",
-    "UPSERT": "UPSERT",
-    "UPDATE": "UPDATE",
-    "DELETE": "DELETE",
-    "MERGE": "MERGE",
-}
-
-_SIMPLE: Final[dict[Does, str]] = {
-    Does.READ: "SHOW HELP DESC DESCRIBE FETCH MOVE CLOSE PRINT LIST LS SUMMARIZE PIVOT UNPIVOT",
-    Does.TRANSACTION: "END ABORT SAVEPOINT RELEASE",
-    Does.SESSION: "DEALLOCATE",
-    Does.UPKEEP: """
-        ANALYZE ANALYSE REINDEX CLUSTER REFRESH CHECKPOINT OPTIMIZE REPAIR CHECK CHECKSUM FLUSH
-        CACHE UNCACHE
-        LOCK UNLOCK LISTEN UNLISTEN NOTIFY MSCK HANDLER""",
-    Does.CALL: "CALL",
-    Does.DDL: "COMMENT UNDROP",
-    Does.ADMIN: """
-        LOAD ATTACH DETACH BACKUP RESTORE SHUTDOWN RESTART INSTALL UNINSTALL IMPORT EXPORT UNLOAD
-        PUT GET REMOVE
-        CHANGE STOP BINLOG DBCC RECONFIGURE BULK SYSTEM DUMP CLONE ADD""",
-    Does.PRIVILEGE: "GRANT REVOKE DENY REASSIGN SECURITY REVERT",
-    Does.DESTRUCTIVE: "TRUNCATE PURGE",
-}
-
-SIMPLE: Final = {word: does for does, words in _SIMPLE.items() for word in words.split()}
+WRITING: Final = listed("INSERT REPLACE UPSERT UPDATE DELETE MERGE")
+SIMPLE: Final = {word: does for does in Does for word in WORDS.get(f"say {does.name}", ())}
 """What a first word says by itself."""
 
 OBJECTS: Final = WORDS["objects"]
-RIGHTS: Final = listed("USER ROLE LOGIN GROUP POLICY CREDENTIAL PRIVILEGES OWNED PROFILE SHARE")
+RIGHTS: Final = WORDS["rights"]
 BEYOND: Final = WORDS["beyond"]
 """What can be made, changed and dropped: things of the schema, things that say who may do what, and
 things that reach beyond the database."""
-
-ASKING_PRAGMAS: Final = WORDS["asking pragmas"]
-"""Pragmas that only answer, also with something in brackets."""
-
-UNPROTECTED: Final = listed(
-    "RECOVERY NOARCHIVELOG FLASHBACK OFFLINE SINGLE_USER TRUSTWORTHY ENCRYPTION DISMOUNT RESETLOGS "
-    "DB_CHAINING"
-)
-"""What is said of a database whose protection, or whose service, is changed."""
-
-UNGUARDED: Final = frozenset(
-    {
-        ("OWNER", "TO"), ("LEVEL", "SECURITY"), ("DISABLE", "TRIGGER"), ("DISABLE", "RULE"),
-        ("NOCHECK", "CONSTRAINT"), ("SYSTEM_VERSIONING", "="), ("NO", "FORCE"),
-        ("DISABLE", "CONSTRAINT"), ("SECURITY", "DEFINER"),
-    }
-)  # fmt: skip
-"""Pairs of words by which an ALTER changes who may do what, or takes off what guards a table."""
-
-TUNING_PRAGMAS: Final = WORDS["tuning pragmas"]
-"""Pragmas that mean nothing to others."""
-KEEPING_PRAGMAS: Final = listed(
-    "USER_VERSION APPLICATION_ID WAL_CHECKPOINT INCREMENTAL_VACUUM AUTO_VACUUM SHRINK_MEMORY"
-)
-"""Pragmas that tidy up, or number a schema."""
-_SAFE_VALUES: Final = {
-    "JOURNAL_MODE": listed("WAL"),
-    "SYNCHRONOUS": listed("NORMAL FULL EXTRA 1 2 3"),
-    "FOREIGN_KEYS": listed("ON TRUE YES 1"),
-    "SECURE_DELETE": listed("ON TRUE YES 1 FAST"),
-    "TRUSTED_SCHEMA": listed("OFF FALSE NO 0"),
+_KINDS: Final = {
+    **dict.fromkeys(OBJECTS, "thing"),
+    **dict.fromkeys(RIGHTS, "right"),
+    **dict.fromkeys(BEYOND, "beyond"),
 }
-"""Values of pragmas that protect, with which they do."""
+_CHANGING: Final = WORDS["changing"]
+_SCOPES: Final = listed("SESSION LOCAL @@SESSION @@LOCAL GLOBAL PERSIST PERSIST_ONLY")
+_PLACE: Final = regex(r"\{([a-z ]+)\}")
 
-KEPT: Final = listed("NOT DEFAULT IDENTITY EXPRESSION")
-"""What an ALTER may drop without dropping data."""
 
-UNTRUSTED: Final = frozenset({"C", "INTERNAL"})
-"""Languages of functions that do whatever the server can."""
+class VerbRule(NamedTuple):
+    """What a statement does, and how it is called, where an expression matches what is behind its
+    first word."""
+
+    does: Does
+    matches: re.Pattern[str]
+    verb: str
+
+
+def _rules(table: str) -> Iterator[tuple[str, list[VerbRule]]]:
+    """The rules of a table, by the first words they are for."""
+    head, *parts = re.split(r"(?m)^\[(.+)\]\n", table)
+    named = dict(re.findall(r"(?m)^(\w+) := (.*)$", head))
+    for firsts, body in zip(parts[::2], parts[1::2], strict=True):
+        rules = []
+        for line in body.splitlines():
+            if line and not line.startswith("#"):
+                does, _, rest = line.partition(" ")
+                pattern, _, verb = rest.strip().partition(" => ")
+                whole = _PLACE.sub(lambda found: _meant(found[1], named), pattern)
+                rules.append(VerbRule(Does[does], regex(rf"(?:{whole})(?!\S)"), verb))
+        yield from [(first, rules) for first in firsts.split()]
+
+
+def _meant(name: str, named: dict[str, str]) -> str:
+    """What a name in braces stands for."""
+    words = "" if name in named else "|".join(sorted(WORDS[name])).replace("*", r"\S*")
+    return named.get(name, words)
+
+
+_TABLE: Final = get_data("stanchion.readings.sql", "verbs.txt")
+_RULES: Final = dict(_rules("" if _TABLE is None else _TABLE.decode()))
+
+KNOWN: Final = (
+    PARSED
+    | set(SIMPLE)
+    | (set(_RULES) - {"setting"})
+    | listed("EXPLAIN PREPARE EXECUTE EXEC DO DECLARE WAITFOR")
+)
+"""Every first word by which a text is known to be SQL."""
 
 
 def first_word(words: list[str]) -> str:
@@ -101,216 +85,73 @@ def first_word(words: list[str]) -> str:
 
 def said_by(words: list[str]) -> Verdict | None:
     """What the first words of a statement say; nothing where they do not."""
-    flat = " ".join(words).split(" ") if any(" " in word for word in words[:12]) else words
-    first = flat[0]
+    flat = " ".join(words).split()
+    first, behind = flat[0], flat[1:]
     known = SIMPLE.get(first)
     if known is not None:
-        return known, " ".join([first, *_object(flat)])
-    rule = _RULES.get(first)
-    return None if rule is None else rule(flat)
+        said = OBJECTS | RIGHTS | {"DATA", "TABLES"}
+        return known, " ".join([first, *[word for word in behind[:1] if word in said]])
+    if first not in _RULES:
+        return None
+    if first == "ALTER" and behind[:2] == ["SESSION", "SET"]:
+        first, behind = "SET", behind[2:]
+    if first == "SET":
+        whole = _said(first, first, " ".join(behind))
+        return whole if whole is not None else _set_by(behind)
+    if first not in ("CREATE", "ALTER", "DROP"):
+        return _said(first, first, " ".join(behind))
+    made = _made(flat)
+    verb = f"{first} {made}".strip()
+    return _said(first, verb, " ".join([_KINDS.get(made, "other"), made if made else "?", *behind]))
 
 
-def _object(words: list[str]) -> list[str]:
-    return [word for word in words[1:2] if word in OBJECTS | RIGHTS | {"DATA", "TABLES"}]
+def _said(rules: str, verb: str, text: str) -> Verdict | None:
+    """What the first rule says that matches; nothing where none does."""
+    for does, matches, template in _RULES[rules]:
+        found = matches.match(text)
+        if found is not None:
+            return does, found.expand(template.replace("%", verb)) if template else verb
+    return None
 
 
-def _made(words: list[str]) -> tuple[str, int]:
-    """What a CREATE, ALTER or DROP is about, and where that word stands."""
+def _set_by(words: list[str]) -> Verdict:
+    """What a SET changes: the worst of its settings. Those behind commas have an `=` or a scope of
+    their own."""
+    parts: list[list[str]] = [[]]
+    depth = 0
+    for at, word in enumerate(words):
+        depth += (word == "(") - (word == ")")
+        after = words[at + 1 : at + 6]
+        if word == "," and not depth and ({"=", ":="} & {*after} or _SCOPES & {*after[:1]}):
+            parts.append([])
+        elif word not in ("@@", "."):
+            parts[-1].append(word)
+    found = [_said("setting", "SET", " ".join(part)) for part in parts if part]
+    return max([each for each in found if each is not None], default=(Does.SESSION, "SET"))
+
+
+def _made(words: list[str]) -> str:
     for at, word in enumerate(words[1:14], 1):
         if word in OBJECTS and words[at + 1 : at + 2] == ["LINK"]:
-            return "LINK", at + 1
-        if word in OBJECTS or word in RIGHTS or word in BEYOND:
-            return word, at
-    return "", 0
+            return "LINK"
+        if word in _KINDS:
+            return word
+    return ""
 
 
 def made_by(words: list[str]) -> str:
     """What a CREATE, ALTER or DROP is about; empty where that is not known."""
-    return _made(" ".join(words).split(" "))[0]
+    return _made(" ".join(words).split(" "))
 
 
-def _create(words: list[str]) -> Verdict:
-    made, _ = _made(words)
-    verb = f"CREATE {made}".strip()
-    if made in RIGHTS:
-        return Does.PRIVILEGE, verb
-    if made == "TABLE" and "EXTERNAL" in words[1:4]:
-        return Does.ADMIN, "CREATE EXTERNAL TABLE"
-    if made in BEYOND or (made in ("FUNCTION", "PROCEDURE", "AGGREGATE") and _is_untrusted(words)):
-        return Does.ADMIN, verb
-    servers = made == "TRIGGER" and (("ON", "ALL") in pairwise(words) or "LOGON" in words)
-    if servers or words[1:3] == ["EVENT", "TRIGGER"]:
-        return Does.ADMIN, "CREATE TRIGGER of the server"
-    if made in ("FUNCTION", "PROCEDURE") and _lends_rights(words):
-        return Does.PRIVILEGE, f"{verb} with the rights of its owner"
-    temporary = not {"TEMP", "TEMPORARY"}.isdisjoint(words[3:5])
-    if (
-        words[1:3] == ["OR", "REPLACE"]
-        and made in ("TABLE", "SCHEMA", "DATABASE")
-        and not temporary
-    ):
-        return Does.DESTRUCTIVE, f"CREATE OR REPLACE {made}"
-    return Does.DDL, verb
-
-
-def _lends_rights(words: list[str]) -> bool:
-    """Whether a function runs with its owner's rights, and by names that its caller may give a
-    meaning to."""
-    pairs = set(pairwise(words))
-    return ("SECURITY", "DEFINER") in pairs and ("SET", "SEARCH_PATH") not in pairs
-
-
-def _is_untrusted(words: list[str]) -> bool:
-    if "SONAME" in words:
-        return True
-    languages = [after for word, after in pairwise(words) if word == "LANGUAGE"]
-    return any(
-        name in UNTRUSTED or (name.startswith("PL") and name.endswith("U")) for name in languages
-    )
-
-
-def _drop(words: list[str]) -> Verdict:
-    made, _ = _made(words)
-    verb = f"DROP {made}".strip()
-    if words[1:2] == ["PREPARE"]:
-        return Does.SESSION, "DROP PREPARE"
-    return (Does.PRIVILEGE if made in RIGHTS and made != "OWNED" else Does.DESTRUCTIVE), verb
-
-
-def _alter(words: list[str]) -> Verdict:
-    made, _ = _made(words)
-    verb = f"ALTER {made}".strip()
-    if words[1:3] == ["SESSION", "SET"]:
-        return set_by(words)
-    if made in RIGHTS:
-        return Does.PRIVILEGE, verb
-    if made in BEYOND:
-        return Does.ADMIN, verb
-    if words[-2:-1] == ["USING"] and words[-1] in (TEXT, NUMBER, "NULL"):
-        return Does.DESTRUCTIVE, f"{verb} USING a constant"
-    if made == "DATABASE" and not UNPROTECTED.isdisjoint(words):
-        return Does.ADMIN, f"{verb} {min(UNPROTECTED.intersection(words))}"
-    if (
-        words[-3:] == ["ROW", "LEVEL", "SECURITY"]
-        and words[-4] in ("ENABLE", "FORCE")
-        and words[-5] != "NO"
-    ):
-        return Does.DDL, f"{verb} {words[-4]} ROW LEVEL SECURITY"
-    for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False):
-        if (word == "DROP" and after not in KEPT) or (
-            word in ("TRUNCATE", "DELETE", "DISCARD") and before != "ON"
-        ):
-            return Does.DESTRUCTIVE, f"{verb} {word}"
-        if (word, after) in UNGUARDED:
-            return Does.PRIVILEGE, f"{verb} {word} {after}"
-    return Does.DDL, verb
-
-
-def _rename(words: list[str]) -> Verdict:
-    return (Does.PRIVILEGE, "RENAME USER") if words[1:2] == ["USER"] else (Does.DDL, "RENAME")
-
-
-_OPENING: Final = listed("TRANSACTION TRAN WORK ISOLATION READ DEFERRED IMMEDIATE EXCLUSIVE NOT")
-
-
-def _begin(words: list[str]) -> Verdict | None:
-    if words[-2:] == ["READ", "WRITE"]:
-        return Does.UPKEEP, "BEGIN READ WRITE"
-    return (Does.TRANSACTION, "BEGIN") if _OPENING.issuperset(words[1:2]) else None
-
-
-def _start(words: list[str]) -> Verdict:
-    opens = words[1:2] == ["TRANSACTION"]
-    if opens and ("READ", "WRITE") in pairwise(words):
-        return Does.UPKEEP, "START TRANSACTION READ WRITE"
-    return (Does.TRANSACTION, "START TRANSACTION") if opens else (Does.ADMIN, "START")
-
-
-def _end(words: list[str]) -> Verdict:
-    """COMMIT and ROLLBACK; of what was prepared, they end another session's work."""
-    prepared = words[1:2] == ["PREPARED"]
-    return (Does.UPKEEP, f"{words[0]} PREPARED") if prepared else (Does.TRANSACTION, words[0])
-
-
-def _xa(words: list[str]) -> Verdict:
-    verb = " ".join(["XA", *[word for word in words[1:2] if word.isalpha()]])
-    if words[1:2] == ["RECOVER"]:
-        return Does.READ, verb
-    return (
-        Does.TRANSACTION if words[1:2] in (["START"], ["BEGIN"], ["END"]) else Does.UPKEEP
-    ), verb
-
-
-def _use(words: list[str]) -> Verdict:
-    rights = words[1:2] in (["ROLE"], ["SECONDARY"])
-    return (Does.PRIVILEGE, f"USE {words[1]}") if rights else (Does.SESSION, "USE")
-
-
-def _discard(words: list[str]) -> Verdict:
-    return (Does.UPKEEP, "DISCARD ALL") if words[1:2] == ["ALL"] else (Does.SESSION, "DISCARD")
-
-
-def _pragma(words: list[str]) -> Verdict:
-    name = (
-        words[3] if words[2:3] == ["."] and len(words) > 3 else (words[1] if len(words) > 1 else "")
-    )
-    verb = f"PRAGMA {name}".strip()
-    given = (
-        [word for word in words[words.index(name) + 1 :] if word not in ("=", "(", ")")]
-        if name
-        else []
-    )
-    if name in ASKING_PRAGMAS and "=" not in words:
-        return Does.READ, verb
-    if name in TUNING_PRAGMAS:
-        return Does.SESSION, verb
-    if name in _SAFE_VALUES and given and given[0] in _SAFE_VALUES[name]:
-        return Does.UPKEEP, verb
-    if name in KEEPING_PRAGMAS:
-        return (Does.UPKEEP if given or name in _ACTING else Does.READ), verb
-    return (Does.READ if not given and name in _SAFE_VALUES else Does.ADMIN), verb
-
-
-_ACTING: Final = listed("WAL_CHECKPOINT INCREMENTAL_VACUUM SHRINK_MEMORY")
-"""Pragmas that do something without a value."""
-
-
-def _vacuum(words: list[str]) -> Verdict:
-    return (Does.ADMIN, "VACUUM INTO") if "INTO" in words else (Does.UPKEEP, "VACUUM")
-
-
-def _copy(words: list[str]) -> Verdict:
-    if "PROGRAM" in words:
-        return Does.ADMIN, "COPY PROGRAM"
-    if "STDIN" in words and words[1:2] != ["("]:
-        return Does.WRITE, "COPY"
-    return (Does.READ if "STDOUT" in words else Does.ADMIN), "COPY"
-
-
-_RULES: Final[dict[str, Callable[[list[str]], Verdict | None]]] = {
-    "CREATE": _create,
-    "DROP": _drop,
-    "ALTER": _alter,
-    "RENAME": _rename,
-    "BEGIN": _begin,
-    "START": _start,
-    "COMMIT": _end,
-    "ROLLBACK": _end,
-    "XA": _xa,
-    "SET": set_by,
-    "RESET": reset_by,
-    "USE": _use,
-    "DISCARD": _discard,
-    "PRAGMA": _pragma,
-    "COPY": _copy,
-    "VACUUM": _vacuum,
-    "KILL": lambda words: (Does.UPKEEP if words[1:] == ["QUERY", NUMBER] else Does.ADMIN, "KILL"),
-}
-
-KNOWN: Final = (
-    PARSED
-    | set(SIMPLE)
-    | set(_RULES)
-    | {"EXPLAIN", "PREPARE", "EXECUTE", "EXEC", "DO", "DECLARE", "WAITFOR"}
-)
-"""Every first word by which a text is known to be SQL."""
+def changing_words(words: list[str]) -> list[str]:
+    """The words of a statement, behind the first, that change something where they are not a name,
+    a function or part of a lock."""
+    return [
+        word
+        for before, word, after in zip(words, words[1:], [*words[2:], ""], strict=False)
+        if word in _CHANGING
+        and after not in ("(", ".")
+        and before not in (".", "FOR", "KEY", "AS", "ON")
+        and not (word == "INTO" and after == "@")
+    ]

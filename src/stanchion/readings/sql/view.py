@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
-from stanchion.kernel.regex import regex
-from stanchion.kernel.sizes import LIMITS, Limits
+from stanchion.kernel.sizes import Limits
+from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.blocks import (
     body_of,
     is_call,
@@ -17,19 +17,6 @@ from stanchion.readings.sql.blocks import (
     runs_itself,
     steps,
 )
-from stanchion.readings.sql.calls import (
-    CHANGING,
-    calls_in,
-    changing_words,
-    copies_data,
-    is_narrow,
-    numbers_in,
-    reads_file,
-    spelled,
-    unprotects,
-)
-from stanchion.readings.sql.comments import Unread
-from stanchion.readings.sql.dialect import RARER, TRIED, dialect_begun_by
 from stanchion.readings.sql.dynamic import (
     BEGINNING,
     JOINING,
@@ -38,18 +25,22 @@ from stanchion.readings.sql.dynamic import (
     folded,
     hidden_verb,
 )
-from stanchion.readings.sql.lexer import NAME, TEXT, Piece, Reader, pieces_of, reader_of
-from stanchion.readings.sql.limits import readings_of
-from stanchion.readings.sql.pure import REACHES, effect_of, is_pure
-from stanchion.readings.sql.scratch import forgets, made_in, spared
-from stanchion.readings.sql.statement import Does, Effect, Statement, severity, unclear
-from stanchion.readings.sql.tables import named_tables, tables_after
+from stanchion.readings.sql.functions import (
+    REACHES,
+    calls_in,
+    copies_data,
+    effect_of,
+    is_narrow,
+    is_pure,
+    reads_file,
+    unprotects,
+)
+from stanchion.readings.sql.lexer import Piece, Reader, Unread, is_name, pieces_of, reader_of
+from stanchion.readings.sql.statement import TEXT, Does, Effect, Statement, severity
+from stanchion.readings.sql.tables import forgets, made_in, named_tables, spared, tables_after
 from stanchion.readings.sql.tree import mutating, parsed, shown
-from stanchion.readings.sql.verbs import KNOWN, PARSED, first_word, said_by
+from stanchion.readings.sql.verbs import KNOWN, PARSED, changing_words, first_word, said_by
 from stanchion.readings.word_lists import listed
-
-_FORGETTING: Final = listed("ALTER VACUUM CALL CREATE")
-"""First words of statements that may say how long something is kept."""
 
 _CLIENTS: Final = {
     ".": listed(
@@ -59,6 +50,9 @@ _CLIENTS: Final = {
     "\\": listed("D DT DN DU DF DI DV DX DP DS DM L Z SF SV TIMING X CONNINFO ENCODING"),
 }
 """Commands of clients that only show something."""
+
+_TELLING: Final = WORDS["procedures that tell"]
+"""Procedures of T-SQL's servers that only tell something."""
 
 MAX_INNER: Final = 2
 MAX_WITHIN: Final = 4
@@ -79,13 +73,15 @@ class Reading(msgspec.Struct, frozen=True):
 
 
 class _View(msgspec.Struct, frozen=True):
-    """What reading a statement needs to know."""
+    """What reading a statement needs to know: the text that it is in, the texts that variables
+    have, the session's own tables, and inside of how many texts and statements it stands."""
 
     text: str
     reader: Reader
     dialect: str
     inner: int
     known: dict[str, str]
+    scratch: set[str]
     within: int = 0
 
 
@@ -101,68 +97,61 @@ def read(
     from the beginning; `known` are the texts that variables have."""
     reader = reader_of(dialect, limits)
     pieces, text = pieces_of(text, reader, dialect)
-    view = _View(text, reader, dialect, inner, {} if known is None else known)
-    scratch: set[str] = set()
+    view = _View(text, reader, dialect, inner, {} if known is None else known, set())
     statements = []
     for at, piece in enumerate(pieces, 1):
         block = block or opens_block(piece.words)
-        one = (
-            _in_block(piece, view, scratch)
-            if block
-            else spared(_statement(piece, view), piece, scratch)
-        )
-        scratch.update(made_in(piece))
+        one = _in_block(piece, view) if block else _spared(piece, view)
+        view.scratch.update(made_in(piece))
         assigned(piece, view.known)
-        calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece), *numbers_in(piece)]))
-        effects = [
-            *one.effects,
-            *[Effect(name, what) for name in calls if (what := effect_of(name, dialect))],
-        ]
-        if effects:
-            effects = [effect for effect in effects if not is_narrow(effect.name, piece)]
-            effects += [Effect("set_config", REACHES)] if unprotects(piece) else []
-        if dialect == "duckdb" and reads_file(piece):
-            effects.append(Effect("FROM 'file'", REACHES))
-        statements.append(msgspec.structs.replace(one, at=at, calls=calls, effects=tuple(effects)))
+        statements.append(_with_calls(one, piece, at, dialect))
     words = tuple([(first_word(piece.words), *changing_words(piece.words)) for piece in pieces])
     return Reading(tuple(statements), words)
 
 
-def _in_block(piece: Piece, view: _View, scratch: set[str]) -> Statement:
+def _with_calls(one: Statement, piece: Piece, at: int, dialect: str) -> Statement:
+    """A statement with its place, and with what the functions do that its words call."""
+    calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece)]))
+    effects = [
+        *one.effects,
+        *[Effect(name, what) for name in calls if (what := effect_of(name, dialect))],
+    ]
+    if effects:
+        effects = [effect for effect in effects if not is_narrow(effect.name, piece)]
+        effects += [Effect("set_config", REACHES)] if unprotects(piece) else []
+    if dialect == "duckdb" and reads_file(piece):
+        effects.append(Effect("FROM 'file'", REACHES))
+    return msgspec.structs.replace(one, at=at, calls=calls, effects=tuple(effects))
+
+
+def _in_block(piece: Piece, view: _View) -> Statement:
     """A statement of a block: the worst of what is left of it without the words that steer."""
-    own = [_step(part, view, scratch) for part in steps(piece)]
-    if not own:
-        return Statement(Does.TRANSACTION, shown(first_word(piece.words)))
-    return _worst(own, own[-1])
+    own = [_step(part, view) for part in steps(piece)]
+    return _worst(own) if own else Statement(Does.TRANSACTION, shown(first_word(piece.words)))
 
 
-def _step(piece: Piece, view: _View, scratch: set[str]) -> Statement:
-    if is_quiet(piece.words) or _declares(piece.words):
-        return _with_hidden(Statement(Does.SESSION, shown(first_word(piece.words))), piece, view)
-    if piece.words[0] == "PERFORM" or is_call(piece.words):
-        return Statement(
-            Does.CALL, "PERFORM" if piece.words[0] == "PERFORM" else "CALL", calls=_own_name(piece)
-        )
-    return spared(_statement(piece, view), piece, scratch)
-
-
-def _own_name(piece: Piece) -> tuple[str, ...]:
-    """The name of a procedure that is called by nothing but its name."""
-    alone = "(" not in piece.words and piece.words[0] != "PERFORM"
-    return ("".join([token.text.lower() for token in piece.tokens[:5]]),) if alone else ()
+def _step(piece: Piece, view: _View) -> Statement:
+    words = piece.words
+    if is_quiet(words) or _declares(words):
+        return _with_hidden(Statement(Does.SESSION, shown(first_word(words))), piece, view)
+    if words[0] == "PERFORM":
+        return Statement(Does.CALL, "PERFORM")
+    if is_call(words):
+        own = "" if "(" in words else "".join([token.text.lower() for token in piece.tokens[:5]])
+        return Statement(Does.CALL, "CALL", calls=(own,) if own else ())
+    return _spared(piece, view)
 
 
 def _declares(words: list[str]) -> bool:
     """Whether a statement of a block says what a variable is: a name and a type, and perhaps a
     value."""
-    named = words[0] == NAME or (words[0].isidentifier() and first_word(words) not in KNOWN)
-    plain = named and len(words) > 1 and (words[1].isidentifier() or words[1] == NAME)
-    return plain and BEGINNING.isdisjoint(words[1:])
+    named = len(words) > 1 and is_name(words[0]) and first_word(words) not in KNOWN
+    return named and is_name(words[1]) and BEGINNING.isdisjoint(words[1:])
 
 
-def _worst(found: list[Statement], last: Statement) -> Statement:
+def _worst(found: list[Statement]) -> Statement:
     """The worst of several statements as one, with the tables and functions of all."""
-    worst = max(found, key=lambda one: (bool(one.why), severity((one,))), default=last)
+    worst = max(found, key=lambda one: (bool(one.why), severity((one,))))
     reads, writes, unknown, calls, effects, secrets = [
         tuple(dict.fromkeys([name for one in found for name in getattr(one, part)]))
         for part in ("reads", "writes", "unknown", "calls", "effects", "secrets")
@@ -173,58 +162,49 @@ def _worst(found: list[Statement], last: Statement) -> Statement:
     )  # fmt: skip
 
 
+def _spared(piece: Piece, view: _View) -> Statement:
+    return spared(_statement(piece, view), piece, view.scratch)
+
+
 def _inside(piece: Piece, view: _View) -> Statement:
     """A statement that another one runs."""
     if view.within >= MAX_WITHIN or not piece.words:
-        return Statement(
-            Does.UNKNOWN, "?", why="it has too many statements inside each other, or an empty one"
-        )
+        why = "it has too many statements inside each other, or an empty one"
+        return Statement(Does.UNKNOWN, "?", why=why)
     return _statement(piece, msgspec.structs.replace(view, within=view.within + 1))
 
 
 def _statement(piece: Piece, view: _View) -> Statement:
     """One statement; what stands before another one and has it run is taken off."""
-    words = piece.words
-    first = first_word(words)
-    if first in ("EXPLAIN", "DESCRIBE", "DESC", "ANALYZE", "ANALYSE"):
-        return _explained(piece, view)
-    if first in _RUNNING:
-        one = _RUNNING[first](piece, view)
-        return one if first == "PREPARE" or _is_cursor(words) else _with_hidden(one, piece, view)
-    if " ".join(words[:2]).startswith("UPDATE STATISTICS"):
-        return Statement(Does.UPKEEP, "UPDATE STATISTICS")
-    if first in PARSED:
-        return parsed(piece, view.reader, view.text)
-    if first == "COPY" and words[1:2] == ["("]:
-        return _copied(piece, view)
-    if first in _FORGETTING and forgets(piece):
-        return Statement(Does.DESTRUCTIVE, f"{first} that lets data go", writes=named_tables(piece))
-    if (
-        first == "ALTER"
-        and view.dialect == "clickhouse"
-        and (mutation := mutating(piece)) is not None
-    ):
-        return parsed(mutation, view.reader, view.text)
-    if words[0] in _CLIENTS and words[1:2] and words[1] in _CLIENTS[words[0]]:
-        return Statement(Does.READ, "SHOW")
-    if first == "COPY" and view.dialect == "duckdb" and copies_data(piece):
-        return Statement(Does.UPKEEP, "COPY", reads=named_tables(piece))
-    said = said_by(spelled(piece) if first in ("SET", "RESET", "USE") else words)
+    first = first_word(piece.words)
+    running = _RUNNING.get(first)
+    if running is not None:
+        one = running(piece, view)
+        alone = first == "PREPARE" or _is_cursor(piece.words)
+        return one if alone else _with_hidden(one, piece, view)
+    known = _KNOWN.get(first)
+    own = None if known is None else known(piece, view)
+    return own if own is not None else _said(piece, view)
+
+
+def _said(piece: Piece, view: _View) -> Statement:
+    """A statement by what its first words say."""
+    words, first = piece.words, first_word(piece.words)
+    if first in ("SET", "RESET", "USE"):
+        words = piece.spelled()
+    elif first == "PRAGMA":
+        words = [token.text.upper() for token in piece.tokens]
+    said = said_by(words)
     if said is None:
         return Statement(Does.UNKNOWN, shown(first), why="it begins with nothing that is known")
-    does, verb = said
+    does, _ = said
     read, named = tables_after(piece, "FROM", "JOIN"), named_tables(piece)
-    unknown = (
-        tuple([name for name in calls_in(piece) if not is_pure(name)])
-        if does is Does.SESSION
-        else ()
-    )
     if does is Does.READ:
-        return _with_hidden(Statement(does, verb, reads=(*named, *read)), piece, view)
-    made = Statement(does, verb, reads=read, writes=named, unknown=unknown)
-    if first == "CREATE":
-        made = _with_body(made, piece, view)
-    return _with_hidden(made, piece, view)
+        return _with_hidden(Statement(*said, reads=(*named, *read)), piece, view)
+    called = calls_in(piece) if does is Does.SESSION else ()
+    unknown = tuple([name for name in called if not is_pure(name)])
+    made = Statement(*said, reads=read, writes=named, unknown=unknown)
+    return _with_hidden(_with_body(made, piece, view) if first == "CREATE" else made, piece, view)
 
 
 def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
@@ -232,7 +212,7 @@ def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
     databases want nothing between them. The worse of both counts, and every doubt. What no level
     allows needs nothing worse."""
     at = hidden_verb(piece.words) if one.does < Does.ADMIN and not one.why else 0
-    return _worst([one, _inside(piece.behind(at), view)], one) if at else one
+    return _worst([one, _inside(piece.behind(at), view)]) if at else one
 
 
 def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
@@ -244,9 +224,30 @@ def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
     if piece.words[at] == TEXT:
         inner = [_text(piece, at, view, one.verb)]
     else:
-        inner = [_step(part, view, set()) for part in steps(piece.behind(at))]
-    said = inner if runs_itself(piece.words) else [each for each in inner if not each.why]
-    return _worst([one, *said], one)
+        bare = msgspec.structs.replace(view, scratch=set())
+        inner = [_step(part, bare) for part in steps(piece.behind(at))]
+    doubts = runs_itself(piece.words)
+    return _worst([one, *[each for each in inner if doubts or not each.why]])
+
+
+def _queried(piece: Piece, view: _View) -> Statement:
+    if " ".join(piece.words[:2]).startswith("UPDATE STATISTICS"):
+        return Statement(Does.UPKEEP, "UPDATE STATISTICS")
+    return parsed(piece, view.reader, view.text)
+
+
+def _forgetting(piece: Piece, view: _View) -> Statement | None:
+    """What may say how long something is kept, and an ALTER that changes rows."""
+    first = first_word(piece.words)
+    if forgets(piece):
+        return Statement(Does.DESTRUCTIVE, f"{first} that lets data go", writes=named_tables(piece))
+    changes = mutating(piece) if first == "ALTER" and view.dialect == "clickhouse" else None
+    return None if changes is None else parsed(changes, view.reader, view.text)
+
+
+def _of_client(piece: Piece, _view: _View) -> Statement | None:
+    shows = not _CLIENTS[piece.words[0]].isdisjoint(piece.words[1:2])
+    return Statement(Does.READ, "SHOW") if shows else None
 
 
 def _explained(piece: Piece, view: _View) -> Statement:
@@ -264,23 +265,20 @@ def _explained(piece: Piece, view: _View) -> Statement:
                 inner, does=Does.READ, verb="EXPLAIN", bounded=True, writes=()
             )
     said = said_by(words)
-    does, verb = said if said is not None else (Does.READ, "EXPLAIN")
-    return Statement(does, verb, reads=named_tables(piece))
-
-
-def _copied(piece: Piece, view: _View) -> Statement:
-    """COPY of a query: what the query does, and where its rows go."""
-    said = (
-        (Does.UPKEEP, "COPY")
-        if view.dialect == "duckdb" and copies_data(piece)
-        else said_by(piece.words)
+    return Statement(
+        *(said if said is not None else (Does.READ, "EXPLAIN")), reads=named_tables(piece)
     )
-    end = closing(piece.words, 1)
-    inner = _inside(piece.between(2, end), view)
-    outer = Statement(*(said if said is not None else (Does.UNKNOWN, "COPY")))
-    if outer.does > inner.does:
-        return msgspec.structs.replace(inner, does=outer.does, verb=outer.verb)
-    return inner
+
+
+def _copied(piece: Piece, view: _View) -> Statement | None:
+    """COPY of a query: what the query does, and where its rows go; and to a file with data."""
+    data = view.dialect == "duckdb" and copies_data(piece)
+    if piece.words[1:2] != ["("]:
+        return Statement(Does.UPKEEP, "COPY", reads=named_tables(piece)) if data else None
+    said = (Does.UPKEEP, "COPY") if data else said_by(piece.words)
+    does, verb = said if said is not None else (Does.UNKNOWN, "COPY")
+    inner = _inside(piece.between(2, closing(piece.words, 1)), view)
+    return msgspec.structs.replace(inner, does=does, verb=verb) if does > inner.does else inner
 
 
 def _prepared(piece: Piece, view: _View) -> Statement:
@@ -289,7 +287,7 @@ def _prepared(piece: Piece, view: _View) -> Statement:
     if words[1:2] == ["TRANSACTION"]:
         return Statement(Does.UPKEEP, "PREPARE TRANSACTION")
     if len(words) > 1:
-        view.known[f"prepared {piece.tokens[1].text.lower()}"] = ""
+        view.known[_prepared_name(piece)] = ""
     for at, word in enumerate(words[2:40], 2):
         if word == "AS":
             return _inside(piece.behind(at + 1), view)
@@ -298,47 +296,42 @@ def _prepared(piece: Piece, view: _View) -> Statement:
     return _dynamic("PREPARE")
 
 
+def _prepared_name(piece: Piece) -> str:
+    return f"prepared {piece.tokens[1].text.lower()}"
+
+
 def _executed(piece: Piece, view: _View) -> Statement:
     """EXECUTE and EXEC: a text, a procedure, or something prepared before."""
     words = piece.words
-    after = words[1:3]
-    if after[:1] == ["IMMEDIATE"]:
-        return _text(piece, 2, view, "EXECUTE IMMEDIATE")
-    if after[:1] == ["AS"]:
+    after = "".join(words[1:2])
+    if after in ("IMMEDIATE", "("):
+        return _text(piece, 2, view, "EXECUTE IMMEDIATE" if after == "IMMEDIATE" else "EXECUTE")
+    if after == "AS":
         return Statement(Does.PRIVILEGE, "EXECUTE AS")
-    if after[:1] == ["("]:
-        return _text(piece, 2, view, "EXECUTE")
-    if len(words) > 1 and f"prepared {piece.tokens[1].text.lower()}" in view.known:
+    if after and _prepared_name(piece) in view.known:
         return Statement(Does.SESSION, "EXECUTE")
-    kept = (
-        len(words) > 1
-        and piece.tokens[1].text.lower() in view.known
-        and words[2:3] in ([], ["USING"], ["INTO"])
-    )
-    if (
-        kept
-        or after[:1] == [TEXT]
-        or not JOINING.isdisjoint(words[2:])
-        or words[1:3] in (["FORMAT", "("], ["CONCAT", "("])
-    ):
+    kept = bool(after) and piece.tokens[1].text.lower() in view.known
+    made = after == TEXT or words[1:3] in (["FORMAT", "("], ["CONCAT", "("])
+    joined = not JOINING.isdisjoint(words[2:])
+    if made or joined or (kept and words[2:3] in ([], ["USING"], ["INTO"])):
         return _text(piece, 1, view, "EXECUTE")
-    for at, word in enumerate(words[1:8], 1):
-        if word == "SP_EXECUTESQL":
-            return _text(piece, at + 1, view, "sp_executesql")
+    if "SP_EXECUTESQL" in words[1:8]:
+        return _text(piece, words.index("SP_EXECUTESQL") + 1, view, "sp_executesql")
     return _called(piece, view)
 
 
 def _called(piece: Piece, view: _View) -> Statement:
     """A procedure by its name: what it does is written elsewhere, unless it is one of the server's
     own."""
-    names: list[str] = []
-    for at, word in enumerate(piece.words[1:8], 1):
-        if word == "(":
-            break
-        if word.isidentifier() or word == NAME:
-            names.append(piece.tokens[at].text.lower())
+    words = piece.words[: 8 if "(" not in piece.words[1:8] else piece.words.index("(", 1)]
+    names = [
+        token.text.lower()
+        for token, word in zip(piece.tokens[1:], words[1:], strict=False)
+        if is_name(word)
+    ]
     own = tuple([name for name in names if effect_of(name, view.dialect)] or names[-1:])
-    return Statement(Does.CALL, first_word(piece.words), calls=own)
+    tells = words[0] == "EXEC" and piece.words[2:3] != ["."] and names[:1] and names[0] in _TELLING
+    return Statement(Does.READ if tells else Does.CALL, first_word(words), calls=own)
 
 
 def _done(piece: Piece, view: _View) -> Statement:
@@ -353,7 +346,7 @@ def _declared(piece: Piece, view: _View) -> Statement:
     words = piece.words
     if _is_cursor(words):
         return _inside(piece.behind(words.index("FOR") + 1), view)
-    if words[1:2] == ["@"] or words[1:2] == ["PARAMETER"] or BEGINNING.isdisjoint(words[1:]):
+    if words[1:2] in (["@"], ["PARAMETER"]) or BEGINNING.isdisjoint(words[1:]):
         return Statement(Does.SESSION, "DECLARE")
     return Statement(Does.UNKNOWN, "DECLARE", why="it is a block of a procedure")
 
@@ -371,20 +364,16 @@ def _text(piece: Piece, at: int, view: _View, verb: str) -> Statement:
     text = folded(piece, at, view.known) if view.inner < MAX_INNER else None
     if text is None:
         return _dynamic(verb)
+    block = verb == "DO" or verb.startswith("CREATE")
     try:
         inner = read(
-            text,
-            view.dialect,
-            view.reader.limits,
-            view.inner + 1,
-            verb == "DO" or verb.startswith("CREATE"),
-            view.known,
-        )
+            text, view.dialect, view.reader.limits, view.inner + 1, block, view.known
+        ).statements
     except Unread as error:
         return Statement(Does.UNKNOWN, verb, why=f"of the text it runs: {error}")
-    if not inner.statements:
+    if not inner:
         return _dynamic(verb)
-    worst = _worst(list(inner.statements), inner.statements[0])
+    worst = _worst(list(inner))
     return msgspec.structs.replace(worst, verb=f"{verb} of {worst.verb}")
 
 
@@ -401,68 +390,13 @@ _RUNNING: Final = {
     "DECLARE": _declared,
     "WAITFOR": _waited,
 }
+"""What reads statements that run something else, by their first words."""
 
-
-REMEMBERED_CHARS: Final = 4_096
-"""Longer texts are read anew each time, so that what is remembered stays small."""
-
-_VARYING: Final = regex(r"""(?i)["`\[\]\\#${}@]|--|/\*|&'|(?<![\w'])(?:[benqrux]|nq|_\w+)'""")
-"""What dialects cut into words differently; a text without it has the same words in all of them."""
-
-_CHANGING: Final = regex(
-    rf"(?i)\b(?:{'|'.join(sorted(CHANGING))}|EXECUTE|CALL|COPY|LOAD|REPLACE|ATTACH|PRAGMA)\b"
-)
-
-
-def classify(
-    text: str, dialect: str | None = None, limits: Limits = LIMITS
-) -> tuple[Statement, ...]:
-    """What every statement of a text does. Without a dialect it is read as several, and the worst
-    reading counts: one that cannot be read is unclear, and so is a text of which one dialect hides
-    what another would do."""
-    if len(text) > limits.query_chars:
-        return unclear("it is too long to be read")
-    return (_remembered if len(text) <= REMEMBERED_CHARS else _classified)(text, dialect, limits)
-
-
-def _classified(text: str, dialect: str | None, limits: Limits) -> tuple[Statement, ...]:
-    dialect = dialect if dialect is not None else dialect_begun_by(text)
-    if dialect is not None:
-        try:
-            return read(text, dialect, limits).statements
-        except Unread as error:
-            return unclear(str(error))
-    return _in_any(text, limits)
-
-
-_remembered: Final = lru_cache(512)(_classified)
-
-
-def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
-    clear: list[Reading] = []
-    unread: list[Reading | str] = []
-    same = _VARYING.search(text) is None
-    most = readings_of(text, limits)
-    for dialect in (*TRIED, *RARER):
-        if (same or dialect in RARER) if clear else len(unread) == most:
-            break
-        try:
-            reading = read(text, dialect, limits)
-        except Unread as error:
-            unread.append(str(error))
-        else:
-            (clear if reading.clear else unread).append(reading)
-    if not clear:
-        first = unread[0]
-        return unclear(first) if isinstance(first, str) else first.statements
-    if any(_may_hide(one, clear, text) for one in unread):
-        return unclear("databases read it differently; say which dialect it is in")
-    return max([reading.statements for reading in clear], key=severity)
-
-
-def _may_hide(unread: Reading | str, clear: list[Reading], text: str) -> bool:
-    """Whether a dialect that could not read a text may do what those that could read it do not
-    show."""
-    if isinstance(unread, str):
-        return _CHANGING.search(text) is not None
-    return unread.words not in [reading.words for reading in clear]
+_KNOWN: Final[dict[str, Callable[[Piece, _View], Statement | None]]] = {
+    **dict.fromkeys(("EXPLAIN", "DESCRIBE", "DESC", "ANALYZE", "ANALYSE"), _explained),
+    **dict.fromkeys(PARSED, _queried),
+    **dict.fromkeys(("ALTER", "VACUUM", "CREATE"), _forgetting),
+    **dict.fromkeys(_CLIENTS, _of_client),
+    "COPY": _copied,
+}
+"""What reads statements that their first words say little of; nothing where those are enough."""
