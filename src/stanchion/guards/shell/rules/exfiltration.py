@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.shell.places import Roots, is_secret, plain
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import HOSTS, Command, is_remote
 from stanchion.readings.shell.data import DATA, SHELLS
@@ -94,11 +94,6 @@ def serves_home(command: Command, _roots: Roots) -> bool:
     )
 
 
-@asked
-def builds_from(command: Command, _roots: Roots) -> bool:
-    return any(is_secret(plain(word, command.cwd)) for word in command.operands[-1:])
-
-
 def _in_words(command: Command) -> bool:
     """Whether a word is made of what a secret file or all variables have."""
     for word in command.argv[1:]:
@@ -172,14 +167,6 @@ VAULTS: Final = named("vault")
 
 
 @asked
-def reads_key(command: Command, _roots: Roots) -> bool:
-    return any(
-        plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
-        for path in command.reads
-    )
-
-
-@asked
 def is_shown(command: Command, _roots: Roots) -> bool:
     """Whether what a command prints is seen, and no program, variable or file takes it."""
     return not command.taken and not any(
@@ -194,3 +181,16 @@ def repeats_secret(command: Command, roots: Roots) -> bool:
     origins = [set(origin_of(text)) for text in texts if isinstance(text, Open)]
     told = any(SOURCE in origin and not VAULTS.isdisjoint(origin) for origin in origins)
     return told and is_shown(command, roots)
+
+
+CHECKS.update(
+    {
+        "builds_from": lambda command, _: any(
+            is_secret(plain(word, command.cwd)) for word in command.operands[-1:]
+        ),
+        "reads_key": lambda command, _: any(
+            plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
+            for path in command.reads
+        ),
+    }
+)

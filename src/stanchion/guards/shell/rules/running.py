@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import named
@@ -115,11 +115,6 @@ def fetched(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def hidden(command: Command, _roots: Roots) -> bool:
-    return _comes_from(command, HIDERS) and not _comes_from(command, FETCHERS)
-
-
-@asked
 def named_by_hidden(command: Command, _roots: Roots) -> bool:
     if not command.argv:
         return False
@@ -149,18 +144,6 @@ def remote_shell(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def socket(command: Command, _roots: Roots) -> bool:
-    return command.name in SHELL_NAMES and any(
-        path.startswith(("/dev/tcp/", "/dev/udp/")) for _, path in command.opens
-    )
-
-
-@asked
-def piped_to_host(command: Command, _roots: Roots) -> bool:
-    return bool({"sh", "bash", "dash", "zsh"} & set(command.origin))
-
-
-@asked
 def socat(command: Command, _roots: Roots) -> bool:
     words = " ".join(command.argv[1:]).lower()
     return ("exec:" in words or "system:" in words) and any(
@@ -175,11 +158,6 @@ def lets_in(command: Command, _roots: Roots) -> bool:
     return any(
         value.startswith(("0.0.0.0:", "*:", ":")) or value.endswith(":22") for value in given
     )
-
-
-@asked
-def names_host(command: Command, _roots: Roots) -> bool:
-    return any("://" in word or "@" in word for word in command.argv[1:])
 
 
 @asked
@@ -201,11 +179,6 @@ def escapes(command: Command, _roots: Roots) -> bool:
     return not command.operands and not command.flags - {"-i", "-p", "-l"}
 
 
-@asked
-def is_not_known(command: Command, _roots: Roots) -> bool:
-    return not command.known
-
-
 _NAMED: Final = regex(
     r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([\w.-]+)(?::\d+)?(?:/([\w.-]*))?|[\w.-]+@([\w.-]+):([\w.-]*)"
 )
@@ -225,21 +198,30 @@ def _strange(word: str, git: bool) -> bool:
     return not (host in FORGES and owner in OWNERS)
 
 
-@asked
-def is_strangers(command: Command, _roots: Roots) -> bool:
-    """Whether a command names an address of nobody whom many people rely on; for git every host
-    that keeps repositories is known."""
-    return any(_strange(word, command.name == "git") for word in command.argv[1:])
-
-
-@asked
-def starts_from_address(command: Command, _roots: Roots) -> bool:
-    return any(_ADDRESS.match(word) is not None for word in command.operands)
-
-
-@asked
-def runs_encoded(command: Command, _roots: Roots) -> bool:
-    return any(
-        word.lower() in ("-enc", "-encodedcommand", "-e", "-ec") and len(text) > 32
-        for word, text in pairwise(command.argv)
-    )
+CHECKS.update(
+    {
+        "hidden": lambda command, _: (
+            _comes_from(command, HIDERS) and not _comes_from(command, FETCHERS)
+        ),
+        "socket": lambda command, _: (
+            command.name in SHELL_NAMES
+            and any(path.startswith(("/dev/tcp/", "/dev/udp/")) for _, path in command.opens)
+        ),
+        "piped_to_host": lambda command, _: bool(
+            {"sh", "bash", "dash", "zsh"} & set(command.origin)
+        ),
+        "is_not_known": lambda command, _: not command.known,
+        # Whether a command names an address of nobody whom many people rely on; git knows every
+        # host that keeps repositories.
+        "is_strangers": lambda command, _: any(
+            _strange(word, command.name == "git") for word in command.argv[1:]
+        ),
+        "starts_from_address": lambda command, _: any(
+            _ADDRESS.match(word) is not None for word in command.operands
+        ),
+        "runs_encoded": lambda command, _: any(
+            word.lower() in ("-enc", "-encodedcommand", "-e", "-ec") and len(text) > 32
+            for word, text in pairwise(command.argv)
+        ),
+    }
+)
