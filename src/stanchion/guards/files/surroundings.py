@@ -142,7 +142,7 @@ NEW: Final = listed("newstring newstr newtext text content inserttext")
 def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:
     """Whether all that a call writes into a start-up file of a shell are folders added to the
     search path."""
-    if _FILE.match(target.text) is None:
+    if target.use != "write" or _FILE.match(target.text) is None:
         return False
     added = (
         _by_command(target, args)

@@ -284,7 +284,7 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         key = str(name).lower()[:64]
         if type(value) is dict:
             waiting += value.items()
-        elif type(value) is list or type(value) is tuple:
+        elif type(value) in (list, tuple):
             flat = [each for each in value if isinstance(each, str | int | float)]
             waiting += [pair for each in value if type(each) is dict for pair in each.items()]
             yield key, ",".join(map(str, flat))[:LONGEST]

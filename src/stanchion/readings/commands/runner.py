@@ -56,12 +56,9 @@ def _runner_of(tool: str) -> Runner:
     if own_name(tool) in WHOLE:
         return Runner(True, language)
     if said.isdisjoint(STARTS) and said.isdisjoint(STANDING):
-        alone = own_name(tool).rstrip("0123456789.") in LANGUAGES
-        return (
-            Runner(alone, language)
-            if language and language != ANY and said.isdisjoint(ASKING)
-            else NONE
-        )
+        if language in ((), ANY) or not said.isdisjoint(ASKING):
+            return NONE
+        return Runner(own_name(tool).rstrip("0123456789.") in LANGUAGES, language)
     if not said.isdisjoint(PAGES):
         return Runner(False, language)
     runs = bool(language) or not said.isdisjoint(STARTED)

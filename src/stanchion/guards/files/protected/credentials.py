@@ -11,9 +11,10 @@ from stanchion.guards.files.protected.names import (
     is_code,
     says_credential,
     says_credential_of_tool,
+    words_in,
     words_of,
 )
-from stanchion.guards.files.protected.seat import Seat
+from stanchion.guards.files.protected.seat import Area, Rows, Seat, first_of
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
@@ -73,28 +74,10 @@ SETTINGS: Final = Held("what another program keeps for its user", asks=True)
 
 
 def held(seat: Seat, use: Use) -> Held | None:
-    """Credentials, by three questions: whose folder it is, what the file is called, and what is
+    """Credentials, by three questions: what the file is called, whose folder it is, and what is
     known of the tool."""
     name = seat.name if seat.inner else f".{seat.tool}"
-    if name.endswith(HISTORIES) or (name == "history" and seat.tool and use == "read"):
-        return HISTORY
-    if name in NAMED or name.startswith(TICKETS):
-        return TOOL
-    if use != "write" and _CLOUD.match(name):
-        return CLOUD
-    if name[:1] == "." and says_credential(name):
-        return TOOL
-    if seat.area == "cache":
-        return TOOL if seat.sure and len(seat.inner) == 2 and says_credential(name) else None
-    if seat.area in ("plain", "settings", "data") and seat.sure and ending(name) in PROFILES:
-        return TOOL
-    if seat.area == "plain":
-        if seat.inner[:1] in (("mail",), ("maildir",)):
-            return MAIL
-        return PERSON if says_credential(name) and _is_personal(seat.inner[:-1], name) else None
-    if not seat.is_home or seat.area in ("cache", "programs", "libraries"):
-        return None
-    return _of_tool(seat, use)
+    return first_of((*BY_NAME, *BY_AREA.get(seat.area, ())), seat, use, name)
 
 
 def _is_personal(folders: tuple[str, ...], name: str) -> bool:
@@ -103,28 +86,6 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
     if all(not PERSONAL.isdisjoint(words_of(folder)) for folder in folders):
         return True
     return not PERSONAL.isdisjoint(words_of(folders[0])) and ending(name) in PAPERS
-
-
-def _of_tool(seat: Seat, use: Use) -> Held | None:
-    """What is in the folder of a tool."""
-    tool, inner, name = seat.tool, seat.inner, seat.name
-    if not seat.sure:
-        # A project may have such a folder too: there the file itself must say that it signs in.
-        said = inner and (says_credential(name) or (name in USUAL and _signs_in(seat)))
-        return TOOL if said and use != "write" else None
-    if (tool, inner[-1] if inner else "") in OPEN or name.endswith(".pub"):
-        return None
-    folders = {word for part in inner[:-1] for word in words_of(part)}
-    if _signs_in(seat):
-        return TOOL if ASIDE.isdisjoint(folders) or "storage" in folders else None
-    if not SEEN.isdisjoint(folders) or is_code(name):
-        return None
-    if any(map(says_credential_of_tool, inner)) if inner else says_credential(tool):
-        return TOOL
-    if tool in REGISTRIES and name in REGISTRY_FILES:
-        return TOOL if use != "write" else None
-    kept = ending(name) in DATA or (not inner and seat.area == "settings")
-    return SETTINGS if use == "read" and kept and keeps_for_its_user(seat) else None
 
 
 def keeps_for_its_user(seat: Seat) -> bool:
@@ -141,3 +102,70 @@ def _signs_in(seat: Seat) -> bool:
         if any(word.startswith(_LONG) for word in words):
             return True
     return False
+
+
+def _says_of_tool(seat: Seat) -> bool:
+    """Whether names say credential where they are a tool's own."""
+    named = map(says_credential_of_tool, seat.inner)
+    return any(named) if seat.inner else says_credential(seat.tool)
+
+
+BY_NAME: Final[Rows] = (
+    (lambda seat, use, name: name.endswith(HISTORIES), HISTORY),
+    (lambda seat, use, name: name == "history" and seat.tool and use == "read", HISTORY),
+    (lambda seat, use, name: name in NAMED or name.startswith(TICKETS), TOOL),
+    (lambda seat, use, name: use != "write" and _CLOUD.match(name), CLOUD),
+    (lambda seat, use, name: name[:1] == "." and says_credential(name), TOOL),
+)
+"""What signs in wherever it is."""
+PROFILE: Final[Rows] = ((lambda seat, use, name: seat.sure and ending(name) in PROFILES, TOOL),)
+OF_TOOL: Final[Rows] = (
+    *PROFILE,
+    # A project may have such a folder too: there the file itself must say that it signs in.
+    (
+        lambda seat, use, _: (
+            not seat.sure
+            and use != "write"
+            and seat.inner
+            and (says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat)))
+        ),
+        TOOL,
+    ),
+    (lambda seat, *_: not seat.sure, None),
+    (lambda seat, *_: (seat.tool, *seat.inner[-1:]) in OPEN or seat.name.endswith(".pub"), None),
+    (lambda seat, *_: _signs_in(seat) and "storage" in words_in(seat.inner[:-1]), TOOL),
+    (lambda seat, *_: _signs_in(seat) and ASIDE.isdisjoint(words_in(seat.inner[:-1])), TOOL),
+    (lambda seat, *_: _signs_in(seat) or is_code(seat.name), None),
+    (lambda seat, *_: not SEEN.isdisjoint(words_in(seat.inner[:-1])), None),
+    (lambda seat, *_: _says_of_tool(seat), TOOL),
+    (
+        lambda seat, use, _: (
+            seat.tool in REGISTRIES and seat.name in REGISTRY_FILES and use != "write"
+        ),
+        TOOL,
+    ),
+    (
+        lambda seat, use, _: (
+            use == "read"
+            and (ending(seat.name) in DATA or (not seat.inner and seat.area == "settings"))
+            and keeps_for_its_user(seat)
+        ),
+        SETTINGS,
+    ),
+)
+BY_AREA: Final[dict[Area, Rows]] = {
+    "cache": (
+        (lambda seat, _, name: seat.sure and len(seat.inner) == 2 and says_credential(name), TOOL),
+    ),
+    "plain": (
+        *PROFILE,
+        (lambda seat, *_: seat.inner[:1] in (("mail",), ("maildir",)), MAIL),
+        (
+            lambda seat, _, name: says_credential(name) and _is_personal(seat.inner[:-1], name),
+            PERSON,
+        ),
+    ),
+    "settings": OF_TOOL,
+    "data": OF_TOOL,
+}
+"""What is known of the folders of a home, in the order in which it is asked."""

@@ -3,9 +3,11 @@ its folders."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from stanchion.guards.files.protected.names import WORDS
+from stanchion.guards._protected import Held, Use
+from stanchion.guards.files.protected.names import SAMPLE, WORDS, words_of
 from stanchion.readings.paths.place import Place
 
 Area = Literal[
@@ -13,16 +15,9 @@ Area = Literal[
 ]
 
 HOMES: Final[dict[tuple[str, ...], int]] = {
-    ("root",): 0,
-    (".root",): 0,
-    ("var", "root"): 0,
-    ("home",): 1,
-    ("users",): 1,
-    ("var", "home"): 1,
-    ("mnt", "c", "users"): 1,
-    ("c", "users"): 1,
-    ("export", "home"): 1,
-}
+    ("root",): 0, (".root",): 0, ("var", "root"): 0, ("home",): 1, ("users",): 1,
+    ("var", "home"): 1, ("mnt", "c", "users"): 1, ("c", "users"): 1, ("export", "home"): 1,
+}  # fmt: skip
 """Where homes are, and how many names below it each of them is."""
 HOMES_ON_DRIVES: Final[dict[tuple[str, ...], int]] = {("users",): 1, ("documents and settings",): 1}
 TEMPORARY: Final = frozenset(
@@ -71,16 +66,32 @@ class Seat(NamedTuple):
         """Whether it is in somebody's home, beside what is plainly theirs."""
         return self.area not in ("system", "near", "temporary", "plain")
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether it may be among what is made to be seen: fixtures, examples, templates."""
+        loose = not self.sure or self.area in ("near", "plain", "temporary")
+        parts = self.rest if self.sure and self.rest else self.all
+        return loose and any(not SAMPLE.isdisjoint(words_of(part)) for part in parts)
+
+
+Rows = tuple[tuple[Callable[[Seat, Use, str], object], Held | None], ...]
+"""Questions about a seat, how it is used and what it is called, each with what follows."""
+
+
+def first_of(rows: Rows, seat: Seat, use: Use, name: str) -> Held | None:
+    """What follows from the first question that holds."""
+    return next((held for asks, held in rows if asks(seat, use, name)), None)
+
 
 def seat_of(place: Place) -> Seat:
     """Whose a place is; the place is one to which upper and lower case are one."""
     parts = place.parts
     if place.root[:1] == "~":
         return _in_home(parts, parts)
-    if place.root == "" or place.root == "$":
+    at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
+    if place.root in ("", "$"):
         # A path that climbs, or begins nobody knows where, may end in a home: a folder of a tool
         # tells.
-        at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
         if at >= 0:
             return _in_home(parts[at:], parts, sure=place.up > 0 and at == 0)
         return Seat("near", "", parts, parts)
@@ -89,12 +100,11 @@ def seat_of(place: Place) -> Seat:
             return Seat("temporary", "", parts, parts)
         if len(parts) > 3 and parts[:2] == ("run", "user"):
             return Seat("data", parts[3], parts[4:], parts, True, parts[3:])
-    homes = HOMES if place.root == "/" else HOMES_ON_DRIVES
+    homes = {"/": HOMES}.get(place.root, HOMES_ON_DRIVES)
     for size in (1, 2, 3):
         start = size + homes.get(parts[:size], len(parts))
         if start <= len(parts):
             return _in_home(parts[start:], parts)
-    at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
     if at >= 0 and (at == 0 or not _is_system(place)):
         return _in_home(parts[at:], parts, sure=at == 0)
     return Seat("system" if _is_system(place) else "near", "", parts, parts)
