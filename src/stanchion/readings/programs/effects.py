@@ -162,6 +162,9 @@ _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
 _MODE: Final = regex(r"[rwaxbt+]{1,3}")
+_WRITES: Final = regex(r"(?s)[w>x]|.w|a\Z")
+_FLAGS: Final = regex(r"O_WRONLY|O_RDWR")
+"""How it is said that a file is opened to be written."""
 _PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
 
 
@@ -196,22 +199,13 @@ def effects_of(code: Code) -> Effects:
         found.take(call)
     found.settle(code)
     names = {call.name for call in code.calls}
-    starts_shell = any(
-        word.rpartition("/")[2] in SHELL_NAMES for argv in found.started for word in argv[:1]
-    )
-    if (
-        found.connects
-        and (names & DUPLICATES or starts_shell)
-        and (starts_shell or found.shell_like(code))
-    ):
+    shell = not SHELL_NAMES.isdisjoint([argv[0].rpartition("/")[2] for argv in found.started])
+    if found.connects and (shell or (names & DUPLICATES and found.shell_like(code))):
         found.marks.add("reverse")
     if found.evaluates and found.sends and "fetched" not in found.marks:
         found.marks.add("hidden")
-    if (
-        names & LOADS
-        and names & FETCHES
-        and any(call.name in LOADS and call.args[:1] == (None,) for call in code.calls)
-    ):
+    unknown = {call.name for call in code.calls if call.args[:1] == (None,)}
+    if names & FETCHES and unknown & LOADS:
         found.marks.add("fetched")
     if code.forks:
         found.marks.add("forks")
@@ -250,24 +244,26 @@ class _Found:
     def settle(self, code: Code) -> None:
         """Join what only several calls tell: what is deleted is what was listed, a statement goes
         to the database that is named, an archive has what was read."""
-        texts = [each for call in code.calls for each in call.args if each is not None]
-        named = [each for each in texts if DATABASE.fullmatch(each) is not None]
-        here = [each for each in named if IN_MEMORY.search(each) is not None]
-        if here and here == named:
+        self._run_statements([each for call in code.calls for each in call.args if each])
+        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
+        called = {call.name for call in code.calls}
+        if "/proc" in folders and called & KILLS:
+            self.started.append(("kill", "-9", "-1"))
+        if self.loose or (called & WALKS and called & DELETES):
+            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
+        self._join_archives()
+        read = tuple(self.reads[:16])
+        self.sends = [one if one.files else one._replace(files=read) for one in self.sends]
+        self._run_fetched(code)
+
+    def _run_statements(self, texts: list[str]) -> None:
+        """Note the statements as those of the database that is named; one in memory has nothing to
+        lose."""
+        named = list(filter(DATABASE.fullmatch, texts))
+        if named and all(map(IN_MEMORY.search, named)):
             self.marks.discard("deletes")
         elif "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
-        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
-        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
-            self.started.append(("kill", "-9", "-1"))
-        called = {call.name for call in code.calls}
-        if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
-            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
-        self._join_archives()
-        if self.reads:
-            read = tuple(self.reads[:16])
-            self.sends = [one if one.files else one._replace(files=read) for one in self.sends]
-        self._run_fetched(code)
 
     def _run_fetched(self, code: Code) -> None:
         """Note that a file is run that was written where something was fetched."""
@@ -399,33 +395,29 @@ class _Found:
         self.started.append((command, *words))
 
     def _files(self, call: Called) -> None:
-        if call.name in OPENS:
-            self.writes += [
-                each.lstrip("> ")
-                for each in call.args
-                if each is not None and each.lstrip()[:1] == ">"
-            ]
         lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
         own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
         path = call.on if own else call.args[0]
         if path is None or not _is_path(path):
             return
-        mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")
         if call.name in OPENS:
-            into = (
-                self.writes
-                if mode[:1] in ("w", ">", "x")
-                or "w" in mode[:2]
-                or mode == "a"
-                or any("O_WRONLY" in each or "O_RDWR" in each for each in call.made_of)
-                or ("OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split(".")))
-                else self.reads
-            )
-            into.append(path.lstrip("<> ") if mode == "" else path)
+            modes = call.args if lone else call.args[1:]
+            self._opened(call, path, next((each for each in modes if each is not None), ""))
         elif call.name in OVERWRITES:
             self.writes.append(path)
         elif call.name in READS:
             self.reads.append(path)
+
+    def _opened(self, call: Called, path: str, mode: str) -> None:
+        flags = _FLAGS.search(" ".join(call.made_of)) is not None
+        options = "OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split("."))
+        into = self.writes if _WRITES.match(mode) or flags or options else self.reads
+        into.append(path if mode else path.lstrip("<> "))
+
+    def _arrows(self, call: Called) -> None:
+        """Note what Perl writes by `open(F, ">x")`."""
+        texts = [each for each in call.args if each is not None]
+        self.writes += [each.lstrip("> ") for each in texts if each.lstrip()[:1] == ">"]
 
     def _sends(self, call: Called) -> None:
         hosts = [each for each in (*call.args, call.on) if each is not None and _HOST.search(each)]
@@ -470,6 +462,7 @@ NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]
     (CONNECTS | {"new", "open", "tcp"}, _Found._connects),
     (SENDS | CONNECTS, _Found._sends),
     (PACKS, _Found._packs),
+    (OPENS, _Found._arrows),
 )
 """What is noted of calls, by their names."""
 

@@ -135,7 +135,7 @@ def _through_library(call: Called, library: list[str]) -> tuple[str, ...] | None
         return None
     name = [word for word in words(call.name) if word not in CALLS]
     of = [word for part in call.of.split(".") for word in words(part)]
-    if DOES.isdisjoint(name) or not (of or len(name) > 1):
+    if DOES.isdisjoint(name) or len([*of, *name]) < 2:
         return None
     behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
     given = [("given", each[:400].lower()) for each in call.args if each is not None]
