@@ -4,7 +4,7 @@ the words of its name."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final
 
@@ -153,19 +153,20 @@ def asked_words(method: str, url: str) -> list[str]:
     return [*_parts(host), verb, *_parts(path)]
 
 
-def _asks_within(value: dict[Any, Any]) -> bool:
-    return any(plain(str(key)) in ASKED_BY for key in value)
+def _asks_within(value: Any) -> bool:
+    return type(value) is dict and any(plain(str(key)) in ASKED_BY for key in value)
 
 
 def _mutation(value: Any) -> str:
     """What a text of GraphQL changes first; empty where it changes nothing."""
-    found = _MUTATES.match(value) if type(value) is str else None
+    told = type(value) is str and "mutation" in value[:64]
+    found = _MUTATES.match(value) if told else None
     return "" if found is None else found[1]
 
 
 def _flat(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments with those of the options of a request among them."""
-    within = [value for value in args.values() if type(value) is dict and _asks_within(value)]
+    within = [value for value in args.values() if _asks_within(value)]
     return {**args, **within[0]} if within else args
 
 
@@ -204,10 +205,10 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
     method = url = ""
     for name, value in args.items():
         key = plain(name)
-        if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
+        if changed := _mutation(value):
             said += _parts(changed)
         elif key not in SAYING:
-            if type(value) is dict and _asks_within(value):
+            if _asks_within(value):
                 inner, method, url = _said(value)
                 said += inner
         elif type(value) is dict:
@@ -218,13 +219,19 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
             method, url = asked[1].lower(), asked[2]
         elif key in ASKED_BY and value.lower() in METHODS:
             method = value.lower()
-        elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
-            said += ["get", "secret"]
-        elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
-            said += _parts(value)
+        else:
+            said += _said_by(key, value, args)
     if method == "get":
         return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
-    return ([*said, VERBS[method]] if method else said), method, url
+    return [*said, *filter(None, [VERBS.get(method)])], method, url
+
+
+def _said_by(key: str, value: str, args: dict[str, Any]) -> Sequence[str]:
+    """The words by which an argument says what is done, or to what."""
+    if key in ASKED_BY and _SECRETS.search(str(args)) is not None:
+        return ["get", "secret"]
+    named = _PLACE if key in AT_ONCE else _NAME
+    return _parts(value) if named.fullmatch(value) is not None else ()
 
 
 def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
@@ -290,7 +297,7 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, ",".join(map(str, flat))[:LONGEST]
         elif value is True:
             yield key, True
-        elif type(value) is str and "mutation" in value[:64] and _mutation(value):
+        elif _mutation(value):
             yield from [
                 (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
             ]

@@ -98,8 +98,9 @@ def seat_of(place: Place) -> Seat:
     if place.root == "/":
         if not TEMPORARY.isdisjoint((parts[:1], parts[:2])):
             return Seat("temporary", "", parts, parts)
-        if len(parts) > 3 and parts[:2] == ("run", "user"):
-            return Seat("data", parts[3], parts[4:], parts, True, parts[3:])
+        match parts:
+            case ("run", "user", _, tool, *inner):
+                return Seat("data", tool, tuple(inner), parts, True, parts[3:])
     homes = {"/": HOMES}.get(place.root, HOMES_ON_DRIVES)
     for size in (1, 2, 3):
         start = size + homes.get(parts[:size], len(parts))
