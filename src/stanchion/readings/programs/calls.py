@@ -3,6 +3,7 @@ language."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
@@ -25,6 +26,11 @@ FAKES: Final = listed(
     "MongoMemoryServer mockClient"
 )
 """What makes things of which nothing outlives the code."""
+
+
+def known_parts(texts: Iterable[str | None]) -> list[str]:
+    """Texts, with what stands for those that are not known."""
+    return [UNKNOWN if each is None else each for each in texts]
 
 
 class Called(NamedTuple):

@@ -3,7 +3,6 @@ texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from re import Match
 from typing import Final
 
@@ -19,6 +18,7 @@ from stanchion.readings.programs.calls import (
     UNKNOWN,
     Called,
     Code,
+    known_parts,
 )
 from stanchion.readings.programs.decoding import decoded
 from stanchion.readings.programs.syntax import LUA, PERL, RUBY, TYPED, R, Syntax
@@ -273,7 +273,7 @@ class _Reader:
         if name in ("join", "implode", "concat"):
             items = tuple(texts[1:]) if value.items is None else value.items
             between = "".join([each for each in texts[:1] if each is not None])
-            return Value(between.join(_known(items)) if items else None, None, made_of)
+            return Value(between.join(known_parts(items)) if items else None, None, made_of)
         on = on if on is not None or not value.items else value.items[0]
         return Value(decoded(name, on, texts), None, made_of)
 
@@ -292,7 +292,7 @@ class _Reader:
             case "map" | "flatMap" if value.items and texts and texts[-1] is not None:
                 return Value(None, (texts[-1],), made_of | {texts[-1]})
             case "path" if self.syntax is R:
-                return Value("/".join(_known(texts)))
+                return Value("/".join(known_parts(texts)))
             case "map" | "collect" if value.items and {"fromCharCode", "chr"} & made_of:
                 items = tuple([decoded("chr", None, (item,)) for item in value.items])
                 return Value(None, items, made_of)
@@ -444,7 +444,7 @@ class _Reader:
 def _told(name: str, of: str, *texts: str | None) -> str | None:
     """What a library tells: a home, a variable of the environment, a path of its parts; `None` for
     anything else."""
-    parts = _known(texts)
+    parts = known_parts(texts)
     if name in HOMES or (name in ASKS_HOME and not OWN_HOME.isdisjoint(parts[:1])):
         return HOME
     if of in VARIABLES or name == "getenv":
@@ -456,16 +456,11 @@ def _told(name: str, of: str, *texts: str | None) -> str | None:
     return "/".join(parts) if joins and last in PATHS else None
 
 
-def _known(texts: Iterable[str | None]) -> list[str]:
-    """Texts with what stands for those that are not known."""
-    return [UNKNOWN if each is None else each for each in texts]
-
-
 def _joined(left: Value, right: Value) -> Value:
     made = left.made_of | right.made_of
     if left.text is None and right.text is None:
         return Value(None, None, made)
-    return Value("".join(_known((left.text, right.text))), None, made)
+    return Value("".join(known_parts((left.text, right.text))), None, made)
 
 
 def _flat(args: list[Value]) -> list[str | None]:

@@ -242,8 +242,6 @@ def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterato
         return
     unknown = Changed("", "write", command.cwd, command.words)
     yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
-    if not command.argv:
-        return
     if _is_unread(command):
         yield unknown
     if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):

@@ -72,8 +72,7 @@ class Compounds(Spelling):
         while True:
             char = self._blank()
             if char == "#":
-                close = self.text.find("\n", self.at)
-                self.at = self.end if close < 0 else close
+                self._comment()
             elif char == "\n":
                 self.meter.step()
                 self.at += 1
@@ -81,6 +80,11 @@ class Compounds(Spelling):
                     self._documents()
             else:
                 return char
+
+    def _comment(self) -> None:
+        """Pass a comment."""
+        close = self.text.find("\n", self.at)
+        self.at = self.end if close < 0 else close
 
     def _body(self, close: str) -> Script:
         script = self._script(frozenset({close}), "")

@@ -72,39 +72,29 @@ class Expanding:
         now: list[str] = []
         begun = False
         for part in parts:
-            if isinstance(part, Text):
-                now.append(part.text)
-                begun = begun or part.quoted or bool(part.text)
-                continue
-            value = self._value(part)
-            if part.quoted if not isinstance(part, Stream) else True:
-                if isinstance(value, list) and isinstance(part, Param) and part.name != "*":
-                    for at, item in enumerate(value):
-                        if at:
-                            into.append(joined(now))
-                            now = []
-                        now.append(item)
-                    begun = begun or bool(value)
-                    continue
-                now.append(_one(value))
-                begun = True
-                continue
-            if isinstance(value, Open):
-                now.append(value)
-                begun = True
-                continue
-            for at, piece in enumerate(self._pieces(value)):
-                if at and (begun or now):
-                    if begun:
-                        into.append(joined(now))
+            pieces, whole = self._fields(part)
+            for at, piece in enumerate(pieces):
+                if at and begun:
+                    into.append(joined(now))
+                if at:
                     now, begun = [], False
-                if piece:
+                if piece or whole:
                     now.append(piece)
                     begun = True
         if begun:
-            made = joined(now) if now else ""
+            made = joined(now)
             self.meter.make(len(made))
             into.append(made)
+
+    def _fields(self, part: Part) -> tuple[list[str], bool]:
+        """What a part gives to words, one each, and whether nothing is a word, too."""
+        if isinstance(part, Text):
+            return [part.text], part.quoted
+        value = self._value(part)
+        if not (isinstance(part, Stream) or part.quoted or isinstance(value, Open)):
+            return self._pieces(value), False
+        each = isinstance(value, list) and isinstance(part, Param) and part.name != "*"
+        return (list(value) if each else [_one(value)]), True
 
     def _pieces(self, value: Value) -> list[str]:
         """The pieces that an unquoted value is split into; an empty one at an end says that a blank
@@ -213,14 +203,11 @@ class Expanding:
             )
         if part.index is not None:
             value = self._item(value, self.text(part.index))
-        if part.mark == "#":
-            if isinstance(value, Open):
-                return Open(f"${{#{name}}}")
-            if isinstance(value, list) and (part.index is None and name not in ("@", "*")):
-                value = value[0] if value else ""
-            return str(len(value))
+        is_open = isinstance(value, Open)
         if isinstance(value, list) and part.index is None and name not in ("@", "*"):
-            return value[0] if value else ""
+            value = value[0] if value else ""
+        if part.mark == "#":
+            return Open(f"${{#{name}}}") if is_open else str(len(value))
         return value
 
     def _item(self, value: Value, index: str) -> Value:
@@ -237,29 +224,30 @@ class Expanding:
         """The value as the expansion's operator changes it."""
         op, name = part.op, part.name
         arg = part.arg if part.arg is not None else ""
-        if op in (":-", "-", ":=", "="):
-            if isinstance(value, Open):
-                return value if name in USUALLY_SET or value != f"${name}" else Open(self.text(arg))
-            if value:
+        match op:
+            case ":-" | "-" | ":=" | "=":
+                if isinstance(value, Open):
+                    stays = name in USUALLY_SET or value != f"${name}"
+                    return value if stays else Open(self.text(arg))
+                if value:
+                    return value
+                default = self.text(arg)
+                if "=" in op and _is_name(name):
+                    self.env[name] = default
+                return default
+            case ":+" | "+":
+                given = self.text(arg) if value or isinstance(value, Open) else ""
+                return Open(given) if isinstance(value, Open) else given
+            case ":?" | "?" | "@":
                 return value
-            default = self.text(arg)
-            if "=" in op and _is_name(name):
-                self.env[name] = default
-            return default
-        if op in (":+", "+"):
-            return (
-                Open(self.text(arg)) if isinstance(value, Open) else self.text(arg) if value else ""
-            )
-        if op in (":?", "?", "@"):
-            return value
-        if isinstance(value, Open) or not value:
-            return value
-        if op in CASES:
-            return CASES[op](value)
-        if op == ":":
-            return self._slice(value, self.text(arg))
-        if op[0] in "#%":
-            return self._cut(value, self.text(arg), op)
+            case _ if isinstance(value, Open) or not value:
+                return value
+            case ":":
+                return self._slice(value, self.text(arg))
+            case _ if op in CASES:
+                return CASES[op](value)
+            case _ if op[0] in "#%":
+                return self._cut(value, self.text(arg), op)
         return self._replaced(value, arg, op)
 
     def _slice(self, value: str, arg: str) -> str:

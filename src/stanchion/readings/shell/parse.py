@@ -38,6 +38,8 @@ RESERVED: Final = listed(
 )
 ASSIGN: Final = regex(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 NAMED_COPROC: Final = regex(r"[ \t]*[A-Za-z_]\w*(?=[ \t]*[{(])", re.ASCII)
+ENDING: Final = frozenset({"", ";", "|", "\n", ")"})
+"""What ends a command, the end of the text included."""
 CALLED: Final = regex(r"[ \t]*\([ \t]*\)")
 OPENING: Final = frozenset(
     {"if", "for", "while", "until", "case", "function", "select", "{", "!", "[[", "coproc"}
@@ -261,20 +263,17 @@ class Reader(Compounds):
         redirects: list[Redirect] = []
         text = self.text
         begin = self.at
-        while True:
-            char = self._blank()
-            if not char or char in ";|\n)":
-                break
+        while (char := self._blank()) not in ENDING:
             if char == "&" and not text.startswith("&>", self.at):
                 break
             if char == "#":
-                close = text.find("\n", self.at)
-                self.at = self.end if close < 0 else close
+                self._comment()
                 break
             if (char in "<>&{" or char.isdigit()) and self._redirect(redirects):
                 continue
             if char == "(":
-                if len(words) == 1 and (called := CALLED.match(text, self.at)) is not None:
+                called = CALLED.match(text, self.at)
+                if len(words) == 1 and called is not None:
                     self.at = called.end()
                     return self._function(flat(words[0]))
                 self.blame("`(` was found where a word is expected")

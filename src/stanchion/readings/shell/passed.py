@@ -83,35 +83,32 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
     if walker.passing >= DEEPEST:
         _give_up(walker, name, call.argv[1:], "it passes texts on too deeply to follow")
         return
-    if call.settings:
-        _settings(walker, call, name)
+    _settings(walker, call, name)
     started = started_by(name, call.argv[1:])
     if len(started) > 1:
         _words(walker, call, name, len(call.argv) - len(started))
-    if name in DATA:
-        for before, word in pairwise(call.argv):
-            if is_run(name, word) or is_run(name, before):
-                _command(walker, call, name, word)
-        return
-    if len(call.argv) > MANY_WORDS + 1:
-        _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
-    for at, (before, word) in enumerate(pairwise(call.argv[: MANY_WORDS + 1]), 1):
+    _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
+    words = call.argv if name in DATA else call.argv[: MANY_WORDS + 1]
+    for at, (before, word) in enumerate(pairwise(words), 1):
         if is_run(name, before) or is_run(name, word):
             _command(walker, call, name, word)
         elif not _is_told(before, word):
             _word(walker, call, name, at)
-    files = walker.files
-    for path in UNNAMED.get(name, ()) if files else ():
-        if path in files:
-            _text(walker, name, files[path])
-    given = call.given
-    if given is not None and not isinstance(given, Open) and name not in FED and may_hold(given):
+    if name in DATA:
+        return
+    for path in UNNAMED.get(name, ()):
+        if path in walker.files:
+            _text(walker, name, walker.files[path])
+    given = call.known
+    if given is not None and name not in FED and may_hold(given):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
 
 
 def _word(walker: Walker, call: Call, name: str, at: int) -> None:
     """Follow a word that may be a text, the name of a program, or a file that the text wrote."""
     word = call.argv[at]
+    if name in DATA:
+        return
     if _IS_TEXT.search(word) is not None:
         _text(walker, name, word)
     elif word.rpartition("/")[2] in DOERS and (
@@ -165,12 +162,8 @@ def _command(walker: Walker, call: Call, name: str, word: str) -> None:
     )
     if not value or value.startswith("-"):
         return
-    if (
-        value.rpartition("/")[2] in SHELLS
-        and call.given is not None
-        and not isinstance(call.given, Open)
-    ):
-        _follow(walker, name, call.given)
+    if value.rpartition("/")[2] in SHELLS and call.known is not None:
+        _follow(walker, name, call.known)
     elif value in walker.files:
         _text(walker, name, walker.files[value])
     elif " " in value or "/" in value:

@@ -210,7 +210,7 @@ class Walker(Control):
             return self.run(msgspec.structs.replace(call, argv=call.argv[1:]))
         if first in self.functions:
             return self._function(first, call)
-        if self.links or self.files or isinstance(first, Open) or not WILD.isdisjoint(first):
+        if any((self.links, self.files, isinstance(first, Open), not WILD.isdisjoint(first))):
             call = self._resolved(call)
         name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))

@@ -33,35 +33,23 @@ def _shell(walker: Walker, call: Call) -> str:
         walker.emit(msgspec.structs.replace(call, given=files[0]), frozenset({"script"}))
     else:
         walker.emit(call)
-    at = 0
-    while at < len(args) and args[at][:1] in "-+" and len(args[at]) > 1:
-        word = args[at]
-        at += 1
+    words = list(args)
+    while words and words[0][:1] in "-+" and len(words[0]) > 1:
+        word = words.pop(0)
         if word == "--":
             break
-        if not word.startswith("--") and "c" in word[1:]:
-            return _text(
-                walker, call, f"{name} -c", args[at] if at < len(args) else "", args[at + 1 :]
-            )
-        if (
-            word in ("--rcfile", "--init-file")
-            and at < len(args)
-            and (script := walker.files.get(args[at])) is not None
-        ):
-            _text(walker, call, f"{name} {word}", script, ())
-        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
-            at += 1
-    if at < len(args) and args[at] not in ("-", "/dev/stdin"):
-        script = walker.files.get(args[at])
+        if "c" in word[1:] and not word.startswith("--"):
+            return _text(walker, call, f"{name} -c", next(iter(words), ""), tuple(words[1:]))
+        match word, words:
+            case ("--rcfile" | "--init-file", [path, *_]) if path in walker.files:
+                _text(walker, call, f"{name} {word}", walker.files[path], ())
+        del words[: word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file")]
+    if words and words[0] not in ("-", "/dev/stdin"):
+        script = walker.files.get(words[0])
         if script is None:
             return walker.unknown(call)
-        return _text(
-            walker,
-            call,
-            f"{name} {args[at]}" if "/fd/" not in args[at] else name,
-            script,
-            args[at:],
-        )
+        via = f"{name} {words[0]}" if "/fd/" not in words[0] else name
+        return _text(walker, call, via, script, tuple(words))
     if call.given is None:
         return walker.unknown(call)
     return _text(walker, call, name, call.given, ())
@@ -252,8 +240,8 @@ def _ssh(walker: Walker, call: Call) -> str:
     words, _ = inner_of(Prefix(VALUED["ssh"]), call.argv[1:])
     if len(words) > 1:
         text = joined([each for word in words[1:] for each in (word, " ")])
-    elif call.given is not None and words and not isinstance(call.given, Open):
-        text = call.given
+    elif words and call.known is not None:
+        text = call.known
     else:
         return walker.unknown(call)
     _text(walker, call, f"ssh {words[0]}", text, ())
@@ -290,22 +278,18 @@ def _option_c(walker: Walker, call: Call) -> str | None:
         walker.emit(call)
         follow = msgspec.structs.replace(call, argv=inner)
         return walker.under("flock", lambda: walker.run(follow)) if inner else ""
-    if name in ("su", "runuser") and call.given is not None and not isinstance(call.given, Open):
+    if name in ("su", "runuser") and call.known is not None:
         walker.emit(call)
-        return walker.under(
-            name, lambda: walker.text(call.given if call.given is not None else ""), True
-        )
+        return walker.under(name, partial(walker.text, call.known), True)
     return None
 
 
 @unfolds("at", "batch")
 def _at(walker: Walker, call: Call) -> str:
     walker.emit(call)
-    if call.given is not None and not isinstance(call.given, Open):
-        return walker.under(
-            call.argv[0], lambda: walker.text(call.given if call.given is not None else "")
-        )
-    return ""
+    if call.known is None:
+        return ""
+    return walker.under(call.argv[0], partial(walker.text, call.known))
 
 
 @unfolds("crontab")

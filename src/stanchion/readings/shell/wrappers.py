@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -124,18 +125,15 @@ def _xargs(walker: Walker, call: Call) -> str:
     words: list[str] = []
     if given is not None:
         words = [_unknown(given)] if isinstance(given, Open) else _unquoted(given)
-    mark = next(
-        (own[at + 1] for at, word in enumerate(own[:-1]) if word in ("-I", "--replace")), ""
-    )
-    if not mark and any(word.startswith("-I") and len(word) > 2 for word in own):
-        mark = next(word[2:] for word in own if word.startswith("-I"))
+    mark = next((after for word, after in pairwise(own) if word in ("-I", "--replace")), "")
+    mark = mark or next((word[2:] for word in own if word.startswith("-I") and len(word) > 2), "")
     if not inner:
         inner = ("echo",)
     if not mark:
         follow = msgspec.structs.replace(call, argv=(*inner, *words), given=None, opens=())
         return walker.under("xargs", lambda: walker.run(follow))
     printed: list[str] = []
-    lines = given.splitlines() if given is not None and not isinstance(given, Open) else words
+    lines = words if call.known is None else call.known.splitlines()
     for line in lines[:256]:
         argv = tuple([_put(word, mark, line) for word in inner])
         follow = msgspec.structs.replace(call, argv=argv, given=None, opens=())
