@@ -16,7 +16,7 @@ from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import Open, joined, like
-from stanchion.readings.shell.patterns import fits, pieces
+from stanchion.readings.shell.patterns import fits, pieces, ranged
 
 _ESCAPE: Final = regex(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(0?[0-7]{1,3})|c(.)|(.))",
@@ -255,20 +255,7 @@ CLASSES: Final = {
 def _set(text: str) -> str:
     for name, chars in CLASSES.items():
         text = text.replace(name, chars)
-    text = unescape(text)
-    made: list[str] = []
-    at = 0
-    while at < len(text):
-        if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
-            made += [
-                chr(code)
-                for code in range(ord(text[at]), min(ord(text[at + 2]), ord(text[at]) + 512) + 1)
-            ]
-            at += 3
-        else:
-            made.append(text[at])
-            at += 1
-    return "".join(made)
+    return ranged(unescape(text), 512)
 
 
 def _cut(args: tuple[str, ...], text: str) -> Made:
