@@ -10,7 +10,6 @@ from stanchion.guards._protected import Held, Use
 from stanchion.guards.files.protected.names import WORDS, ending, words_in, words_of
 from stanchion.guards.files.protected.seat import Seat
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
 
 RULES: Final = (POLICY, STATE)
 
@@ -18,10 +17,7 @@ AGENTS: Final = WORDS["agents"]
 """Agents and their hosts, by the folder or file that has their name behind a dot."""
 RULING: Final = WORDS["ruling"]
 """Words of what says to a host what its agent may do and what it runs."""
-RECORDS: Final = listed(
-    "transcript transcripts session sessions history rollout rollouts conversation conversations "
-    "log logs"
-)
+RECORDS: Final = WORDS["records of agents"]
 """Words of what tells afterwards what an agent did."""
 _HOSTS: Final = regex(
     r"(?s)(?=.*(?<![a-z])mcp(?![a-z])).+\.(?:json|toml|ya?ml)\Z|claude_desktop_config\.json\Z"

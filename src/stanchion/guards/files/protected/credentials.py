@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.guards._protected import Held, Protected, Use
@@ -14,7 +15,7 @@ from stanchion.guards.files.protected.names import (
     words_in,
     words_of,
 )
-from stanchion.guards.files.protected.seat import Area, Rows, Seat, first_of
+from stanchion.guards.files.protected.seat import Area, Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
@@ -42,9 +43,7 @@ OF_CODE: Final = WORDS["of code"]
 """Tools of which what is not called a credential is none."""
 SEEN: Final = WORDS["seen"]
 """Folders of a tool with what it fetched or made, none of it anybody's credential."""
-ASIDE: Final = listed(
-    "completion completions plugin plugins extensions bin log logs themes schemas locale docs"
-)
+ASIDE: Final = WORDS["aside"]
 """Folders with none even of a tool that signs in; its caches hold what it signed in with."""
 HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
 NAMED: Final = WORDS["named"]
@@ -56,9 +55,7 @@ TICKETS: Final = ("krb5cc_", "x509up_u")
 """How the names of tickets begin, which lie in folders for temporary files."""
 PROFILES: Final = listed("ovpn pcf nmconnection remmina rdg psk mobileconfig")
 """Endings of what signs in to a network or another computer."""
-PAPERS: Final = listed(
-    "txt rtf doc docx odt pages xls xlsx xlsm ods numbers csv tsv pdf one kdbx zip 7z"
-)
+PAPERS: Final = WORDS["papers"]
 """Endings of what people write for themselves."""
 USUAL: Final = listed("config config.json hosts.yml credentials.db rclone.conf")
 OPEN: Final = frozenset(
@@ -77,7 +74,30 @@ def held(seat: Seat, use: Use) -> Held | None:
     """Credentials, by three questions: what the file is called, whose folder it is, and what is
     known of the tool."""
     name = seat.name if seat.inner else f".{seat.tool}"
-    return first_of((*BY_NAME, *BY_AREA.get(seat.area, ())), seat, use, name)
+    if name.endswith(HISTORIES) or (name == "history" and seat.tool and use == "read"):
+        return HISTORY
+    if name in NAMED or name.startswith(TICKETS):
+        return TOOL
+    if use != "write" and _CLOUD.match(name):
+        return CLOUD
+    if name[:1] == "." and says_credential(name):
+        return TOOL
+    inside = BY_AREA.get(seat.area)
+    return None if inside is None else inside(seat, use, name)
+
+
+def _cached(seat: Seat, _use: Use, name: str) -> Held | None:
+    """What is in a cache."""
+    return TOOL if seat.sure and len(seat.inner) == 2 and says_credential(name) else None
+
+
+def _plainly(seat: Seat, _use: Use, name: str) -> Held | None:
+    """What is among a person's own things."""
+    if seat.sure and ending(name) in PROFILES:
+        return TOOL
+    if seat.inner[:1] in (("mail",), ("maildir",)):
+        return MAIL
+    return PERSON if says_credential(name) and _is_personal(seat.inner[:-1], name) else None
 
 
 def _is_personal(folders: tuple[str, ...], name: str) -> bool:
@@ -86,6 +106,40 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
     if all(not PERSONAL.isdisjoint(words_of(folder)) for folder in folders):
         return True
     return not PERSONAL.isdisjoint(words_of(folders[0])) and ending(name) in PAPERS
+
+
+def _signs_in_itself(seat: Seat) -> bool:
+    """Whether a file says itself that it signs in, where a project may have such a folder, too."""
+    named = says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
+    return bool(seat.inner) and named
+
+
+def _of_tool(seat: Seat, use: Use, hidden: str) -> Held | None:
+    """What is in the folder of a tool."""
+    tool, inner, name = seat.tool, seat.inner, seat.name
+    if not seat.sure:
+        return TOOL if use != "write" and _signs_in_itself(seat) else None
+    if ending(hidden) in PROFILES:
+        return TOOL
+    if (tool, *inner[-1:]) in OPEN or name.endswith(".pub"):
+        return None
+    folders = words_in(inner[:-1])
+    if _signs_in(seat):
+        return TOOL if ASIDE.isdisjoint(folders) or "storage" in folders else None
+    if is_code(name) or not SEEN.isdisjoint(folders):
+        return None
+    if any(map(says_credential_of_tool, inner)) if inner else says_credential(tool):
+        return TOOL
+    return _kept(seat, use)
+
+
+def _kept(seat: Seat, use: Use) -> Held | None:
+    """What a tool keeps that does not sign in by itself: where its user does, or data that nobody
+    else knows."""
+    if use != "write" and seat.tool in REGISTRIES and seat.name in REGISTRY_FILES:
+        return TOOL
+    kept = ending(seat.name) in DATA or (not seat.inner and seat.area == "settings")
+    return SETTINGS if use == "read" and kept and keeps_for_its_user(seat) else None
 
 
 def keeps_for_its_user(seat: Seat) -> bool:
@@ -104,68 +158,9 @@ def _signs_in(seat: Seat) -> bool:
     return False
 
 
-def _says_of_tool(seat: Seat) -> bool:
-    """Whether names say credential where they are a tool's own."""
-    named = map(says_credential_of_tool, seat.inner)
-    return any(named) if seat.inner else says_credential(seat.tool)
-
-
-BY_NAME: Final[Rows] = (
-    (lambda seat, use, name: name.endswith(HISTORIES), HISTORY),
-    (lambda seat, use, name: name == "history" and seat.tool and use == "read", HISTORY),
-    (lambda seat, use, name: name in NAMED or name.startswith(TICKETS), TOOL),
-    (lambda seat, use, name: use != "write" and _CLOUD.match(name), CLOUD),
-    (lambda seat, use, name: name[:1] == "." and says_credential(name), TOOL),
-)
-"""What signs in wherever it is."""
-PROFILE: Final[Rows] = ((lambda seat, use, name: seat.sure and ending(name) in PROFILES, TOOL),)
-OF_TOOL: Final[Rows] = (
-    *PROFILE,
-    # A project may have such a folder too: there the file itself must say that it signs in.
-    (
-        lambda seat, use, _: (
-            not seat.sure
-            and use != "write"
-            and seat.inner
-            and (says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat)))
-        ),
-        TOOL,
-    ),
-    (lambda seat, *_: not seat.sure, None),
-    (lambda seat, *_: (seat.tool, *seat.inner[-1:]) in OPEN or seat.name.endswith(".pub"), None),
-    (lambda seat, *_: _signs_in(seat) and "storage" in words_in(seat.inner[:-1]), TOOL),
-    (lambda seat, *_: _signs_in(seat) and ASIDE.isdisjoint(words_in(seat.inner[:-1])), TOOL),
-    (lambda seat, *_: _signs_in(seat) or is_code(seat.name), None),
-    (lambda seat, *_: not SEEN.isdisjoint(words_in(seat.inner[:-1])), None),
-    (lambda seat, *_: _says_of_tool(seat), TOOL),
-    (
-        lambda seat, use, _: (
-            seat.tool in REGISTRIES and seat.name in REGISTRY_FILES and use != "write"
-        ),
-        TOOL,
-    ),
-    (
-        lambda seat, use, _: (
-            use == "read"
-            and (ending(seat.name) in DATA or (not seat.inner and seat.area == "settings"))
-            and keeps_for_its_user(seat)
-        ),
-        SETTINGS,
-    ),
-)
-BY_AREA: Final[dict[Area, Rows]] = {
-    "cache": (
-        (lambda seat, _, name: seat.sure and len(seat.inner) == 2 and says_credential(name), TOOL),
-    ),
-    "plain": (
-        *PROFILE,
-        (lambda seat, *_: seat.inner[:1] in (("mail",), ("maildir",)), MAIL),
-        (
-            lambda seat, _, name: says_credential(name) and _is_personal(seat.inner[:-1], name),
-            PERSON,
-        ),
-    ),
-    "settings": OF_TOOL,
-    "data": OF_TOOL,
+BY_AREA: Final[dict[Area, Callable[[Seat, Use, str], Held | None]]] = {
+    "cache": _cached,
+    "plain": _plainly,
+    "settings": _of_tool,
+    "data": _of_tool,
 }
-"""What is known of the folders of a home, in the order in which it is asked."""

@@ -3,10 +3,8 @@ its folders."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Final, Literal, NamedTuple
 
-from stanchion.guards._protected import Held, Use
 from stanchion.guards.files.protected.names import SAMPLE, WORDS, words_of
 from stanchion.readings.paths.place import Place
 
@@ -15,9 +13,16 @@ Area = Literal[
 ]
 
 HOMES: Final[dict[tuple[str, ...], int]] = {
-    ("root",): 0, (".root",): 0, ("var", "root"): 0, ("home",): 1, ("users",): 1,
-    ("var", "home"): 1, ("mnt", "c", "users"): 1, ("c", "users"): 1, ("export", "home"): 1,
-}  # fmt: skip
+    ("root",): 0,
+    (".root",): 0,
+    ("var", "root"): 0,
+    ("home",): 1,
+    ("users",): 1,
+    ("var", "home"): 1,
+    ("mnt", "c", "users"): 1,
+    ("c", "users"): 1,
+    ("export", "home"): 1,
+}
 """Where homes are, and how many names below it each of them is."""
 HOMES_ON_DRIVES: Final[dict[tuple[str, ...], int]] = {("users",): 1, ("documents and settings",): 1}
 TEMPORARY: Final = frozenset(
@@ -72,15 +77,6 @@ class Seat(NamedTuple):
         loose = not self.sure or self.area in ("near", "plain", "temporary")
         parts = self.rest if self.sure and self.rest else self.all
         return loose and any(not SAMPLE.isdisjoint(words_of(part)) for part in parts)
-
-
-Rows = tuple[tuple[Callable[[Seat, Use, str], object], Held | None], ...]
-"""Questions about a seat, how it is used and what it is called, each with what follows."""
-
-
-def first_of(rows: Rows, seat: Seat, use: Use, name: str) -> Held | None:
-    """What follows from the first question that holds."""
-    return next((held for asks, held in rows if asks(seat, use, name)), None)
 
 
 def seat_of(place: Place) -> Seat:

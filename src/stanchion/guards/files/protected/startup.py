@@ -3,12 +3,13 @@ that others find."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.guards._own import FIRST
 from stanchion.guards._protected import CHANGES, Held, Protected, Use
 from stanchion.guards.files.protected.names import WORDS, words_in, words_of
-from stanchion.guards.files.protected.seat import Area, Rows, Seat, first_of
+from stanchion.guards.files.protected.seat import Area, Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import in_order, listed
 
@@ -73,54 +74,47 @@ LIBRARY: Final = Held("what other programs load", asks=True)
 
 def held(seat: Seat, use: Use) -> Held | None:
     """What would run without being asked for, once it is written outside of the project."""
-    asked = () if use == "read" or not seat.sure else BY_AREA.get(seat.area, ())
-    return first_of(asked, seat, use, seat.name)
+    inside = None if use == "read" or not seat.sure else BY_AREA.get(seat.area)
+    return None if inside is None else inside(seat, use)
 
 
-def _is_of_application(seat: Seat, name: str) -> bool:
-    """Whether an application runs a file when it begins that is kept among a person's documents."""
+def _of_tool(seat: Seat, _use: Use) -> Held | None:
+    """What is in the folder of a tool."""
+    folders = (seat.tool, *seat.inner[:-1])
+    words = words_in(folders)
+    if not seat.tool or not FREE.isdisjoint(folders) or not CACHED.isdisjoint(words):
+        return None
+    if _STARTS.match(seat.name) or not RUNS.isdisjoint(words) or _ending(seat) in SCRIPTS:
+        return START
+    return SETTINGS if CACHED.isdisjoint(words_of(seat.name)) else None
+
+
+def _plainly(seat: Seat, use: Use) -> Held | None:
+    """What is among a person's own things: above their projects, or where an application looks when
+    it begins."""
     folders = seat.inner[:-1]
+    if seat.all[:2] in SHARED and _ending(seat) in RUNNABLE:
+        return PROGRAM
+    if use == "delete" and seat.inner and "." not in seat.name[1:] and GATHERS.issuperset(folders):
+        return PROJECT
+    if seat.name in FOUND_ABOVE and GATHERS.issuperset(folders):
+        return LIBRARY
+    if folders[-1:] in (("powershell",), ("windowspowershell",)):
+        return START
     if folders[:1] != ("documents",) or not 2 <= len(folders) <= DEEPEST or folders[1] in GATHERS:
-        return False
-    return _OF_APPLICATION.match(name) is not None and not SCRIPTED.isdisjoint(
-        words_in(folders[1:])
-    )
+        return None
+    scripted = _OF_APPLICATION.match(seat.name) and not SCRIPTED.isdisjoint(words_in(folders[1:]))
+    return START if scripted else None
 
 
-OF_TOOL: Final[Rows] = (
-    (lambda seat, *_: not seat.tool, None),
-    (lambda seat, *_: not FREE.isdisjoint((seat.tool, *seat.inner[:-1])), None),
-    (lambda seat, *_: not CACHED.isdisjoint(words_in((seat.tool, *seat.inner[:-1]))), None),
-    (lambda _, __, name: _STARTS.match(name) or name.rpartition(".")[2] in SCRIPTS, START),
-    (lambda seat, *_: not RUNS.isdisjoint(words_in((seat.tool, *seat.inner[:-1]))), START),
-    (lambda _, __, name: CACHED.isdisjoint(words_of(name)), SETTINGS),
-)
-BY_AREA: Final[dict[Area, Rows]] = {
-    "programs": ((lambda seat, *_: seat.inner, PROGRAM),),
-    "libraries": ((lambda *_: True, LIBRARY),),
-    # A person's own things: above their projects, or where an application looks when it begins.
-    "plain": (
-        (
-            lambda seat, _, name: seat.all[:2] in SHARED and name.rpartition(".")[2] in RUNNABLE,
-            PROGRAM,
-        ),
-        (
-            lambda seat, use, name: (
-                use == "delete"
-                and seat.inner
-                and "." not in name[1:]
-                and GATHERS.issuperset(seat.inner[:-1])
-            ),
-            PROJECT,
-        ),
-        (
-            lambda seat, _, name: name in FOUND_ABOVE and GATHERS.issuperset(seat.inner[:-1]),
-            LIBRARY,
-        ),
-        (lambda seat, *_: seat.inner[-2:-1] in (("powershell",), ("windowspowershell",)), START),
-        (lambda seat, _, name: _is_of_application(seat, name), START),
-    ),
-    "settings": OF_TOOL,
-    "data": OF_TOOL,
+def _ending(seat: Seat) -> str:
+    return seat.name.rpartition(".")[2]
+
+
+BY_AREA: Final[dict[Area, Callable[[Seat, Use], Held | None]]] = {
+    "programs": lambda seat, _: PROGRAM if seat.inner else None,
+    "libraries": lambda *_: LIBRARY,
+    "plain": _plainly,
+    "settings": _of_tool,
+    "data": _of_tool,
 }
-"""What runs in the folders of a home, in the order in which it is asked."""
