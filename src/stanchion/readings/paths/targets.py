@@ -114,7 +114,9 @@ def targets(
     those of its commands; and texts under other names that look like one."""
     said = act_of(tool, traits)
     own: Use = seeing.tools(tool) or said.use
-    base = next(_named(args, words.STARTS, True), "")
+    base = next(
+        (v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), ""
+    )
     if not LINKS.isdisjoint(said.words):
         yield from _linked(args, base)
         return
@@ -176,10 +178,10 @@ def _hunted(pair: tuple[str, Any]) -> bool:
     return type(value) is str and plain(key) in SOUGHT and hunts(value)
 
 
-def _named(args: Mapping[str, Any], names: Collection[str], empty: bool = False) -> Iterator[str]:
+def _named(args: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
     """The texts that arguments of these names have."""
     for key, value in args.items():
-        if type(value) is str and (value or empty) and plain(str(key)) in names:
+        if type(value) is str and value and plain(str(key)) in names:
             yield value
 
 

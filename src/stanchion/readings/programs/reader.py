@@ -16,6 +16,7 @@ from stanchion.readings.programs.calls import (
     NOTHING,
     ONE_VARIABLE,
     UNKNOWN,
+    WORDS,
     Called,
     Code,
     known_parts,
@@ -33,16 +34,8 @@ _BRACED: Final = regex(r"\{[^{}]*\}")
 """Alternatives in a pattern of paths."""
 _END: Final = Token("line", "")
 DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
-KEYWORDS: Final = frozenset(
-    {
-        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
-        "while", "until", "for", "foreach", "return", "use", "require", "when", "case", "function",
-        "def", "sub",
-    }
-)  # fmt: skip
-VARIABLES: Final = frozenset(
-    {"process.env", "ENV", "Deno.env", "environ[]", "os.environ", "Bun.env"}
-)
+KEYWORDS: Final = WORDS["keywords"]
+VARIABLES: Final = WORDS["variables"]
 """How languages name the variables of the environment, one of which is asked for."""
 HOME: Final = "~"
 HOMES: Final = frozenset({"homedir", "home", "home_dir", "UserHomeDir", "homeDirectory"})
@@ -59,9 +52,7 @@ LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 TURNS: Final = 8
 """Through how many things of a list a loop is followed."""
 CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
-EACH: Final = frozenset(
-    {"forEach", "map", "each", "flatMap", "each_with_index", "for_each", "filter", "select"}
-)
+EACH: Final = WORDS["each"]
 """Calls that run a block for each thing of what they are called on."""
 BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
 """What stands before the variable of such a block."""

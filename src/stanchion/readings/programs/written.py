@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, Called, Code
+from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, WORDS, Called, Code
 from stanchion.readings.programs.effects import (
     DELETES,
     EVALUATES,
@@ -24,38 +24,19 @@ from stanchion.readings.word_lists import listed
 
 DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""
-FIRST: Final = OVERWRITES | listed(
-    """
-    mkdir makedirs mkdirSync mkdir_p mkdirs touch touch_file utime chmod chown lchown mknod mkfifo
-    savefig to_csv to_excel to_parquet to_pickle to_feather to_hdf imwrite write_image write_html
-    writeTextFile writeTextFileSync outputFile outputFileSync writeJson writeJsonSync ensureDir
-    ensureFile set_key utimes chmodSync savetxt savez FileHandler RotatingFileHandler symlink_to
-    hardlink_to
-    """
-)
+FIRST: Final = OVERWRITES | WORDS["first"]
 """Calls that write what their first argument names, or what they are called on where they have
 none."""
-SECOND: Final = listed(
-    """
-    copyfile copy2 copytree copyFile copyFileSync cpSync copySync renameSync rename renames symlink
-    symlinkSync linkSync link move moveSync copy replace cp cp_r mv ln_s urlretrieve
-    move_uploaded_file copy_file
-    """
-)
+SECOND: Final = WORDS["second"]
 """Calls that write what their second argument names; on a path, what their first one does."""
 MOVES: Final = listed("move rename renames renameSync moveSync mv")
 """Those of them that leave nothing where it was."""
 SAVES: Final = listed("save dump save_model save_weights")
 """Calls that put something into the file that any of their arguments names."""
 UNPACKS: Final = listed("extractall unpack_archive extract")
-RUNS: Final = listed(
-    "system popen execSync exec spawn spawnSync run call check_call check_output Popen getoutput"
-)
+RUNS: Final = WORDS["runs"]
 SHELLS: Final = listed("os subprocess child_process sp Kernel")
-NAMED: Final = listed(
-    "path file filename fname dst dest destination output out path_or_buf excel_writer fp "
-    "extract_dir"
-)
+NAMED: Final = WORDS["named"]
 """Arguments by name that say where something is written."""
 FLAGS: Final = listed("O_WRONLY O_RDWR O_CREAT O_APPEND O_TRUNC")
 ARCHIVES: Final = listed("ZipFile TarFile File BZ2File GzipFile LZMAFile new NamedTemporaryFile")

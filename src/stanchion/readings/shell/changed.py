@@ -20,9 +20,7 @@ from stanchion.readings.shell.known import WORDS, named, words_by_name
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
-ABOVE: Final = listed(
-    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"
-)
+ABOVE: Final = WORDS["git options above a command that have a value"]
 """Options before the command's name that take a value."""
 VALUED: Final = WORDS["git options with a value"]
 NEW: Final = listed("-b -B --orphan --detach -d -t --track")
@@ -182,10 +180,7 @@ ANYWHERE: Final = WORDS["options that say where to write"]
 SAME: Final = words_by_name("rewrites")
 """Programs that change the files that they are given: always, or where one of these words says
 so."""
-SHOWS: Final = listed(
-    "--check --diff --dry-run -n --list-different -c --stdout --to-stdout -t --test -l --list "
-    "--help"
-)
+SHOWS: Final = WORDS["options that only show what would be"]
 """Words with which such a program changes nothing."""
 PACKS: Final = named("replaces")
 """Programs that put another file in the place of the one that they are given."""

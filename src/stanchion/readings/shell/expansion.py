@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from stanchion.readings.shell.arithmetic import Arithmetic, NotKnown
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.partly_known import Open, joined, like
 from stanchion.readings.shell.patterns import ANY, Piece, fits, pieces, spread
@@ -16,9 +17,7 @@ Value = str | list[str]
 SPECIAL: Final[dict[str, Value]] = {
     "0": "bash", "?": "0", "IFS": " \t\n", "BASH": "/bin/bash", "@": [], "-": "hBc",
 }  # fmt: skip
-USUALLY_SET: Final = frozenset(
-    {"HOME", "PATH", "USER", "PWD", "SHELL", "HOSTNAME", "LOGNAME", "TERM", "UID", "EDITOR"}
-)
+USUALLY_SET: Final = WORDS["variables that are usually set"]
 CASES: Final[dict[str, Callable[[str], str]]] = {
     "^^": str.upper, ",,": str.lower, "~~": str.swapcase,
     "^": lambda text: text[:1].upper() + text[1:],

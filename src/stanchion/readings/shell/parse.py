@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.compounds import KEYWORD, Compounds, flat
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.quoted import BODY, SUMMED
 from stanchion.readings.shell.tree import (
     Assign,
@@ -25,7 +26,6 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.word_lists import listed
 
 PLAIN: Final = regex(
     r"[A-Za-z0-9_./-]++(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+=^-]*+)*+(?=(?:[ "
@@ -33,9 +33,7 @@ PLAIN: Final = regex(
 )
 """A command that is nothing but plain words."""
 
-RESERVED: Final = listed(
-    "if then else elif fi for while until do done case esac function select coproc in time"
-)
+RESERVED: Final = WORDS["reserved words"]
 ASSIGN: Final = regex(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 NAMED_COPROC: Final = regex(r"[ \t]*[A-Za-z_]\w*(?=[ \t]*[{(])", re.ASCII)
 ENDING: Final = frozenset({"", ";", "|", "\n", ")"})

@@ -32,12 +32,12 @@ from stanchion.readings.shell.data import (
     names_command,
 )
 from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
 from stanchion.readings.shell.wrappers import started_by
-from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
@@ -56,10 +56,7 @@ UNNAMED: Final = {
 
 SETTINGS: Final = ("/etc/", "/usr/", "~/.", "$HOME/.")
 BUILDING: Final = (".tf", ".hcl", ".nix", ".gradle", ".kts", ".cmake", ".bzl", ".rake")
-BUILDERS: Final = listed(
-    "dockerfile package.json build.rs setup.py docker-compose.yml compose.yaml taskfile.yml "
-    "rakefile"
-)
+BUILDERS: Final = WORDS["files that a builder finds by itself"]
 """How files end, or are called, that a builder finds by itself and runs."""
 
 _EVALUATES: Final = regex(

@@ -29,7 +29,7 @@ from stanchion.readings.shell.command import (
     find_roots,
 )
 from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.known import named
+from stanchion.readings.shell.known import WORDS, named
 from stanchion.readings.shell.secret_sources import shows_secret
 from stanchion.readings.word_lists import listed
 
@@ -59,9 +59,7 @@ SHOWING: Final = listed("scp sftp ssh-keygen")
 LISTING: Final = listed("cpio pax afio")
 """Programs that read the names of files from their input."""
 CONTAINERS: Final = listed("docker podman nerdctl")
-CHECKOUT: Final = listed(
-    "commit add rm mv reset apply am merge rebase restore clean stash cherry-pick revert push"
-)
+CHECKOUT: Final = WORDS["git commands that change a checkout"]
 NO_PROGRAMS: Final = named("walked") | {name for name in PATTERN_FIRST if "awk" not in name}
 """Programs whose words are read as commands of their own, or that look for them: none of them is a
 little program."""
@@ -70,9 +68,7 @@ GREPS: Final = named("greps")
 UNPACKS: Final = named("unpacks")
 LISTED: Final = listed("-T --files-from -@")
 """Options by which a program takes the names of files from its input."""
-GIT_READS: Final = listed(
-    "hash-object interpret-trailers stripspace notes mailinfo bundle update-index"
-)
+GIT_READS: Final = WORDS["git commands that take in any file"]
 """Commands of `git` that take in a file wherever it is."""
 PACKS: Final = named("packs")
 MODES: Final = named("modes")

@@ -8,18 +8,12 @@ from typing import Any, Final
 
 from stanchion.readings.programs.calls import UNKNOWN, known_parts
 from stanchion.readings.programs.decoding import decoded
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.known import WORDS
 
 LONGEST: Final = 65_536
 DEEPEST: Final = 40
 RUNS: Final = frozenset({"exec", "eval", "compile"})
-STARTS: Final = listed(
-    """
-    system popen run call check_call check_output Popen getoutput getstatusoutput execl execle execlp execlpe execv
-    execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp
-    create_subprocess_exec create_subprocess_shell run_path startfile
-    """  # noqa: E501
-)
+STARTS: Final = WORDS["functions of Python that start a program"]
 """Functions that start a program; the first of their arguments that is no mode says which."""
 
 

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.programs.powershell import Step, looks_like_powershell, powershell
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -22,9 +23,7 @@ SENDS: Final = listed("invoke-restmethod invoke-webrequest irm iwr")
 SENT: Final = listed("-infile -body -form put post")
 INTO: Final = listed("-outfile -o")
 """What says that something is sent."""
-STARTS: Final = listed(
-    "start-process saps start & invoke-item ii invoke-command icm new-scheduledtaskaction"
-)
+STARTS: Final = WORDS["cmdlets that start a program"]
 MARK: Final = frozenset({"cmdlet"})
 """The mark of commands that were read as PowerShell."""
 

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
-from stanchion.readings.shell.known import OwnWords, by_name
+from stanchion.readings.shell.known import WORDS, OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
@@ -110,9 +110,7 @@ def _split_string(args: tuple[str, ...]) -> str | None:
     return None
 
 
-XARGS: Final = listed(
-    "-I -i -n -P -L -l -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace"
-)
+XARGS: Final = WORDS["options of xargs that have a value"]
 
 
 @unfolds("xargs", "gxargs")

@@ -11,13 +11,14 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import named
 from stanchion.readings.shell.partly_known import Open, origin_of
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import listed, sections
+
+WORDS: Final = sections("stanchion.guards.shell.rules", "words.txt")
+"""Hosts and owners that many people rely on, and names of shells."""
 
 FETCHERS: Final = named("fetches")
 HIDERS: Final = named("hides")
-SHELL_NAMES: Final = listed(
-    "sh bash dash zsh ksh ash fish cmd cmd.exe powershell /bin/sh /bin/bash /bin/zsh /usr/bin/bash"
-)
+SHELL_NAMES: Final = WORDS["shell names"]
 
 
 _BEGINS: Final = regex(r"(?:^|[;&|\n(])\s*\$\(")
@@ -36,46 +37,13 @@ _ADDRESS: Final = regex(
 """An address that is neither a forge's nor a registry's nor this host's."""
 
 
-HOSTS: Final = (
-    "k8s.io", "kubernetes.io", "istio.io", "linkerd.io", "knative.dev", "jetstack.io", "cilium.io",
-    "projectcalico.org", "tigera.io", "googleapis.com", "strimzi.io", "elastic.co", "rancher.com",
-    "operatorframework.io", "rancher.io", "openshift.com", "redhat.com", "cert-manager.io",
-    "bitnami.com", "hashicorp.com", "datadoghq.com", "newrelic.com", "gitlab.io", "traefik.io",
-    "nginx.com", "nginx.org", "crossplane.io", "fluxcd.io", "argoproj.io", "jenkins.io", "aws.com",
-    "amazonaws.com", "azure.com", "microsoft.com", "docker.com", "grafana.com", "k3s.io", "min.io",
-    "openebs.io", "longhorn.io", "metallb.org", "keda.sh", "dapr.io", "kubevirt.io", "goharbor.io",
-    "percona.com", "mongodb.com", "confluent.io", "vmware.com", "nvidia.com", "apache.org",
-    "localhost", "127.0.0.1", "cluster.local", "internal", "svc", "local",
-)  # fmt: skip
+HOSTS: Final = WORDS["hosts"]
 """Hosts of projects and providers that clusters are run with, and this one."""
-FORGES: Final = listed(
-    "github.com raw.githubusercontent.com gitlab.com bitbucket.org codeberg.org ghcr.io quay.io "
-    "registry-1.docker.io docker.io objects.githubusercontent.com"
-)
+FORGES: Final = WORDS["forges"]
 """Hosts of which the first part of a path says whose it is."""
-GIT: Final = FORGES | listed(
-    "ssh.github.com git.sr.ht dev.azure.com ssh.dev.azure.com vs-ssh.visualstudio.com "
-    "git.heroku.com heroku.com gitea.com huggingface.co salsa.debian.org "
-    "source.developers.google.com"
-)
+GIT: Final = FORGES | WORDS["git"]
 """Hosts where repositories are kept."""
-OWNERS: Final = listed(
-    """
-    kubernetes kubernetes-sigs kubernetes-csi kubernetes-retired cert-manager jetstack argoproj
-    istio metallb fluxcd prometheus-operator prometheus-community prometheus grafana hashicorp aws
-    awslabs aws-samples aws-controllers-k8s azure googlecloudplatform googlecontainertools rancher
-    k3s-io k3d-io longhorn openebs rook strimzi elastic operator-framework tektoncd knative kserve
-    kubeflow nvidia intel projectcalico tigera cilium flannel-io coreos weaveworks traefik nginxinc
-    nginx kubevirt crossplane external-secrets bitnami bitnami-labs bitnamicharts helm stefanprodan
-    open-telemetry jaegertracing linkerd kedacore kyverno open-policy-agent vmware-tanzu velero
-    ray-project volcano-sh apache mongodb zalando crunchydata cloudnative-pg percona redis rabbitmq
-    confluentinc docker containerd dapr emissary-ingress openfaas portainer metal3-io siderolabs
-    spiffe vitessio minio nats-io spotahome datadog newrelic gitlab-org jenkinsci goharbor
-    opensearch-project clickhouse altinity banzaicloud kube-vip k8snetworkplumbingwg microsoft
-    dynatrace sealed-secrets external-dns keycloak actions loft-sh falcosecurity aquasecurity
-    kubernetes-client kiali nginx-gateway haproxytech kong ingress-nginx cloudflare
-    """
-)
+OWNERS: Final = WORDS["owners"]
 """Whose repositories, charts and images these are."""
 
 
