@@ -11,7 +11,10 @@ from stanchion.guards.shell.made import is_made
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.secret_sources import SOURCE
-from stanchion.readings.word_lists import in_order
+from stanchion.readings.word_lists import in_order, sections
+
+WORDS: Final = sections("stanchion.guards.shell", "words.txt")
+"""Programs, files, hosts and owners that rules ask for, by the titles above them."""
 
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",

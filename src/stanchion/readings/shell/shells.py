@@ -9,13 +9,13 @@ import msgspec
 
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import clustered
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.options import VALUED
 from stanchion.readings.shell.outputs import printf
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
 from stanchion.readings.shell.unfold import unfolds
 from stanchion.readings.shell.wrappers import Prefix, inner_of
-from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
@@ -307,17 +307,7 @@ def _crontab(walker: Walker, call: Call) -> str | None:
     return walker.unknown(call)
 
 
-RUNS: Final = Prefix(
-    listed(
-        "-e --env -u --user -w --workdir -v --volume --name --network --net -p --publish "
-        "--entrypoint -h --hostname --mount -l --label --env-file --memory -m --cpus --gpus "
-        "--platform --add-host --restart --device -n --namespace -c --container --context "
-        "--kubeconfig --cap-add --cap-drop --security-opt --ulimit --pid --ipc --shm-size "
-        "--runtime --dns --volumes-from --index --log-driver --log-opt --tmpfs --userns --cidfile "
-        "--link --group-add"
-    ),
-    1,
-)
+RUNS: Final = Prefix(WORDS["options of containers that have a value"], 1)
 
 
 @unfolds(

@@ -6,12 +6,11 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.shell.made import NOT
-from stanchion.guards.shell.places import DISKS, Roots, place_of
+from stanchion.guards.shell.places import DISKS, WORDS, Roots, place_of
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command, find_deletes, find_roots
 from stanchion.readings.shell.partly_known import origin_of
-from stanchion.readings.word_lists import listed
 
 ACCOUNTS: Final = ("/etc/passwd", "/etc/shadow", "/etc/hosts", "/etc/fstab", "/etc/sudoers")
 PROGRAMS: Final = ("/boot/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/")
@@ -153,9 +152,7 @@ def mirrors(command: Command, roots: Roots) -> bool:
     )
 
 
-NARROWS: Final = listed(
-    "-name -iname -path -regex -empty -newer -mtime -mmin -size -user -atime -ctime"
-)
+NARROWS: Final = WORDS["what a search asks for besides where something is"]
 """What a search asks for besides where something is."""
 
 

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from stanchion.guards.shell.places import Roots, plain
+from stanchion.guards.shell.places import WORDS, Roots, plain
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
-OWN: Final = listed(
-    "~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv "
-    "~/.config/fish/config.fish"
-)
+OWN: Final = WORDS["start files of the user alone"]
 """Start files of the user alone."""
 
 Lines = Literal["sets", "asks", "other"]
@@ -36,10 +33,7 @@ _MORE: Final = r"(?:\s+-{0,2}[\w.=/-]*)*"
 _ASKS: Final = regex(
     rf"""eval\s+"?\$\(([A-Za-z][\w.-]*){_MORE}\)"?|(?:source|\.)\s+<\(([A-Za-z][\w.-]*){_MORE}\)"""
 )
-_ANYTHING: Final = listed(
-    "curl wget nc ncat sh bash dash zsh ksh python python3 perl ruby node php base64 xxd openssl "
-    "ssh cat echo printf env xargs"
-)
+_ANYTHING: Final = WORDS["programs that print whatever somebody else wrote"]
 """Programs that print whatever somebody else wrote."""
 
 
@@ -100,18 +94,8 @@ def _text(command: Command) -> str | None:
     return None
 
 
-STARTS: Final = (
-    "~/.bashrc", "~/.bash_profile", "~/.profile", "~/.zshrc", "~/.zprofile", "~/.zshenv",
-    "~/.bash_login", "~/.xinitrc", "/etc/profile", "/etc/bash.bashrc", "/etc/rc.local",
-    "/etc/crontab", "~/.config/fish/config.fish", "~/.bash_logout", "~/.ssh/rc", "~/.ssh/config",
-    "/etc/environment", "/etc/ld.so.preload", "/etc/inittab", "~/.xprofile",
-)  # fmt: skip
-FOLDERS: Final = (
-    "/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/usr/lib/systemd/system",
-    "/lib/systemd/system", "/etc/init.d", "~/.config/systemd", "~/.config/autostart",
-    "/Library/LaunchDaemons", "/Library/LaunchAgents", "~/Library/LaunchAgents", "/etc/profile.d",
-    "/etc/xdg/autostart", "/etc/udev/rules.d", "/etc/update-motd.d",
-)  # fmt: skip
+STARTS: Final = WORDS["files that run at every start"]
+FOLDERS: Final = tuple(sorted(WORDS["folders whose files run at every start"]))
 
 
 def _added(command: Command) -> str:

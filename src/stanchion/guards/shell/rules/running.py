@@ -5,16 +5,13 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.places import WORDS, Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import named
 from stanchion.readings.shell.partly_known import Open, origin_of
-from stanchion.readings.word_lists import listed, sections
-
-WORDS: Final = sections("stanchion.guards.shell.rules", "words.txt")
-"""Hosts and owners that many people rely on, and names of shells."""
+from stanchion.readings.word_lists import listed
 
 FETCHERS: Final = named("fetches")
 HIDERS: Final = named("hides")

@@ -6,15 +6,12 @@ from __future__ import annotations
 import itertools
 from typing import Final
 
-from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.places import WORDS, Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.readings.shell.command import Command
-from stanchion.readings.word_lists import in_order
 
 WIPES: Final = frozenset({"truncate", "ln", "shred", "sed"})
-TRACES: Final = in_order(
-    ".bash_history .zsh_history .history /var/log wtmp btmp lastlog auth.log audit.log /var/audit"
-)
+TRACES: Final = WORDS["traces"]
 
 
 @asked
