@@ -103,10 +103,6 @@ def _reset(words: list[str]) -> Told:
     return iter([] if RESETS.isdisjoint(words) else [(".", "write")])
 
 
-def _init(words: list[str]) -> Told:
-    return islice(_every("write", "")(words), 1)
-
-
 def _move(words: list[str]) -> Told:
     _, operands, paths = _sorted(words)
     both = [*operands, *paths]
@@ -139,11 +135,6 @@ def _worktree(words: list[str]) -> Told:
         yield from [(path, "write") for path in (both[1:2] if words[0] == "move" else [])]
 
 
-def _submodule(words: list[str]) -> Told:
-    if words[:1] == ["add"]:
-        yield from _clone(words[1:])
-
-
 def _into(words: list[str]) -> Told:
     """Commands that write what `-o` or `--output` names."""
     for word, after in pairwise((*words, "")):
@@ -162,7 +153,9 @@ def _apply(words: list[str]) -> Told:
 TOLD: Final[dict[str, Callable[[list[str]], Told]]] = {
     "checkout": _checkout, "restore": _every("write", "--staged -S", "--worktree -W"),
     "rm": _every("delete", "--cached -n --dry-run"), "mv": _move, "clean": _clean,
-    "reset": _reset, "clone": _clone, "worktree": _worktree, "init": _init, "submodule": _submodule,
+    "reset": _reset, "clone": _clone, "worktree": _worktree,
+    "init": lambda words: islice(_every("write", "")(words), 1),
+    "submodule": lambda words: _clone(words[1:]) if words[:1] == ["add"] else iter(()),
     "archive": _into, "format-patch": _into, "diff": _into, "apply": _apply, "am": _apply,
 }  # fmt: skip
 """What each command of `git` changes."""

@@ -139,7 +139,10 @@ class Expanding:
             raise NotKnown
         depth = self.meter.depth
         try:
-            return Arithmetic(text, self._int, self._set_int, self.meter).value()
+            put = self.env.__setitem__
+            return Arithmetic(
+                text, self._int, lambda name, value: put(name, str(value)), self.meter
+            ).value()
         finally:
             self.meter.depth = depth
 
@@ -155,9 +158,6 @@ class Expanding:
             return 0
         self.meter.down()
         return self.number(value)
-
-    def _set_int(self, name: str, value: int) -> None:
-        self.env[name] = str(value)
 
     def _value(self, part: Part) -> Value:
         self.meter.step()

@@ -45,6 +45,7 @@ def _meant(found: re.Match[str]) -> str:
 
 Made = str | None
 """What is printed; None where that is not known."""
+Filter = Callable[[tuple[str, ...], str], Made]
 
 
 def output_of(
@@ -205,26 +206,10 @@ def _gunzip(args: tuple[str, ...], text: str) -> Made:
     return as_text(zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(as_bytes(text), MAX_MADE))
 
 
-def _gzip(args: tuple[str, ...], text: str) -> Made:
-    return _gunzip(args, text) if sort("gzip", args).flags & {"-d", "--decompress"} else None
-
-
 def _bunzip2(_args: tuple[str, ...], text: str) -> Made:
     import bz2
 
     return as_text(bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE))
-
-
-def _bzip2(args: tuple[str, ...], text: str) -> Made:
-    return _bunzip2(args, text) if sort("bzip2", args).flags & {"-d", "--decompress"} else None
-
-
-def _rev(_args: tuple[str, ...], text: str) -> str:
-    return "\n".join([line[::-1] for line in text.split("\n")])
-
-
-def _tac(_args: tuple[str, ...], text: str) -> str:
-    return "".join([line + "\n" for line in reversed(text.splitlines())])
 
 
 def _tr(args: tuple[str, ...], text: str) -> Made:
@@ -276,8 +261,12 @@ def _digest(make: str) -> Callable[[tuple[str, ...], str], str]:
     return digest
 
 
-def _same(args: tuple[str, ...], text: str) -> Made:
-    return text if not any(arg.startswith("-") and arg != "-" for arg in args) else None
+def _unpacking(name: str, read: Filter) -> Filter:
+    """What a program gives that packs, unless it is told to unpack."""
+    unpacks = frozenset({"-d", "--decompress"})
+    return lambda args, text: (
+        None if unpacks.isdisjoint(sort(name, args).flags) else read(args, text)
+    )
 
 
 PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
@@ -287,9 +276,12 @@ PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
     ),
 }
 SILENT: Final = named("silent")
-FILTERS: Final[dict[str, Callable[[tuple[str, ...], str], Made]]] = {
-    "cat": _same, "tac": _tac, "rev": _rev, "base64": _base64, "xxd": _hex, "gunzip": _gunzip,
-    "zcat": _gunzip, "gzip": _gzip, "bunzip2": _bunzip2, "bzcat": _bunzip2, "bzip2": _bzip2,
-    "tr": _tr, "cut": _cut, "md5sum": _digest("md5"), "sha1sum": _digest("sha1"),
-    "sha256sum": _digest("sha256"),
+FILTERS: Final[dict[str, Filter]] = {
+    "cat": lambda args, text: None if any(arg[:1] == "-" != arg for arg in args) else text,
+    "tac": lambda _, text: "".join([line + "\n" for line in reversed(text.splitlines())]),
+    "rev": lambda _, text: "\n".join([line[::-1] for line in text.split("\n")]),
+    "base64": _base64, "xxd": _hex, "gunzip": _gunzip, "zcat": _gunzip,
+    "gzip": _unpacking("gzip", _gunzip), "bunzip2": _bunzip2, "bzcat": _bunzip2,
+    "bzip2": _unpacking("bzip2", _bunzip2), "tr": _tr, "cut": _cut, "md5sum": _digest("md5"),
+    "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
 }  # fmt: skip

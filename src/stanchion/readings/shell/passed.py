@@ -89,7 +89,7 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
     for at, (before, word) in enumerate(pairwise(words), 1):
         if is_run(name, before) or is_run(name, word):
             _command(walker, call, name, word)
-        elif not _is_told(before, word):
+        else:
             _word(walker, call, name, at)
     if name in DATA:
         return
@@ -102,9 +102,10 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
 
 
 def _word(walker: Walker, call: Call, name: str, at: int) -> None:
-    """Follow a word that may be a text, the name of a program, or a file that the text wrote."""
-    word = call.argv[at]
-    if name in DATA:
+    """Follow a word that may be a text, the name of a program, or a file that the text wrote; not
+    one that is for people, or only looked at."""
+    before, word = call.argv[at - 1 : at + 1]
+    if name in DATA or is_told(before) or is_told_in(word):
         return
     if _IS_TEXT.search(word) is not None:
         _text(walker, name, word)
@@ -126,10 +127,6 @@ def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> Non
         for word in words
     ):
         walker.unclear = why
-
-
-def _is_told(before: str, word: str) -> bool:
-    return is_told(before) or is_told_in(word)
 
 
 def pass_settings(walker: Walker, call: Call, name: str) -> None:

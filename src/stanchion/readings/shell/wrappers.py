@@ -22,17 +22,18 @@ if TYPE_CHECKING:
 
 class Prefix(NamedTuple):
     """How a wrapper's own words are told from the command's: options with a value, leading
-    operands."""
+    operands, and options that stand alone where that is asked."""
 
     valued: frozenset[str] = frozenset()
     skip: int = 0
     settings: bool = False
     privileged: bool = False
+    alone: frozenset[str] = frozenset()
 
 
 def prefix_of(own: OwnWords) -> Prefix:
     """What the table says of it."""
-    return Prefix(listed(own.values), own.skip, own.settings, own.privileged)
+    return Prefix(listed(own.values), own.skip, own.settings, own.privileged, listed(own.alone))
 
 
 PREFIXES: Final = by_name("passes", prefix_of)

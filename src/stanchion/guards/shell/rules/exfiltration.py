@@ -47,9 +47,9 @@ def sends_secret(command: Command, _roots: Roots) -> bool:
         return False
     if command.name in ("ssh", "scp", "sftp", "rsync"):
         keys = {value for flag, value in command.sorted.values if flag in ("-i", "-F", "-e")}
-        return any(is_secret(path) and path not in keys for path in _sent(command)) and _is_far(
-            command
-        )
+        # A copy that comes from another host brings nothing out.
+        far = command.name == "ssh" or any(map(is_remote, command.operands[-1:]))
+        return far and any(is_secret(path) and path not in keys for path in _sent(command))
     return any(is_secret(path) for path in (*_sent(command), *_uploaded(command))) or _in_words(
         command
     )
@@ -68,11 +68,6 @@ def _uploaded(command: Command) -> list[str]:
         if ("/" in word or word[:1] == ".") and "://" not in word and " " not in word
     ]
     return [plain(word, command.cwd) for word in paths]
-
-
-def _is_far(command: Command) -> bool:
-    """Whether a copy goes to another host; one that comes from there brings nothing out."""
-    return command.name == "ssh" or any(is_remote(word) for word in command.operands[-1:])
 
 
 @asked
