@@ -56,7 +56,13 @@ def _within(folder: str, path: str) -> str:
     )
 
 
-def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+def _sorted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Options and operands."""
+    options, operands, paths = _parted(words)
+    return options, [*operands, *paths]
+
+
+def _parted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     """Options, operands before `--`, and operands behind it."""
     cut = words.index("--") if "--" in words else len(words)
     options: list[str] = []
@@ -72,7 +78,7 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 
 def _checkout(words: list[str]) -> Told:
-    options, operands, paths = _sorted(words)
+    options, operands, paths = _parted(words)
     if paths or "--" in words:
         yield from [(path, "write") for path in paths]
     elif NEW.isdisjoint(options):
@@ -92,9 +98,9 @@ def _every(use: Use, unless: str, but: str = "") -> Callable[[list[str]], Told]:
     bars, lifts = listed(unless), listed(but)
 
     def told(words: list[str]) -> Told:
-        options, operands, paths = _sorted(words)
+        options, operands = _sorted(words)
         if bars.isdisjoint(options) or not lifts.isdisjoint(options):
-            yield from [(path, use) for path in (*operands, *paths)]
+            yield from [(path, use) for path in operands]
 
     return told
 
@@ -104,35 +110,32 @@ def _reset(words: list[str]) -> Told:
 
 
 def _move(words: list[str]) -> Told:
-    _, operands, paths = _sorted(words)
-    both = [*operands, *paths]
-    yield from [(path, "delete") for path in both[:-1]]
-    yield from [(path, "write") for path in both[-1:]]
+    _, operands = _sorted(words)
+    yield from [(path, "delete") for path in operands[:-1]]
+    yield from [(path, "write") for path in operands[-1:]]
 
 
 def _clean(words: list[str]) -> Told:
-    options, operands, paths = _sorted(words)
+    options, operands = _sorted(words)
     short = "".join([option[1:] for option in options if option[:2] != "--"])
     if ("f" in short or "--force" in options) and "n" not in short and "--dry-run" not in options:
-        yield from [(path, "delete") for path in ([*operands, *paths] or ["."])]
+        yield from [(path, "delete") for path in (operands or ["."])]
 
 
 def _clone(words: list[str]) -> Told:
-    _, operands, paths = _sorted(words)
-    both = [*operands, *paths]
-    named = _REPOSITORY.fullmatch(both[0]) if both else None
-    if len(both) > 1:
-        yield both[1], "write"
+    _, operands = _sorted(words)
+    named = _REPOSITORY.fullmatch(operands[0]) if operands else None
+    if len(operands) > 1:
+        yield operands[1], "write"
     elif named is not None:
         yield named[1], "write"
 
 
 def _worktree(words: list[str]) -> Told:
     if words[:1] in (["add"], ["remove"], ["move"]):
-        _, operands, paths = _sorted(words[1:])
-        both = [*operands, *paths]
-        yield from [(path, "write" if words[0] == "add" else "delete") for path in both[:1]]
-        yield from [(path, "write") for path in (both[1:2] if words[0] == "move" else [])]
+        _, operands = _sorted(words[1:])
+        yield from [(path, "write" if words[0] == "add" else "delete") for path in operands[:1]]
+        yield from [(path, "write") for path in operands[1:2] if words[0] == "move"]
 
 
 def _into(words: list[str]) -> Told:
@@ -145,8 +148,8 @@ def _into(words: list[str]) -> Told:
 
 def _apply(words: list[str]) -> Told:
     """A patch in a file says in that file what it changes."""
-    options, operands, paths = _sorted(words)
-    if (operands or paths) and SHOWN_ONLY.isdisjoint(options):
+    options, operands = _sorted(words)
+    if operands and SHOWN_ONLY.isdisjoint(options):
         yield "", "write"
 
 

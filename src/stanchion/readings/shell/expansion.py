@@ -264,8 +264,8 @@ class Expanding:
     def _cut(self, value: str, pattern: str, op: str) -> str:
         self.meter.step(len(value) // 8)
         parsed = pieces(pattern)
-        if all(isinstance(piece, str) for piece in parsed):
-            plain = "".join([piece for piece in parsed if isinstance(piece, str)])
+        plain = _plain(parsed)
+        if plain is not None:
             return value.removeprefix(plain) if op[0] == "#" else value.removesuffix(plain)
         lengths = range(len(value) + 1)
         for length in lengths if len(op) == 1 else reversed(lengths):
@@ -281,12 +281,11 @@ class Expanding:
         parsed = pieces(pattern)
         if not parsed:
             return value
-        if op in ("/", "//") and all(isinstance(piece, str) for piece in parsed):
-            plain = "".join([piece for piece in parsed if isinstance(piece, str)])
+        plain = _plain(parsed) if op in ("/", "//") else None
+        if plain is None:
+            made = _Replacing(value, parsed, new, self.meter).made(op)
+        else:
             made = value.replace(plain, new, 1 if op == "/" else -1)
-            self.meter.make(len(made))
-            return made
-        made = _Replacing(value, parsed, new, self.meter).made(op)
         self.meter.make(len(made))
         return made
 
@@ -349,6 +348,12 @@ class _Replacing:
             if fits(self.pattern, rest[:length], self.meter):
                 return length
         return 0
+
+
+def _plain(parsed: list[Piece]) -> str | None:
+    """The text that a pattern without wildcards is."""
+    texts = [piece for piece in parsed if isinstance(piece, str)]
+    return "".join(texts) if len(texts) == len(parsed) else None
 
 
 def _one(value: Value) -> str:

@@ -62,8 +62,7 @@ def _language(walker: Walker, call: Call) -> str | None:
     for text in dict.fromkeys(texts[:MANY]):
         walker.under(via, partial(walker.text, text))
     for argv in dict.fromkeys(argvs[:MANY]):
-        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=(), settings=())
-        walker.under(via, partial(walker.run, follow))
+        walker.start(via, call, argv, given=None, opens=(), settings=())
     walker.embedded = before
     return walker.unknown(call)
 

@@ -276,8 +276,7 @@ def _option_c(walker: Walker, call: Call) -> str | None:
     if name == "flock":
         inner, _ = inner_of(Prefix(frozenset({"-w", "-E", "--timeout"}), 1), args)
         walker.emit(call)
-        follow = msgspec.structs.replace(call, argv=inner)
-        return walker.under("flock", lambda: walker.run(follow)) if inner else ""
+        return walker.start("flock", call, inner) if inner else ""
     if name in ("su", "runuser") and call.known is not None:
         walker.emit(call)
         return walker.under(name, partial(walker.text, call.known), True)
@@ -326,9 +325,7 @@ def _container(walker: Walker, call: Call) -> str | None:
     inner = rest[dashes + 1 :] if dashes >= 0 else inner_of(RUNS, rest)[0]
     if not inner:
         return walker.unknown(call)
-    follow = msgspec.structs.replace(call, argv=inner, opens=())
-    via = f"{call.argv[0]} {args[verb]}"
     cwd, walker.cwd = walker.cwd, "container:"
-    printed = walker.under(via, lambda: walker.run(follow))
+    printed = walker.start(f"{call.argv[0]} {args[verb]}", call, inner, opens=())
     walker.cwd = cwd
     return printed

@@ -6,8 +6,6 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-import msgspec
-
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
 from stanchion.readings.shell.known import WORDS, OwnWords, by_name
@@ -96,8 +94,8 @@ def _prefixed(walker: Walker, call: Call) -> str | None:
         return None if name in ("env", "time") else walker.unknown(call)
     if name == "sudo" and set(args[: len(args) - len(inner)]) & {"-e", "--edit", "-l", "-v", "-k"}:
         return walker.unknown(call)
-    follow = msgspec.structs.replace(call, argv=inner, settings=(*call.settings, *settings))
-    return walker.under(name, lambda: walker.run(follow), prefix.privileged)
+    settings = (*call.settings, *settings)
+    return walker.start(name, call, inner, prefix.privileged, settings=settings)
 
 
 def _split_string(args: tuple[str, ...]) -> str | None:
@@ -129,14 +127,12 @@ def _xargs(walker: Walker, call: Call) -> str:
     if not inner:
         inner = ("echo",)
     if not mark:
-        follow = msgspec.structs.replace(call, argv=(*inner, *words), given=None, opens=())
-        return walker.under("xargs", lambda: walker.run(follow))
+        return walker.start("xargs", call, (*inner, *words), given=None, opens=())
     printed: list[str] = []
     lines = words if call.known is None else call.known.splitlines()
     for line in lines[:256]:
         argv = tuple([_put(word, mark, line) for word in inner])
-        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=())
-        printed.append(walker.under("xargs", partial(walker.run, follow)))
+        printed.append(walker.start("xargs", call, argv, given=None, opens=()))
     return joined(printed) if printed else ""
 
 
@@ -226,9 +222,8 @@ def _find(walker: Walker, call: Call) -> str:
                 made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**", names)
                 filled = tuple([_put(word, "{}", made) for word in inner])
                 if filled and filled[0] != made:
-                    follow = msgspec.structs.replace(call, argv=filled, opens=())
                     before, walker.embedded = walker.embedded, EMBEDDED
-                    walker.under("find -exec", partial(walker.run, follow))
+                    walker.start("find -exec", call, filled, opens=())
                     walker.embedded = before
             at = end
         at += 1
@@ -245,5 +240,4 @@ LOADERS: Final = (
 def _loader(walker: Walker, call: Call) -> str:
     inner, _ = inner_of(Prefix(listed("--preload --library-path --argv0 --audit")), call.argv[1:])
     walker.emit(call)
-    follow = msgspec.structs.replace(call, argv=inner)
-    return walker.under("loader", lambda: walker.run(follow)) if inner else ""
+    return walker.start("loader", call, inner) if inner else ""
