@@ -48,7 +48,7 @@ _SAYS: Final = regex(
 )
 
 
-class Spot(NamedTuple):
+class ArgumentSpot(NamedTuple):
     """Where an argument stands: its name, the way to it, what it may be and whether it is run, what
     stands beside it, and how deep."""
 
@@ -82,9 +82,9 @@ class Finder:
             runs = depth <= self.every or self._runs(name, role)
             if type(value) is str:
                 if value:
-                    self._text(value, Spot(name, where, role, runs, level, depth))
+                    self._text(value, ArgumentSpot(name, where, role, runs, level, depth))
             elif type(value) is list or type(value) is tuple:
-                self._list(value, Spot(name, where, role, runs, level, depth))
+                self._list(value, ArgumentSpot(name, where, role, runs, level, depth))
             elif type(value) is dict and depth < DEEPEST:
                 self.level(value, (*where, name), depth + 1)
         if beside & BESIDE:
@@ -100,7 +100,7 @@ class Finder:
             return role & RUN != 0
         return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
 
-    def _text(self, text: str, spot: Spot) -> None:
+    def _text(self, text: str, spot: ArgumentSpot) -> None:
         name, where, role, runs, level, depth = spot
         value = self._json(text, role, runs) if text[0] in OPENING and depth < DEEPEST else None
         if type(value) is dict:
@@ -121,7 +121,7 @@ class Finder:
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return None
 
-    def _list(self, value: Any, spot: Spot) -> None:
+    def _list(self, value: Any, spot: ArgumentSpot) -> None:
         name, depth, inner = spot.name, spot.depth, (*spot.where, spot.name)
         if spot.runs and value and all(isinstance(item, str | int | float) for item in value):
             words = tuple([item if type(item) is str else str(item) for item in value])
