@@ -141,16 +141,11 @@ def _declare(walker: Walker, call: Call) -> str | None:
 def _printenv(walker: Walker, call: Call) -> str | None:
     """What variables that the text set hold; of others nothing is known."""
     values = [walker.words.env.get(word) for word in call.argv[1:] if word[:1] != "-"]
-    if not values or not all(isinstance(value, str) for value in values):
+    known = [value for value in values if isinstance(value, str)]
+    if not values or len(known) < len(values):
         return None
     walker.emit(call)
-    return joined(
-        [
-            each
-            for value in values
-            for each in (str(value) if not isinstance(value, Open) else value, "\n")
-        ]
-    )
+    return joined([each for value in known for each in (value, "\n")])
 
 
 @unfolds("unset")
