@@ -413,6 +413,10 @@ FIELDS: Final[dict[str, str]] = {
     "RiskRow.given": "Texts of which one must be in the input.",
     "RiskRow.from": "Programs of which one makes what it reads.",
     "RiskRow.sets": "Variables of which one must be set.",
+    "RiskRow.touches": (
+        "Paths of which it must use one, by how: `reads=…`, `writes=…`, `deletes=…`, `targets=…` "
+        "(what it writes, and all that redirections open for that) or `operands=…`."
+    ),
     "RiskRow.mark": "What the reader must have noticed of the command.",
     "RiskRow.hint": "A text without which nothing else is asked, which costs less.",
     "RiskRow.at": (

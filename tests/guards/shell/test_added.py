@@ -17,10 +17,15 @@ ACME = {
         "sends a letter to everybody": [
             {"words": "letter send", "flags": "--all", "loss": "changed"}
         ],
+        "writes over the books": [{"touches": "targets=*/books/*", "loss": "changed"}],
     },
-    "hits": ["acmectl --region eu customer delete 7", "acmectl letter send --all"],
+    "hits": [
+        "acmectl --region eu customer delete 7",
+        "acmectl letter send --all",
+        "acmectl customer list > /srv/books/2026.csv",
+    ],
     "misses": [
-        "acmectl customer list",
+        "acmectl customer list > /srv/letters/all.csv",
         "acmectl letter send --to ann",
         "acmectl letter send --help",
     ],
@@ -66,6 +71,7 @@ def test_two_policies_of_one_process_know_their_own_programs() -> None:
         ({"x": {"risks": {"w": ["a"]}, "hits": ["x b"]}}, "no row holds"),
         ({"x": {"risks": {"w": ["a"]}, "misses": ["x a"]}}, "a row holds"),
         ({"x": {"risks": {"w": [{"is": "nonsense"}]}}}, "nothing answers"),
+        ({"x": {"risks": {"w": [{"touches": "moves=/srv/*"}]}}}, "says no use of files"),
         ({"x": {"risks": {"w": [{"family": "nonsense"}]}}}, "there is no family"),
         ({"x": {"risks": {"w": [{"nonsense": "a"}]}}}, "nonsense"),
         ({">": {"risks": {"w": ["a"]}}}, "names of programs"),

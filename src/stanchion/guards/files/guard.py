@@ -267,7 +267,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         named = self.targets(reading)
         for target in named:
             finding: Finding | None = self._kept(target, event.run.task)
-            if finding is not None and target.use == "write" and adds_to_path(target, event.args):
+            if finding is not None and adds_to_path(target, event.args):
                 continue
             worst = worse(worst, finding)
             if worst is not None and worst.action >= STOPS:

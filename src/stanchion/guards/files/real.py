@@ -23,11 +23,6 @@ from stanchion.readings.paths.place import is_device, is_url, place_of
 from stanchion.readings.paths.targets import Target
 
 
-def _severity(one: Target) -> int:
-    """Where a path is read and changed, it counts as changed."""
-    return one.use in CHANGES
-
-
 def _of_shell(one: Target) -> bool:
     """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process
     that is asked has other files open under the same names."""
@@ -65,7 +60,9 @@ class RealFiles(msgspec.Struct, frozen=True):
         ]
         if self.files.surroundings:
             surely = [one for one in surely if one.use != "read" or one.how != "looks"]
-        found = {(one.text, one.base): one.use for one in sorted(surely, key=_severity)}
+        # Where a path is read and changed, it counts as changed.
+        surely = sorted(surely, key=lambda one: one.use in CHANGES)
+        found = {(one.text, one.base): one.use for one in surely}
         return Asked(self.files.root, tuple(found), tuple(found.values()), reading.event.run.task)
 
     def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stanchion.guards._protected import Use
+from stanchion.guards.files.protected.names import WORDS
 from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, seat_of
 from stanchion.guards.files.protected.startup import GATHERS
 from stanchion.guards.files.scope import Folders
@@ -20,11 +21,7 @@ from stanchion.readings.word_lists import listed
 
 HIGHEST: Final = 2
 """How many folders above its own a project's neighbours are."""
-PERSONAL: Final = listed(
-    """
-    documents desktop downloads pictures music videos movies mail library appdata public
-    """
-)
+PERSONAL: Final = WORDS["no projects"]
 """Folders of a home that are no projects."""
 SHELVES: Final = listed("srv mnt data media volumes workspaces projects repos")
 """Folders at the top of a system in which projects stand side by side."""
@@ -142,7 +139,7 @@ NEW: Final = listed("newstring newstr newtext text content inserttext")
 def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:
     """Whether all that a call writes into a start-up file of a shell are folders added to the
     search path."""
-    if _FILE.match(target.text) is None:
+    if target.use != "write" or _FILE.match(target.text) is None:
         return False
     added = (
         _by_command(target, args)

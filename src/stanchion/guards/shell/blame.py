@@ -39,12 +39,11 @@ def blamed(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[st
     """
     command, rule = danger.command, danger.rule
     if rule.names == ">":
-        alone = [
-            one
+        return [
+            _thing(one[1], command.cwd)
             for one in command.opens
             if rule.holds(msgspec.structs.replace(command, opens=(one,)), roots)
-        ]
-        return [_thing(path, command.cwd) for _, path in alone] or _together(danger)
+        ] or _together(danger)
     if not rule.looks_at_words:
         return _together(danger)
     bare = _shorter(command)

@@ -106,6 +106,7 @@ class RiskRow(
     given: tuple[str, ...] = ()
     sources: str = ""
     sets: str = ""
+    touches: str = ""
     mark: str = ""
     hint: str = ""
     at: str = ""

@@ -4,7 +4,7 @@ what it fetches."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from html import unescape
 from itertools import islice
 from shlex import quote
@@ -133,7 +133,7 @@ _TEXT: Final = regex(r"\"((?:[^\"\\\n]|\\.)*)\"|'((?:[^'\\\n]|\\.)*)'|`([^`]*)`"
 _ATTRIBUTE: Final = regex(r"(?i)\bcommand\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
 """What a target of a build runs."""
 _GYP: Final = regex(r"<!@?\(([^\n\"']+)\)")
-_ALL_SECRETS: Final = regex(r"toJSON\(\s*secrets\s*\)")
+_ALL_SECRETS: Final = r"toJSON\(\s*secrets\s*\)"
 _ON_HOST: Final = regex(r"\"initializeCommand\"\s*:")
 """What a container's settings run on the computer itself."""
 _WITH_EACH: Final = regex(r"(?i)\b(?:before|after)targets\s*=|initialtargets\s*=")
@@ -150,7 +150,11 @@ _FREES: Final = regex(
 """Settings that let an agent do things without a person."""
 
 
-SETTINGS: Final = (".json", ".jsonc", ".toml", ".yaml", ".yml")
+SAYING: Final = (
+    ("frees", regex(r"\A(?=[\s\S]*/\.)[\s\S]*\.(?:jsonc?|toml|ya?ml)\Z"), _FREES),
+    ("leak", regex(r"\.github/workflows/"), regex(r"\A(?=[\s\S]*curl)[\s\S]*" + _ALL_SECRETS)),
+)  # fmt: skip
+"""What a text would do by what it says, by the path of the file that it is in."""
 HOMES: Final = ("~/", "/home/", "/Users/", "/root/")
 RUN_UNASKED: Final = (*[f"/{name}" for name in UNASKED], ".gyp", ".gypi")
 SIGNS: Final = (
@@ -167,15 +171,12 @@ def harm_in_file(path: str, text: str, takes: Callable[[str], bool]) -> str:
     if len(text) < 8 or last.endswith(READ_BY_PEOPLE):
         return ""
     text = text[:LONGEST]
-    if last.endswith(SETTINGS) and "/." in f"/{name}" and _FREES.search(text):
-        return "frees"
+    for harm, where, sign in SAYING:
+        if where.search(f"/{name}") is not None and sign.search(text) is not None:
+            return harm
     job = ".github/workflows/" in name
-    if job and "curl" in text and _ALL_SECRETS.search(text) is not None:
-        return "leak"
     unasked = "secrets." in text if job else _runs_unasked(f"/{name}", text)
-    for danger in [
-        danger for command in _commands(last, text) for danger in dangers(command, HERE)
-    ]:
+    for danger in [each for command in _commands(last, text) for each in dangers(command, HERE)]:
         if danger.family.name == "exfiltration" and level_of(danger.loss) == "danger":
             return "leak"
         if unasked and danger.family.name == "remote_code":
@@ -205,10 +206,14 @@ def _reading(name: str, text: str) -> Iterator[str]:
         yield from islice(_scripts(name, text), MOST)
 
 
-def _literals(text: str) -> list[str]:
+def _texts(text: str) -> Iterator[str]:
     """The texts in a piece of code."""
-    found = islice(_TEXT.finditer(text), MOST)
-    return [next(part for part in one.groups() if part is not None) for one in found]
+    for found in _TEXT.finditer(text):
+        yield next(part for part in found.groups() if part is not None)
+
+
+def _literals(text: str) -> list[str]:
+    return list(islice(_texts(text), MOST))
 
 
 def _commands(name: str, text: str) -> Iterator[Command]:
@@ -219,36 +224,39 @@ def _commands(name: str, text: str) -> Iterator[Command]:
         yield from analysed(script).commands
 
 
-def _scripts(name: str, text: str) -> Iterator[str]:
+def _values(text: str) -> Iterator[str]:
+    """The values of a document of YAML that are more than a word."""
+    for line in text.split("\n"):
+        found = _LINE.fullmatch(line)
+        said = "" if found is None else found[1].strip()
+        if len(said) > 1 and said[0] == said[-1] and said[0] in "'\"":
+            said = said[1:-1]
+        if " " in said and said[0] != "#":
+            yield said
+
+
+TEXTS: Final[tuple[tuple[tuple[str, ...], Callable[[str], Iterable[str]]], ...]] = (
+    ((".yml", ".yaml"), _values),
+    ((".gyp", ".gypi"), lambda text: (found[1] for found in _GYP.finditer(text))),
+    (BUILDS, lambda text: (unescape(said) for said in _attributes(text) if " " in said)),
+    (CODE, lambda text: (said for said in _texts(text) if " " in said)),
+)
+"""What finds the texts that a shell would run, by how the name of a file ends."""
+
+
+def _attributes(text: str) -> Iterator[str]:
+    return (found[1] or found[2] or "" for found in _ATTRIBUTE.finditer(text))
+
+
+def _scripts(name: str, text: str) -> Iterable[str]:
     """The texts in a file that a shell would run."""
-    if name.endswith((".yml", ".yaml")):
-        for line in text.split("\n"):
-            found = _LINE.fullmatch(line)
-            said = "" if found is None else found[1].strip()
-            said = (
-                said[1:-1] if len(said) > 1 and said[0] == said[-1] and said[0] in "'\"" else said
-            )
-            if " " in said and said[0] != "#":
-                yield said
-    elif name.endswith((".gyp", ".gypi")):
-        yield from [found[1] for found in _GYP.finditer(text)]
-    elif name.endswith(BUILDS):
-        yield from [
-            unescape(found[1] or found[2])
-            for found in _ATTRIBUTE.finditer(text)
-            if " " in (found[1] or found[2])
-        ]
-    elif name == "package.json" and text.lstrip()[:1] != "{":
-        yield from [
-            found[1].replace('\\"', '"').replace("\\\\", "\\") for found in _PAIR.finditer(text)
-        ]
-    elif name.endswith(CODE):
-        for found in _TEXT.finditer(text):
-            said = next(part for part in found.groups() if part is not None)
-            if " " in said:
-                yield said
-    else:
-        yield from scripts(name, text, begins_with(text))
+    read = next((read for ends, read in TEXTS if name.endswith(ends)), None)
+    if read is not None:
+        return read(text)
+    if name == "package.json" and text.lstrip()[:1] != "{":
+        pairs = [found[1] for found in _PAIR.finditer(text)]
+        return [said.replace('\\"', '"').replace("\\\\", "\\") for said in pairs]
+    return scripts(name, text, begins_with(text))
 
 
 def _in_home(path: str) -> str:

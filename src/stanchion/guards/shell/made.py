@@ -137,11 +137,6 @@ def is_scratch(command: Command, commands: Sequence[Command]) -> bool:
         *command.argv[1:],
         *[value for name, value in command.settings if name.upper().endswith(NAMING)],
     ]
-    known = [word.partition("$")[0] for word in words]
-    if any(_SHARED.search(word) for word in words) or not any(
-        _SCRATCH.search(word) for word in known
-    ):
-        return False
     hosts = [found[1] for word in words for found in _ADDRESS.finditer(word)]
     hosts += [
         value for flag, value in command.sorted.values if flag in ("-h", "--host", "--hostname")
@@ -152,11 +147,15 @@ def is_scratch(command: Command, commands: Sequence[Command]) -> bool:
     ]
     hosts += [value for name, value in settings if name.upper().endswith(("HOST", "HOSTADDR"))]
     named = [word for before, word in pairwise(words) if before in _HOSTS]
-    if any(word.startswith("$") for word in named) or not all(
-        way.split()[0] in _HERE for way in command.via
-    ):
-        return False
-    return all(host in _LOCAL for host in hosts)
+    return all(
+        (
+            not any(map(_SHARED.search, words)),
+            any(_SCRATCH.search(word.partition("$")[0]) for word in words),
+            not any(word.startswith("$") for word in named),
+            all(way.split()[0] in _HERE for way in command.via),
+            _LOCAL.issuperset(hosts),
+        )
+    )
 
 
 CONTAINERS: Final = frozenset({"docker", "podman", "nerdctl"})

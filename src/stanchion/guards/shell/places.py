@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Final
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards.shell.made import is_made
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.secret_sources import SOURCE
-from stanchion.readings.word_lists import in_order
+from stanchion.readings.word_lists import in_order, sections
+
+WORDS: Final = sections("stanchion.guards.shell", "words.txt")
+"""Programs, files, hosts and owners that rules ask for, by the titles above them."""
 
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
@@ -40,6 +45,17 @@ DISKS: Final = (
 )  # fmt: skip
 
 
+STANDS_FOR: Final = (
+    ("$HOME", "~"), ("${HOME}", "~"), ("%USERPROFILE%", "~"), ("$PWD", "."), ("$(pwd)", "."),
+    ("$(pwd…)", "."),
+)  # fmt: skip
+"""What stands before a path for a home, and for where one is."""
+_RELATIVE: Final = regex(r"(?s)(?![/~$]|.:)")
+_ALL_IN: Final = regex(r"/\*\*?\Z")
+_SHORTEST: Final = regex(r"(?!\.)(?:[^/]|/(?=[^/.]))+")
+"""A path in which nothing is left to carry out."""
+
+
 class Roots(NamedTuple):
     """Folders in which a run may delete: absolute ones, and whether the working directory is one;
     and where the shield keeps what is its own."""
@@ -59,20 +75,15 @@ def roots_of(given: tuple[str, ...], own: OwnPlaces = NOWHERE) -> Roots:
 def plain(path: str, cwd: str = "") -> str:
     """A path as it is compared: home is `~`, `.` and `..` are carried out, a relative one stands
     behind `cwd`."""
-    if path[:1] in ("$", "%"):
-        for name in ("$HOME", "${HOME}", "%USERPROFILE%"):
-            if path.startswith(name):
-                path = "~" + path[len(name) :]
-        for name in ("$PWD", "$(pwd)", "$(pwd…)"):
-            if path.startswith(name):
-                path = "." + path[len(name) :]
-    if "\\" in path:
-        path = path.replace("\\", "/")
-    if cwd and not path.startswith(("/", "~", "$")) and path[1:2] != ":":
+    for name, stands in STANDS_FOR if path[:1] in ("$", "%") else ():
+        if path.startswith(name):
+            path = stands + path[len(name) :]
+    path = path.replace("\\", "/")
+    if cwd and _RELATIVE.match(path) is not None:
         path = f"{plain(cwd)}/{path}"
-    if path and path[0] != "." and path[-1] != "/" and "//" not in path and "/." not in path:
+    if _SHORTEST.fullmatch(path) is not None:
         return path
-    lead = "/" if path.startswith("/") else ""
+    lead = "/" * path.startswith("/")
     kept: list[str] = []
     for piece in path.split("/"):
         if piece in ("", "."):
@@ -81,7 +92,7 @@ def plain(path: str, cwd: str = "") -> str:
             kept.pop()
         elif piece != ".." or not lead:
             kept.append(piece)
-    return lead + "/".join(kept) if kept or lead else "."
+    return lead + "/".join(kept) or "."
 
 
 @lru_cache(64)
@@ -109,39 +120,30 @@ def place_of(path: str, cwd: str, roots: Roots) -> str:
     run); `outside` of it; `open` (begins with something that is not known).
     """
     where = plain(path, cwd)
-    bare = (
-        where[:-1].rstrip("/") if where.endswith("*") and where.rstrip("*").endswith("/") else where
-    )
-    bare = where.rstrip("*").rstrip("/") if where.endswith(("/*", "/**", "/.*")) else bare
-    if where.startswith(DISKS):
-        return "disk"
-    if where == "/" or bare in ("", "/") or where in ("/.*", "/*"):
-        return "root"
-    if where[0] == "~" and "/" not in bare:
-        return "home"
-    folder = under(where, roots.absolute)
-    if folder:
-        return "all" if bare == folder else "own"
-    if under(where, TEMPORARY) or where.startswith(MADE_FOR_ONCE):
-        return "shared" if bare in SHARED or where.startswith(HIDDEN) else "temporary"
-    from stanchion.guards.shell.made import is_made
+    bare = _ALL_IN.sub("", where)
+    return next((place for place, asks in PLACES if asks(where, bare, roots)), "own")
 
-    if is_made(where):
-        return "made"
-    if folder := under(where, HOMES):
-        deep = bare.count("/") - (folder in ("/home", "/Users"))
-        return "home" if deep <= (1 if folder in ("/home", "/Users") else 0) else "outside"
-    if under(where, CORE):
-        return "core"
-    if under(where, SYSTEM):
-        return "system"
-    if where.startswith("$"):
-        return "open"
-    if where == ".." or where.startswith(("/", "../")) or where[1:2] == ":":
-        return "outside"
-    if not roots.here:
-        return "outside"
-    return "all" if where in (".", "*", "**", ".*", "./**", "{}") else "own"
+
+PLACES: Final[tuple[tuple[str, Callable[[str, str, Roots], object]], ...]] = (
+    ("disk", lambda where, *_: where.startswith(DISKS)),
+    ("root", lambda where, bare, _: bare in ("", "/") or where == "/.*"),
+    ("home", lambda where, bare, _: where[0] == "~" and "/" not in bare),
+    ("all", lambda where, bare, roots: under(where, roots.absolute) == bare),
+    ("own", lambda where, _, roots: under(where, roots.absolute)),
+    ("shared", lambda where, bare, _: bare in SHARED or where.startswith(HIDDEN)),
+    ("temporary", lambda where, *_: under(where, TEMPORARY) or where.startswith(MADE_FOR_ONCE)),
+    ("made", lambda where, *_: is_made(where)),
+    ("home", lambda where, bare, _: under(where, HOMES[:2]) and bare.count("/") <= 2),
+    ("outside", lambda where, *_: under(where, HOMES)),
+    ("core", lambda where, *_: under(where, CORE)),
+    ("system", lambda where, *_: under(where, SYSTEM)),
+    ("open", lambda where, *_: where.startswith("$")),
+    ("outside", lambda where, *_: where == ".." or where.startswith(("/", "../"))),
+    ("outside", lambda where, _, roots: where[1:2] == ":" or not roots.here),
+    ("all", lambda where, *_: where in (".", "*", "**", ".*", "./**", "{}")),
+)
+"""What each place is known by, in the order in which it is asked; what is none of them is the
+run's own."""
 
 
 PUBLIC: Final = (

@@ -17,6 +17,8 @@ from stanchion.readings.shell.options import Once
 Check = Callable[[Command, Roots], bool]
 
 NO_ROOTS: Final = Roots((), False)
+TOUCHED: Final = ("reads", "writes", "targets", "deletes", "operands")
+"""What of a command may be asked for its paths."""
 CHECKS: Final[dict[str, Check]] = {}
 """The questions that no table answers, by the names that rows call them."""
 
@@ -50,10 +52,11 @@ class Piece(NamedTuple):
         return not self.only_words and any(map(self.fits, command.argv[1:]))
 
     def fits(self, word: str) -> bool:
-        """Whether a word is that."""
-        if self.anything:
-            return True
-        word = word.lower()
+        """Whether a word is that, in small letters."""
+        return self.anything or self.is_like(word.lower())
+
+    def is_like(self, word: str) -> bool:
+        """Whether a word is that as it is written."""
         if word in self.exact or (self.beginnings and word.startswith(self.beginnings)):
             return True
         if self.endings and word.endswith(self.endings):
@@ -75,7 +78,7 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
     @property
     def looks_at_words(self) -> bool:
         """Whether single words make it a danger, wherever they stand."""
-        return bool(self.check or self.has) and not self.words and not self.mark
+        return bool(self.check or self.has or self.touches) and not self.words and not self.mark
 
     @Once
     def _tests(self) -> tuple[Check, ...]:
@@ -113,6 +116,11 @@ def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
                 raise ValueError(
                     f"`{names}`, {why}: there is no family `{rule.family}`: "
                     f"write one of {', '.join(FAMILIES)}"
+                )
+            if any(one.partition("=")[0] not in TOUCHED for one in rule.touches.split()):
+                raise ValueError(
+                    f"`{names}`, {why}: `{rule.touches}` says no use of files: "
+                    f"write one of {', '.join(TOUCHED)}, `=` and paths"
                 )
             if rule.check and rule.check not in CHECKS:
                 raise ValueError(f"`{names}`, {why}: nothing answers `is: {rule.check}`")
@@ -243,7 +251,16 @@ def _fed(text: str) -> Check:
 
 def _setting(text: str) -> Check:
     names = frozenset(text.split("|"))
-    return lambda command, _: any(name in names for name, _ in command.settings)
+    return lambda command, _: any(
+        name in names or f"{name}={value}" in names for name, value in command.settings
+    )
+
+
+def _touching(text: str) -> Check:
+    ways = [(way, _piece(paths)) for way, _, paths in [one.partition("=") for one in text.split()]]
+    return lambda command, _: all(
+        any(map(piece.is_like, getattr(command, way))) for way, piece in ways
+    )
 
 
 def _placed(text: str) -> Check:
@@ -264,6 +281,7 @@ TESTS: Final[dict[str, Callable[[Any], Check]]] = {
     "given": _given,
     "sources": _fed,
     "sets": _setting,
+    "touches": _touching,
     "at": _placed,
     "check": CHECKS.__getitem__,
 }

@@ -47,16 +47,12 @@ def dangers(
     """The rules that a command breaks; those for what is ours even where it only asks, because its
     words may be another program's. `added` are rules beside those of the table, `text` the commands
     of the text that it stands in."""
-    found = rules_for(command)
-    if added:
-        found += added.get(command.name, ())
+    found = rules_for(command) + added.get(command.name, ())
     near: Pairs = BY_NAME["@"] if is_near(command, roots) else ()
     ours = [Danger(command, rule, family) for family, rule in near if rule.holds(command, roots)]
     line, cwd = command.line, command.cwd
     for sign in _signs(command):
         found += BY_NAME[sign]
-    if not found:
-        return ours
     held = [
         pair
         for pair in found

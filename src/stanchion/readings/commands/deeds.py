@@ -16,37 +16,17 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
+from stanchion.readings.commands.words import WORDS
 from stanchion.readings.names import KEPT, letters, plain, words
 from stanchion.readings.word_lists import listed
 
 TOOL: Final = "tool:"
 """What stands for the program where a call is told by its name."""
-DOES: Final = listed(
-    """
-    delete destroy remove drop purge terminate wipe erase del nuke truncate flush flushall flushdb
-    flushdatabase empty clear reset uninstall teardown deprovision decommission deregister
-    unregister prune evict detach revoke unprotect cancel close archive transfer disable deactivate
-    suspend stop shutdown reboot poweroff halt drain cordon scale resize add create put set update
-    grant attach invite assign bind promote modify edit upsert patch change make enable authorize
-    allow open share publish expose merge accept pay payout refund charge capture send issue
-    initiate execute wire run rotate regenerate restore rollback force push upload import replace
-    unlink leave kill schedule buy purchase sell order trade place submit approve sign esign confirm
-    withdraw deposit donate remit disburse settle bid swap unlock disarm bypass override mute
-    silence snooze suppress toggle switch configure insert write apply deploy launch start provision
-    forward redirect delegate offboard dismiss layoff fire ban block lock wipeout factory
-    retire post tweet broadcast blast reply mail email trigger control export repoint reroute
-    failover cutover dispatch raise increase register
-    """
-)
+DOES: Final = WORDS["does"]
 """Words in the name of a call that changes something."""
-ACTING: Final = listed(
-    "action operation verb method command subcommand op cmd function tool toolname resource "
-    "resourcetype kind type service objecttype entity api event"
-)
+ACTING: Final = WORDS["acting"]
 """Arguments that say what is done, or to what."""
-KEPT_SECRET: Final = listed(
-    "secret secrets password passwords credential credentials keychain keyring keyvault passwd"
-)
+KEPT_SECRET: Final = WORDS["kept secret"]
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET
 HELD_ELSEWHERE: Final = ELSEWHERE | listed("drive box mail mailbox outlook gmail imap exchange")
@@ -153,19 +133,19 @@ def asked_words(method: str, url: str) -> list[str]:
     return [*_parts(host), verb, *_parts(path)]
 
 
-def _asks_within(value: dict[Any, Any]) -> bool:
-    return any(plain(str(key)) in ASKED_BY for key in value)
+def _asks_within(value: Any) -> bool:
+    return type(value) is dict and any(plain(str(key)) in ASKED_BY for key in value)
 
 
 def _mutation(value: Any) -> str:
     """What a text of GraphQL changes first; empty where it changes nothing."""
-    found = _MUTATES.match(value) if type(value) is str else None
+    found = _MUTATES.match(value) if type(value) is str and MUTATION in value[:64] else None
     return "" if found is None else found[1]
 
 
 def _flat(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments with those of the options of a request among them."""
-    within = [value for value in args.values() if type(value) is dict and _asks_within(value)]
+    within = [value for value in args.values() if _asks_within(value)]
     return {**args, **within[0]} if within else args
 
 
@@ -204,27 +184,27 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
     method = url = ""
     for name, value in args.items():
         key = plain(name)
-        if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
+        if type(value) is str and MUTATION in value[:64] and (changed := _mutation(value)):
             said += _parts(changed)
         elif key not in SAYING:
-            if type(value) is dict and _asks_within(value):
+            if _asks_within(value):
                 inner, method, url = _said(value)
                 said += inner
         elif type(value) is dict:
             said += [word for one in list(value)[:4] for word in _parts(str(one))]
-        elif type(value) is not str:
-            continue
-        elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
-            method, url = asked[1].lower(), asked[2]
-        elif key in ASKED_BY and value.lower() in METHODS:
-            method = value.lower()
-        elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
-            said += ["get", "secret"]
-        elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
-            said += _parts(value)
+        elif type(value) is str:
+            match key in AT_ONCE, key in ASKED_BY:
+                case True, _ if (asked := _ASKED.fullmatch(value)) is not None:
+                    method, url = asked[1].lower(), asked[2]
+                case _, True if value.lower() in METHODS:
+                    method = value.lower()
+                case _, True if _SECRETS.search(str(args)) is not None:
+                    said += ["get", "secret"]
+                case at_once, _ if (_PLACE if at_once else _NAME).fullmatch(value) is not None:
+                    said += _parts(value)
     if method == "get":
         return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
-    return ([*said, VERBS[method]] if method else said), method, url
+    return [*said, *filter(None, [VERBS.get(method)])], method, url
 
 
 def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
@@ -284,13 +264,13 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         key = str(name).lower()[:64]
         if type(value) is dict:
             waiting += value.items()
-        elif type(value) is list or type(value) is tuple:
+        elif type(value) in (list, tuple):
             flat = [each for each in value if isinstance(each, str | int | float)]
             waiting += [pair for each in value if type(each) is dict for pair in each.items()]
             yield key, ",".join(map(str, flat))[:LONGEST]
         elif value is True:
             yield key, True
-        elif type(value) is str and "mutation" in value[:64] and _mutation(value):
+        elif _mutation(value):
             yield from [
                 (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
             ]

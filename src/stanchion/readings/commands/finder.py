@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.commands.roles import (
     BEHIND_IT,
     BESIDE,
@@ -47,6 +48,18 @@ _SAYS: Final = regex(
 )
 
 
+class ArgumentSpot(NamedTuple):
+    """Where an argument stands: its name, the way to it, what it may be and whether it is run, what
+    stands beside it, and how deep."""
+
+    name: str
+    where: Where
+    role: int
+    runs: bool
+    level: dict[str, Any]
+    depth: int
+
+
 class Finder:
     """Follows the arguments of one call."""
 
@@ -69,9 +82,9 @@ class Finder:
             runs = depth <= self.every or self._runs(name, role)
             if type(value) is str:
                 if value:
-                    self._text(name, value, where, role, runs, level, depth)
+                    self._text(value, ArgumentSpot(name, where, role, runs, level, depth))
             elif type(value) is list or type(value) is tuple:
-                self._list(name, value, where, role, runs, level, depth)
+                self._list(value, ArgumentSpot(name, where, role, runs, level, depth))
             elif type(value) is dict and depth < DEEPEST:
                 self.level(value, (*where, name), depth + 1)
         if beside & BESIDE:
@@ -87,21 +100,13 @@ class Finder:
             return role & RUN != 0
         return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
 
-    def _text(
-        self,
-        name: str,
-        text: str,
-        where: Where,
-        role: int,
-        runs: bool,
-        level: dict[str, Any],
-        depth: int,
-    ) -> None:
+    def _text(self, text: str, spot: ArgumentSpot) -> None:
+        name, where, role, runs, level, depth = spot
         value = self._json(text, role, runs) if text[0] in OPENING and depth < DEEPEST else None
         if type(value) is dict:
             self.level(value, (*where, name), depth + 1)
         elif type(value) is list:
-            self._list(name, value, where, role, runs, level, depth + 1)
+            self._list(value, spot._replace(depth=depth + 1))
         elif runs:
             self._hold(text, (*where, name), role, level)
 
@@ -116,32 +121,19 @@ class Finder:
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return None
 
-    def _list(
-        self,
-        name: str,
-        value: Any,
-        where: Where,
-        role: int,
-        runs: bool,
-        level: dict[str, Any],
-        depth: int,
-    ) -> None:
-        if runs and value and all(isinstance(item, str | int | float) for item in value):
+    def _list(self, value: Any, spot: ArgumentSpot) -> None:
+        name, depth, inner = spot.name, spot.depth, (*spot.where, spot.name)
+        if spot.runs and value and all(isinstance(item, str | int | float) for item in value):
             words = tuple([item if type(item) is str else str(item) for item in value])
-            self.found += [
-                Held(text, (*where, name), self.runner.runs) for text in listed(name, words)
-            ]
+            self.found += [Held(text, inner, self.runner.runs) for text in listed(name, words)]
             return
-        if depth >= DEEPEST:
-            return
-        inner = (*where, name)
-        for at, item in enumerate(value):
+        for at, item in enumerate(value if depth < DEEPEST else ()):
             if type(item) is dict:
                 self.level(item, (*inner, at), depth + 1)
             elif type(item) is list or type(item) is tuple:
-                self._list(name, item, (*where, at), role, runs, level, depth + 1)
+                self._list(item, spot._replace(where=(*spot.where, at), depth=depth + 1))
             elif type(item) is str and item:
-                self._text(name, item, where, role, runs, level, depth + 1)
+                self._text(item, spot._replace(depth=depth + 1))
 
     def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:
         language = self.runner.language

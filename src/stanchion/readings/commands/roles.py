@@ -5,19 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from stanchion.readings.commands.words import (
-    ABOUT,
-    BEHIND,
-    CODES,
-    COMMANDS,
-    CONTENTS,
-    ENDS,
-    INPUTS,
-    PROGRAMS,
-    SCRIPTS,
-    SPOKEN,
-    STDIN,
-)
+from stanchion.readings.commands.words import COMMANDS, CONTENTS, WORDS
 from stanchion.readings.names import KEPT, plain, words
 
 COMMAND: Final = 1
@@ -36,14 +24,14 @@ BESIDE: Final = STDIN_TEXT | PROGRAM | BEHIND_IT | LANGUAGE
 
 _NAMED: Final = (
     (COMMANDS, COMMAND),
-    (CODES, CODE),
-    (INPUTS, INPUT),
-    (STDIN, STDIN_TEXT),
-    (PROGRAMS, PROGRAM),
-    (BEHIND, BEHIND_IT),
-    (SPOKEN, LANGUAGE),
+    (WORDS["arguments with code"], CODE),
+    (WORDS["arguments with what a tool runs"], INPUT),
+    (WORDS["arguments given to a command"], STDIN_TEXT),
+    (WORDS["arguments with a program"], PROGRAM),
+    (WORDS["arguments behind a command"], BEHIND_IT),
+    (WORDS["arguments that say a language"], LANGUAGE),
     (CONTENTS, CONTENT),
-    (SCRIPTS, SCRIPT),
+    (WORDS["arguments with a script"], SCRIPT),
 )
 
 
@@ -53,6 +41,10 @@ def role_of(name: str) -> int:
     key = plain(name)
     role = sum([role for known, role in _NAMED if key in known])
     said = words(name)
-    if said and said[-1] in ENDS and ABOUT.isdisjoint(said):
+    if (
+        said
+        and said[-1] in WORDS["ends of arguments with a command"]
+        and WORDS["about commands"].isdisjoint(said)
+    ):
         role |= COMMAND
     return role

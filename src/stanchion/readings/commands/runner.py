@@ -6,23 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.commands.words import (
-    ANY,
-    ASKING,
-    CALLED,
-    ELSE,
-    LANGUAGES,
-    PAGE,
-    PAGES,
-    PARTS,
-    SHELLS,
-    SPEAKING,
-    STANDING,
-    STARTED,
-    STARTS,
-    UNSAID,
-    WHOLE,
-)
+from stanchion.readings.commands.words import ANY, LANGUAGES, PAGE, PARTS, SHELLS, UNSAID, WORDS
 from stanchion.readings.names import KEPT, own_name, words
 
 
@@ -43,7 +27,10 @@ NONE: Final = Runner(False)
 def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
     own = [word for word in words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
-    at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
+    at = next(
+        (at for at, word in enumerate(own) if word in WORDS["named after"]),
+        len(own),
+    )
     return _runner_of(tool)._replace(program=tuple(own[at:]))
 
 
@@ -51,21 +38,18 @@ def _runner_of(tool: str) -> Runner:
     said = frozenset(words(tool))
     language = _language(said)
     if not said.isdisjoint(SHELLS) or any(part in tool.lower() for part in PARTS):
-        other = not said.isdisjoint(ELSE) and said & SHELLS == {"exec"}
+        other = not said.isdisjoint(WORDS["something else"]) and said & SHELLS == {"exec"}
         return NONE if other else Runner(True, language)
-    if own_name(tool) in WHOLE:
+    if own_name(tool) in WORDS["tools that run by this name alone"]:
         return Runner(True, language)
-    if said.isdisjoint(STARTS) and said.isdisjoint(STANDING):
-        alone = own_name(tool).rstrip("0123456789.") in LANGUAGES
-        return (
-            Runner(alone, language)
-            if language and language != ANY and said.isdisjoint(ASKING)
-            else NONE
-        )
-    if not said.isdisjoint(PAGES):
+    if said.isdisjoint(WORDS["starting"]) and said.isdisjoint(WORDS["standing for what runs code"]):
+        if language in ((), ANY) or not said.isdisjoint(WORDS["asking"]):
+            return NONE
+        return Runner(own_name(tool).rstrip("0123456789.") in LANGUAGES, language)
+    if not said.isdisjoint(WORDS["in a browser"]):
         return Runner(False, language)
-    runs = bool(language) or not said.isdisjoint(STARTED)
-    return Runner(True, language) if runs and said.isdisjoint(ELSE) else NONE
+    runs = bool(language) or not said.isdisjoint(WORDS["started"])
+    return Runner(True, language) if runs and said.isdisjoint(WORDS["something else"]) else NONE
 
 
 def _language(said: frozenset[str]) -> tuple[str, ...]:
@@ -73,6 +57,6 @@ def _language(said: frozenset[str]) -> tuple[str, ...]:
     known = said & LANGUAGES.keys()
     if known:
         return LANGUAGES[min(known)] if len(known) == 1 else ANY
-    if not said.isdisjoint(PAGES):
+    if not said.isdisjoint(WORDS["in a browser"]):
         return PAGE
-    return () if said.isdisjoint(SPEAKING) else ANY
+    return () if said.isdisjoint(WORDS["code of some language"]) else ANY

@@ -51,7 +51,7 @@ def is_url(text: str) -> bool:
 
 def is_file_url(text: str) -> bool:
     """Whether a text is a path with something before it that says so."""
-    return _FILE_URL.match(text) is not None
+    return ":" in text[:24] and _FILE_URL.match(text) is not None
 
 
 PRIVATE: Final = (["private", "etc"], ["private", "var"], ["private", "tmp"])

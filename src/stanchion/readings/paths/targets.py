@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from shlex import join
 from typing import Any, Final, Literal, NamedTuple
 
@@ -54,8 +54,9 @@ How = Literal["", "looks", "deep", "asks", "hunts"]
 LONGEST_LOOSE: Final = 1_024
 """A longer text under a name that says nothing is not taken for a path."""
 
-PATCHES: Final = listed("patch diff input patchtext patchcontent unifieddiff")
-"""Arguments that hold a patch, whose own headers say which files it changes."""
+PATCHES: Final = listed("patch diff patchtext patchcontent unifieddiff")
+"""Arguments that hold a patch, whose own headers say which files it changes; so does the `input` of
+a tool for patches."""
 STATEMENTS: Final = listed("sql query statement sqlquery sqlstatement querytext")
 """Arguments that hold SQL, which opens files by functions of its own."""
 HUNTS: Final = listed("grep search find ripgrep rg scan")
@@ -112,41 +113,41 @@ def targets(
     """The paths that a call names: by the names of their arguments, in lists and deeper down too;
     those of its commands; and texts under other names that look like one."""
     said = act_of(tool, traits)
-    use = seeing.tools(tool)
-    own: Use = use if use is not None else said.use
+    own: Use = seeing.tools(tool) or said.use
     base = next(
         (v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), ""
     )
     if not LINKS.isdisjoint(said.words):
         yield from _linked(args, base)
         return
-    if not HUNTS.isdisjoint(said.words) and any(_hunted(key, value) for key, value in args.items()):
-        yield from [
-            Target(value, "read", True, base, "hunts")
-            for key, value in args.items()
-            if _is_named(key, value)
-        ]
+    if not HUNTS.isdisjoint(said.words) and any(map(_hunted, args.items())):
+        hunted = _named(args, words.PATHS)
+        yield from [Target(value, "read", True, base, "hunts") for value in hunted]
     if _mirrors(args):
-        named = [
-            (plain(str(key)), value) for key, value in args.items() if type(value) is str and value
-        ]
-        put = words.RESULTS | words.LOOSE_RESULTS
-        yield from [Target(value, "delete", True, base) for key, value in named if key in put]
+        put = _named(args, words.RESULTS | words.LOOSE_RESULTS)
+        yield from [Target(value, "delete", True, base) for value in put]
     for top, given in args.items():
         for command in commands:
             if command.where[0] == top:
                 yield from _in_shell(command.text, base, limits)
-        waiting: list[tuple[str, Any]] = [(top, given)]
-        while waiting:
-            key, value = waiting.pop()
-            kind = type(value)
-            if kind is dict:
-                waiting += reversed([(str(name), each) for name, each in value.items()])
-            elif kind is list:
-                if plain(key) not in words.COMMANDS or not all(type(each) is str for each in value):
-                    waiting += reversed([(key, each) for each in value])
-            elif kind is str and value:
-                yield from _in_text(key, value, base, own, said, seeing)
+        for key, text in _texts(top, given):
+            yield from _in_text(key, text, base, own, said, seeing)
+
+
+def _texts(top: str, given: Any) -> Iterator[tuple[str, str]]:
+    """The texts of an argument, deeper down too, each with its name; but not the words of a
+    command."""
+    waiting: list[tuple[str, Any]] = [(top, given)]
+    while waiting:
+        key, value = waiting.pop()
+        kind = type(value)
+        if kind is dict:
+            waiting += reversed([(str(name), each) for name, each in value.items()])
+        elif kind is list:
+            if plain(key) not in words.COMMANDS or not all(type(each) is str for each in value):
+                waiting += reversed([(key, each) for each in value])
+        elif kind is str and value:
+            yield key, value
 
 
 def targets_in(reading: Any) -> list[Target]:
@@ -170,14 +171,18 @@ PLAINLY: Final = Seeing(lambda _tool: None, {})
 """How calls are read where nothing else is said."""
 
 
-def _hunted(key: str, value: Any) -> bool:
+def _hunted(pair: tuple[str, Any]) -> bool:
     from stanchion.readings.shell.paths import hunts
 
+    key, value = pair
     return type(value) is str and plain(key) in SOUGHT and hunts(value)
 
 
-def _is_named(key: str, value: Any) -> bool:
-    return type(value) is str and bool(value) and plain(key) in words.PATHS
+def _named(args: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
+    """The texts that arguments of these names have."""
+    for key, value in args.items():
+        if type(value) is str and value and plain(str(key)) in names:
+            yield value
 
 
 def _mirrors(args: Mapping[str, Any]) -> bool:
@@ -242,31 +247,47 @@ def _in_text(
         yield Target(text, given, True, base)
     elif name in words.COMMANDS:
         return
-    elif ":" in text[:24] and "\n" not in text and name not in words.CONTENTS and is_file_url(text):
+    elif "\n" not in text and name not in words.CONTENTS and is_file_url(text):
         yield Target(text, "read" if name in words.URLS else own, True, base, _how(said))
-    elif name in STATEMENTS:
-        yield from [Target(path, use, False, base) for path, use in opened_by_sql(text)]
-    elif name in words.STARTS:
-        yield Target(text, "read")
-    elif name in PATCHES and (name != "input" or "patch" in said.words):
-        yield from [Target(path, use, True, base) for path, use in patched(text)]
+    elif name in READ or (name == "input" and "patch" in said.words):
+        yield from READ.get(name, _in_patch)(text, base)
     elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
     elif name in NAMED:
         yield Target(
-            text, _turned(name, own, said), not said.api or bool(said.of_files), base, _how(said)
+            text, _turned(name, own, said), any((not said.api, said.of_files)), base, _how(said)
         )
     elif len(text) <= LONGEST_LOOSE:
-        looks = _LOOKS.match(text) is not None
-        if name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
-            yield Target(text, "write", True, base, "deep")
-        elif _is_put(name, text, looks, said):
-            yield Target(text, "write", True, base)
-        elif name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
-            yield Target(text, _turned(name, own, said), True, base)
-        elif looks:
-            use = own if (said.of_files or said.verb) and name not in words.URLS else "read"
-            yield Target(text, use, said.of_files, base, "" if name in PATTERNS else _how(said))
+        yield from _loosely(name, text, base, own, said)
+
+
+def _in_patch(text: str, base: str) -> list[Target]:
+    return [Target(path, use, True, base) for path, use in patched(text)]
+
+
+READ: Final[dict[str, Callable[[str, str], list[Target]]]] = {
+    **dict.fromkeys(PATCHES, _in_patch),
+    **dict.fromkeys(words.STARTS, lambda text, _: [Target(text, "read")]),
+    **dict.fromkeys(
+        STATEMENTS,
+        lambda text, base: [Target(path, use, False, base) for path, use in opened_by_sql(text)],
+    ),
+}
+"""What finds the paths in a text, by the name of its argument."""
+
+
+def _loosely(name: str, text: str, base: str, own: Use, said: Act) -> Iterator[Target]:
+    """A text under a name that does not surely say that it is a path."""
+    looks = _LOOKS.match(text) is not None
+    if name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
+        yield Target(text, "write", True, base, "deep")
+    elif _is_put(name, text, looks, said):
+        yield Target(text, "write", True, base)
+    elif name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
+        yield Target(text, _turned(name, own, said), True, base)
+    elif looks:
+        use = own if (said.of_files or said.verb) and name not in words.URLS else "read"
+        yield Target(text, use, said.of_files, base, "" if name in PATTERNS else _how(said))
 
 
 def _is_put(name: str, text: str, looks: bool, said: Act) -> bool:

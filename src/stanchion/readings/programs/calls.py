@@ -3,10 +3,14 @@ language."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import sections
+
+WORDS: Final = sections("stanchion.readings.programs", "words.txt")
+"""The names of functions and libraries that are known, by the titles above them."""
 
 LONGEST: Final = 65_536
 """Longer code is not read."""
@@ -14,17 +18,17 @@ MANY: Final = 512
 """How many calls of one piece of code are kept."""
 UNKNOWN: Final = "$"
 """What stands for a part of a text that is not known."""
-ENVIRONMENT: Final = frozenset(
-    {"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject"}
-)
+ENVIRONMENT: Final = WORDS["environment"]
 """How languages name all variables of the environment."""
 ONE_VARIABLE: Final = "environ[]"
 """What stands for a single one of them."""
-FAKES: Final = listed(
-    "fakeredis FakeRedis FakeStrictRedis mongomock fake Mock MagicMock AsyncMock create_autospec "
-    "MongoMemoryServer mockClient"
-)
+FAKES: Final = WORDS["fakes"]
 """What makes things of which nothing outlives the code."""
+
+
+def known_parts(texts: Iterable[str | None]) -> list[str]:
+    """Texts, with what stands for those that are not known."""
+    return [UNKNOWN if each is None else each for each in texts]
 
 
 class Called(NamedTuple):

@@ -41,15 +41,16 @@ def read_python(code: str) -> Code | None:
 
 def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> Called:
     func = node.func
-    name, of, on = "", "", None
-    if isinstance(func, ast.Attribute):
-        name, of, on = func.attr, _dotted(func.value), values.value(func.value)
-    elif isinstance(func, ast.Name):
-        name = values.called.get(func.id, func.id)
-    elif isinstance(func, ast.Call):  # `getattr(os, "sys" + "tem")(…)`
-        texts = [values.value(arg) for arg in func.args[:2]]
-        of = _dotted(func.args[0]) if func.args else ""
-        name = texts[1] if len(texts) > 1 and texts[1] is not None else ""
+    name, of, on, behind = "", "", None, NOBODY
+    match func:
+        case ast.Attribute():
+            name, of, on = func.attr, _dotted(func.value), values.value(func.value)
+            on = _swept(func.value, made) if on is None else on
+            behind = _closed(_names(func.value), made)
+        case ast.Name():
+            name = values.called.get(func.id, func.id)
+        case ast.Call(args=[one, *rest]):  # `getattr(os, "sys" + "tem")(…)`
+            of, name = _dotted(one), "".join([values.value(each) or "" for each in rest[:1]])
     given = [
         *node.args,
         *[word.value for word in node.keywords if word.arg not in ("headers", "auth", "env")],
@@ -62,19 +63,9 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
     used = frozenset().union(*[_names(arg) for arg in given]) if given else _names(func)
     used = _closed(used, made)
     kept = [word.value for word in node.keywords if word.arg in ("headers", "auth")]
-    used |= (
-        frozenset().union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT
-        if kept
-        else frozenset()
-    )
-    if on is None and isinstance(func, ast.Attribute):
-        on = _swept(func.value, made)
-    texts = [values.value(each) for each in flat]
-    args = [
-        _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
-    ]
+    used |= NOBODY.union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT
+    args = [_told(each, made) if (text := values.value(each)) is None else text for each in flat]
     named = [(word.arg, _value(word.value, values)) for word in node.keywords if word.arg]
-    behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
     return Called(name, of, on, tuple(args), used, tuple(named), behind)
 
 

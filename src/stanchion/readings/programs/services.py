@@ -8,7 +8,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.names import words
-from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
+from stanchion.readings.programs.calls import FAKES, UNKNOWN, WORDS, Called, Code
 from stanchion.readings.word_lists import listed
 
 LIBRARIES: Final = regex(
@@ -28,23 +28,14 @@ LIBRARIES: Final = regex(
     r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365)\b"
 )
 """Libraries through which code does what a service's own program does."""
-HTTP: Final = listed(
-    "requests httpx axios superagent got ky HTTParty Faraday RestClient Http Guzzle http Net HTTP "
-    "urllib request needle undici unirest Typhoeus Excon LWP"
-)
+HTTP: Final = WORDS["http"]
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
-SHOWN: Final = listed(
-    "get_password getPassword list_secret_for_all_namespaces listSecretForAllNamespaces "
-    "list_namespaced_secret listNamespacedSecret read_namespaced_secret readNamespacedSecret"
-)
-WORDS: Final = listed("git fog wise square vault nats consul nomad discord jira")
+SHOWN: Final = WORDS["shown"]
+IN_TEXTS: Final = listed("git fog wise square vault nats consul nomad discord jira")
 """Names of libraries that also stand in texts."""
 LOOPS: Final = regex(r"\b(?:for|foreach|forEach|each|each_row|map|chunk|while|iterrows|apply)\b")
-MAILS: Final = listed(
-    "sendmessage sendmail sendemail postmessage chatpostmessage sendmassmail sendrawemail "
-    "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
-)
+MAILS: Final = WORDS["mails"]
 """Calls that send a message to somebody."""
 TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
 """Calls that tell a secret; a keyring's are shown whatever becomes of them."""
@@ -117,7 +108,7 @@ def _by_git(call: Called) -> tuple[str, ...] | None:
 def named_words(library: str) -> tuple[str, ...]:
     """The words of a library's name, as services are called."""
     plain = library.lower()
-    if plain in WORDS:
+    if plain in IN_TEXTS:
         return ()
     return ("aws",) if "boto" in plain or plain == "amazonaws" else words(plain)
 
@@ -135,7 +126,7 @@ def _through_library(call: Called, library: list[str]) -> tuple[str, ...] | None
         return None
     name = [word for word in words(call.name) if word not in CALLS]
     of = [word for part in call.of.split(".") for word in words(part)]
-    if DOES.isdisjoint(name) or not (of or len(name) > 1):
+    if DOES.isdisjoint(name) or len([*of, *name]) < 2:
         return None
     behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
     given = [("given", each[:400].lower()) for each in call.args if each is not None]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from operator import add, and_, eq, ge, gt, le, lt, mul, ne, or_, sub, xor
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -202,19 +203,8 @@ def _apply(op: str, left: int, right: int) -> int:
 
 
 _PLAIN: Final[dict[str, Callable[[int, int], int]]] = {
-    ",": lambda _, b: b,
-    "+": lambda a, b: a + b,
-    "-": lambda a, b: a - b,
-    "*": lambda a, b: a * b,
-    "|": lambda a, b: a | b,
-    "^": lambda a, b: a ^ b,
-    "&": lambda a, b: a & b,
-    "==": lambda a, b: int(a == b),
-    "!=": lambda a, b: int(a != b),
-    "<": lambda a, b: int(a < b),
-    ">": lambda a, b: int(a > b),
-    "<=": lambda a, b: int(a <= b),
-    ">=": lambda a, b: int(a >= b),
-    "<<": lambda a, b: a << (b & 63),
-    ">>": lambda a, b: a >> (b & 63),
-}
+    "+": add, "-": sub, "*": mul, "|": or_, "^": xor, "&": and_, "==": eq, "!=": ne, "<": lt,
+    ">": gt, "<=": le, ">=": ge, ",": lambda _, right: right,
+    "<<": lambda left, right: left << (right & 63),
+    ">>": lambda left, right: left >> (right & 63),
+}  # fmt: skip

@@ -20,9 +20,7 @@ from stanchion.readings.shell.known import WORDS, named, words_by_name
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
-ABOVE: Final = listed(
-    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix"
-)
+ABOVE: Final = WORDS["git options above a command that have a value"]
 """Options before the command's name that take a value."""
 VALUED: Final = WORDS["git options with a value"]
 NEW: Final = listed("-b -B --orphan --detach -d -t --track")
@@ -58,7 +56,13 @@ def _within(folder: str, path: str) -> str:
     )
 
 
-def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
+def _sorted(words: list[str]) -> tuple[list[str], list[str]]:
+    """Options and operands."""
+    options, operands, paths = _parted(words)
+    return options, [*operands, *paths]
+
+
+def _parted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
     """Options, operands before `--`, and operands behind it."""
     cut = words.index("--") if "--" in words else len(words)
     options: list[str] = []
@@ -74,7 +78,7 @@ def _sorted(words: list[str]) -> tuple[list[str], list[str], list[str]]:
 
 
 def _checkout(words: list[str]) -> Told:
-    options, operands, paths = _sorted(words)
+    options, operands, paths = _parted(words)
     if paths or "--" in words:
         yield from [(path, "write") for path in paths]
     elif NEW.isdisjoint(options):
@@ -94,9 +98,9 @@ def _every(use: Use, unless: str, but: str = "") -> Callable[[list[str]], Told]:
     bars, lifts = listed(unless), listed(but)
 
     def told(words: list[str]) -> Told:
-        options, operands, paths = _sorted(words)
+        options, operands = _sorted(words)
         if bars.isdisjoint(options) or not lifts.isdisjoint(options):
-            yield from [(path, use) for path in (*operands, *paths)]
+            yield from [(path, use) for path in operands]
 
     return told
 
@@ -105,45 +109,33 @@ def _reset(words: list[str]) -> Told:
     return iter([] if RESETS.isdisjoint(words) else [(".", "write")])
 
 
-def _init(words: list[str]) -> Told:
-    return islice(_every("write", "")(words), 1)
-
-
 def _move(words: list[str]) -> Told:
-    _, operands, paths = _sorted(words)
-    both = [*operands, *paths]
-    yield from [(path, "delete") for path in both[:-1]]
-    yield from [(path, "write") for path in both[-1:]]
+    _, operands = _sorted(words)
+    yield from [(path, "delete") for path in operands[:-1]]
+    yield from [(path, "write") for path in operands[-1:]]
 
 
 def _clean(words: list[str]) -> Told:
-    options, operands, paths = _sorted(words)
+    options, operands = _sorted(words)
     short = "".join([option[1:] for option in options if option[:2] != "--"])
     if ("f" in short or "--force" in options) and "n" not in short and "--dry-run" not in options:
-        yield from [(path, "delete") for path in ([*operands, *paths] or ["."])]
+        yield from [(path, "delete") for path in (operands or ["."])]
 
 
 def _clone(words: list[str]) -> Told:
-    _, operands, paths = _sorted(words)
-    both = [*operands, *paths]
-    named = _REPOSITORY.fullmatch(both[0]) if both else None
-    if len(both) > 1:
-        yield both[1], "write"
+    _, operands = _sorted(words)
+    named = _REPOSITORY.fullmatch(operands[0]) if operands else None
+    if len(operands) > 1:
+        yield operands[1], "write"
     elif named is not None:
         yield named[1], "write"
 
 
 def _worktree(words: list[str]) -> Told:
     if words[:1] in (["add"], ["remove"], ["move"]):
-        _, operands, paths = _sorted(words[1:])
-        both = [*operands, *paths]
-        yield from [(path, "write" if words[0] == "add" else "delete") for path in both[:1]]
-        yield from [(path, "write") for path in (both[1:2] if words[0] == "move" else [])]
-
-
-def _submodule(words: list[str]) -> Told:
-    if words[:1] == ["add"]:
-        yield from _clone(words[1:])
+        _, operands = _sorted(words[1:])
+        yield from [(path, "write" if words[0] == "add" else "delete") for path in operands[:1]]
+        yield from [(path, "write") for path in operands[1:2] if words[0] == "move"]
 
 
 def _into(words: list[str]) -> Told:
@@ -156,15 +148,17 @@ def _into(words: list[str]) -> Told:
 
 def _apply(words: list[str]) -> Told:
     """A patch in a file says in that file what it changes."""
-    options, operands, paths = _sorted(words)
-    if (operands or paths) and SHOWN_ONLY.isdisjoint(options):
+    options, operands = _sorted(words)
+    if operands and SHOWN_ONLY.isdisjoint(options):
         yield "", "write"
 
 
 TOLD: Final[dict[str, Callable[[list[str]], Told]]] = {
     "checkout": _checkout, "restore": _every("write", "--staged -S", "--worktree -W"),
     "rm": _every("delete", "--cached -n --dry-run"), "mv": _move, "clean": _clean,
-    "reset": _reset, "clone": _clone, "worktree": _worktree, "init": _init, "submodule": _submodule,
+    "reset": _reset, "clone": _clone, "worktree": _worktree,
+    "init": lambda words: islice(_every("write", "")(words), 1),
+    "submodule": lambda words: _clone(words[1:]) if words[:1] == ["add"] else iter(()),
     "archive": _into, "format-patch": _into, "diff": _into, "apply": _apply, "am": _apply,
 }  # fmt: skip
 """What each command of `git` changes."""
@@ -182,10 +176,7 @@ ANYWHERE: Final = WORDS["options that say where to write"]
 SAME: Final = words_by_name("rewrites")
 """Programs that change the files that they are given: always, or where one of these words says
 so."""
-SHOWS: Final = listed(
-    "--check --diff --dry-run -n --list-different -c --stdout --to-stdout -t --test -l --list "
-    "--help"
-)
+SHOWS: Final = WORDS["options that only show what would be"]
 """Words with which such a program changes nothing."""
 PACKS: Final = named("replaces")
 """Programs that put another file in the place of the one that they are given."""
@@ -247,8 +238,6 @@ def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterato
         return
     unknown = Changed("", "write", command.cwd, command.words)
     yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
-    if not command.argv:
-        return
     if _is_unread(command):
         yield unknown
     if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):

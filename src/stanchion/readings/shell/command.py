@@ -104,20 +104,15 @@ def _take(use: str, value: str, found: Found) -> None:
         found[0].append(value.partition("=<")[2])
 
 
-def _curl(command: Command, found: Found) -> None:
+def _fetch(command: Command, found: Found) -> None:
+    """`curl`, and `wget`, to which the last of several options counts."""
+    name, values = command.name, command.sorted.values
     found[3].extend(command.operands)
-    for flag, value in command.sorted.values:
-        if (use := TAKES["curl"].get(flag)) is not None:
+    for flag, value in values if name == "curl" else dict(values).items():
+        if (use := TAKES[name].get(flag)) is not None:
             _take(use, value, found)
-    if command.flags & {"-O", "--remote-name"}:
+    if name == "curl" and command.flags & {"-O", "--remote-name"}:
         found[1].extend([each.rstrip("/").rpartition("/")[2] for each in command.operands])
-
-
-def _wget(command: Command, found: Found) -> None:
-    found[3].extend(command.operands)
-    for flag, value in dict(command.sorted.values).items():
-        if (use := TAKES["wget"].get(flag)) is not None:
-            _take(use, value, found)
 
 
 def _openssl(command: Command, found: Found) -> None:
@@ -257,7 +252,7 @@ def _encrypted(command: Command, found: Found) -> None:
 
 
 SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
-    "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _curl, "wget": _wget,
+    "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _fetch, "wget": _fetch,
     "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
     "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
     "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,

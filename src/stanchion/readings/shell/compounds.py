@@ -50,30 +50,17 @@ class Compounds(Spelling):
 
     def _blank(self) -> str:
         """Pass blanks; the character that stands behind them."""
-        text, at = self.text, self.at
-        if at >= self.end:
-            return ""
-        char = text[at]
-        if char == " ":
-            at += 1
-            self.at = at
-            if at >= self.end:
-                return ""
-            char = text[at]
-        if char in " \t\r\\":
-            found = BLANK.match(text, at)
-            if found is not None:
-                at = self.at = found.end()
-                return text[at] if at < self.end else ""
-        return char
+        found = BLANK.match(self.text, self.at)
+        if found is not None:
+            self.at = found.end()
+        return self.text[self.at : self.at + 1]
 
     def _lines(self) -> str:
         """Pass blanks, comments, ends of lines and the here-documents behind them."""
         while True:
             char = self._blank()
             if char == "#":
-                close = self.text.find("\n", self.at)
-                self.at = self.end if close < 0 else close
+                self._comment()
             elif char == "\n":
                 self.meter.step()
                 self.at += 1
@@ -81,6 +68,11 @@ class Compounds(Spelling):
                     self._documents()
             else:
                 return char
+
+    def _comment(self) -> None:
+        """Pass a comment."""
+        close = self.text.find("\n", self.at)
+        self.at = self.end if close < 0 else close
 
     def _body(self, close: str) -> Script:
         script = self._script(frozenset({close}), "")

@@ -169,7 +169,7 @@ class Control(Keeping):
         texts: list[str] = []
         holds = self._truth(node.head)
         forking = any(item.after == "&" for item in node.body)
-        if holds is not None and (forking or (self.apart and self.turning)) and holds != node.until:
+        if holds is (not node.until) and (forking or (self.apart and self.turning)):
             self.emit(Call(("while", "true")), marks=frozenset({"endless"}))
         self.turning += 1
         computed = len(node.head) == 1 and isinstance(node.head[0].node, Compute)

@@ -57,9 +57,10 @@ def _of(command: Command) -> Iterator[ShellDestination]:
     ]
     for word in (*words, *[value for option, value in values if option in VIA]):
         for scheme, rest in _URL.findall(word):
-            odd = name in WEB and scheme.lower() not in USUAL
-            if odd or rest[0] != "/":
-                yield _at(scheme if odd else "http", rest)
+            if name in WEB and scheme.lower() not in USUAL:
+                yield _at(scheme, rest)
+            elif rest[0] != "/":
+                yield _at("http", rest)
     yield from [_at("http", _host(word)) for word in _hosts(command, talks)]
     yield from [
         _at("http", f"{host}:{port}")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from stanchion.readings.shell.arithmetic import Arithmetic, NotKnown
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.partly_known import Open, joined, like
 from stanchion.readings.shell.patterns import ANY, Piece, fits, pieces, spread
@@ -16,9 +17,7 @@ Value = str | list[str]
 SPECIAL: Final[dict[str, Value]] = {
     "0": "bash", "?": "0", "IFS": " \t\n", "BASH": "/bin/bash", "@": [], "-": "hBc",
 }  # fmt: skip
-USUALLY_SET: Final = frozenset(
-    {"HOME", "PATH", "USER", "PWD", "SHELL", "HOSTNAME", "LOGNAME", "TERM", "UID", "EDITOR"}
-)
+USUALLY_SET: Final = WORDS["variables that are usually set"]
 CASES: Final[dict[str, Callable[[str], str]]] = {
     "^^": str.upper, ",,": str.lower, "~~": str.swapcase,
     "^": lambda text: text[:1].upper() + text[1:],
@@ -72,39 +71,29 @@ class Expanding:
         now: list[str] = []
         begun = False
         for part in parts:
-            if isinstance(part, Text):
-                now.append(part.text)
-                begun = begun or part.quoted or bool(part.text)
-                continue
-            value = self._value(part)
-            if part.quoted if not isinstance(part, Stream) else True:
-                if isinstance(value, list) and isinstance(part, Param) and part.name != "*":
-                    for at, item in enumerate(value):
-                        if at:
-                            into.append(joined(now))
-                            now = []
-                        now.append(item)
-                    begun = begun or bool(value)
-                    continue
-                now.append(_one(value))
-                begun = True
-                continue
-            if isinstance(value, Open):
-                now.append(value)
-                begun = True
-                continue
-            for at, piece in enumerate(self._pieces(value)):
-                if at and (begun or now):
-                    if begun:
-                        into.append(joined(now))
+            pieces, whole = self._fields(part)
+            for at, piece in enumerate(pieces):
+                if at and begun:
+                    into.append(joined(now))
+                if at:
                     now, begun = [], False
-                if piece:
+                if piece or whole:
                     now.append(piece)
                     begun = True
         if begun:
-            made = joined(now) if now else ""
+            made = joined(now)
             self.meter.make(len(made))
             into.append(made)
+
+    def _fields(self, part: Part) -> tuple[list[str], bool]:
+        """What a part gives to words, one each, and whether nothing is a word, too."""
+        if isinstance(part, Text):
+            return [part.text], part.quoted
+        value = self._value(part)
+        if not (isinstance(part, Stream) or part.quoted or isinstance(value, Open)):
+            return self._pieces(value), False
+        each = isinstance(value, list) and isinstance(part, Param) and part.name != "*"
+        return (list(value) if each else [_one(value)]), True
 
     def _pieces(self, value: Value) -> list[str]:
         """The pieces that an unquoted value is split into; an empty one at an end says that a blank
@@ -150,7 +139,10 @@ class Expanding:
             raise NotKnown
         depth = self.meter.depth
         try:
-            return Arithmetic(text, self._int, self._set_int, self.meter).value()
+            put = self.env.__setitem__
+            return Arithmetic(
+                text, self._int, lambda name, value: put(name, str(value)), self.meter
+            ).value()
         finally:
             self.meter.depth = depth
 
@@ -166,9 +158,6 @@ class Expanding:
             return 0
         self.meter.down()
         return self.number(value)
-
-    def _set_int(self, name: str, value: int) -> None:
-        self.env[name] = str(value)
 
     def _value(self, part: Part) -> Value:
         self.meter.step()
@@ -213,14 +202,11 @@ class Expanding:
             )
         if part.index is not None:
             value = self._item(value, self.text(part.index))
-        if part.mark == "#":
-            if isinstance(value, Open):
-                return Open(f"${{#{name}}}")
-            if isinstance(value, list) and (part.index is None and name not in ("@", "*")):
-                value = value[0] if value else ""
-            return str(len(value))
+        is_open = isinstance(value, Open)
         if isinstance(value, list) and part.index is None and name not in ("@", "*"):
-            return value[0] if value else ""
+            value = value[0] if value else ""
+        if part.mark == "#":
+            return Open(f"${{#{name}}}") if is_open else str(len(value))
         return value
 
     def _item(self, value: Value, index: str) -> Value:
@@ -237,29 +223,30 @@ class Expanding:
         """The value as the expansion's operator changes it."""
         op, name = part.op, part.name
         arg = part.arg if part.arg is not None else ""
-        if op in (":-", "-", ":=", "="):
-            if isinstance(value, Open):
-                return value if name in USUALLY_SET or value != f"${name}" else Open(self.text(arg))
-            if value:
+        match op:
+            case ":-" | "-" | ":=" | "=":
+                if isinstance(value, Open):
+                    stays = name in USUALLY_SET or value != f"${name}"
+                    return value if stays else Open(self.text(arg))
+                if value:
+                    return value
+                default = self.text(arg)
+                if "=" in op and _is_name(name):
+                    self.env[name] = default
+                return default
+            case ":+" | "+":
+                given = self.text(arg) if value or isinstance(value, Open) else ""
+                return Open(given) if isinstance(value, Open) else given
+            case ":?" | "?" | "@":
                 return value
-            default = self.text(arg)
-            if "=" in op and _is_name(name):
-                self.env[name] = default
-            return default
-        if op in (":+", "+"):
-            return (
-                Open(self.text(arg)) if isinstance(value, Open) else self.text(arg) if value else ""
-            )
-        if op in (":?", "?", "@"):
-            return value
-        if isinstance(value, Open) or not value:
-            return value
-        if op in CASES:
-            return CASES[op](value)
-        if op == ":":
-            return self._slice(value, self.text(arg))
-        if op[0] in "#%":
-            return self._cut(value, self.text(arg), op)
+            case _ if isinstance(value, Open) or not value:
+                return value
+            case ":":
+                return self._slice(value, self.text(arg))
+            case _ if op in CASES:
+                return CASES[op](value)
+            case _ if op[0] in "#%":
+                return self._cut(value, self.text(arg), op)
         return self._replaced(value, arg, op)
 
     def _slice(self, value: str, arg: str) -> str:
@@ -277,8 +264,8 @@ class Expanding:
     def _cut(self, value: str, pattern: str, op: str) -> str:
         self.meter.step(len(value) // 8)
         parsed = pieces(pattern)
-        if all(isinstance(piece, str) for piece in parsed):
-            plain = "".join([piece for piece in parsed if isinstance(piece, str)])
+        plain = _plain(parsed)
+        if plain is not None:
             return value.removeprefix(plain) if op[0] == "#" else value.removesuffix(plain)
         lengths = range(len(value) + 1)
         for length in lengths if len(op) == 1 else reversed(lengths):
@@ -294,12 +281,11 @@ class Expanding:
         parsed = pieces(pattern)
         if not parsed:
             return value
-        if op in ("/", "//") and all(isinstance(piece, str) for piece in parsed):
-            plain = "".join([piece for piece in parsed if isinstance(piece, str)])
+        plain = _plain(parsed) if op in ("/", "//") else None
+        if plain is None:
+            made = _Replacing(value, parsed, new, self.meter).made(op)
+        else:
             made = value.replace(plain, new, 1 if op == "/" else -1)
-            self.meter.make(len(made))
-            return made
-        made = _Replacing(value, parsed, new, self.meter).made(op)
         self.meter.make(len(made))
         return made
 
@@ -362,6 +348,12 @@ class _Replacing:
             if fits(self.pattern, rest[:length], self.meter):
                 return length
         return 0
+
+
+def _plain(parsed: list[Piece]) -> str | None:
+    """The text that a pattern without wildcards is."""
+    texts = [piece for piece in parsed if isinstance(piece, str)]
+    return "".join(texts) if len(texts) == len(parsed) else None
 
 
 def _one(value: Value) -> str:

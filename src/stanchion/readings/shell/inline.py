@@ -49,9 +49,9 @@ def codes_in(
     """The code that a program is given: behind its options, as its first operand, by its input or
     in a file."""
     args = argv[1:]
-    low = "-command" in language.options
-    options = {option.lower() for option in language.options} if low else set(language.options)
-    codes = [after for word, after in pairwise(args) if (word.lower() if low else word) in options]
+    spelled = str.lower if "-command" in language.options else str
+    options = set(map(spelled, language.options))
+    codes = [after for word, after in pairwise(args) if spelled(word) in options]
     codes += [
         word[2:]
         for word in args
@@ -59,13 +59,12 @@ def codes_in(
     ]
     codes += [after for word, after in pairwise(args) if clustered(word, language.options)]
     operands = [word for word in args if not word.startswith("-")]
-    if language.program and not codes and operands:
-        codes = [operands[0]]
-    elif not codes and given is not None and (not operands or args[-1:] == ("-",)):
-        codes = [given]
-    elif not codes and operands and operands[0] in files:
-        codes = [files[operands[0]]]
-    return codes
+    codes = codes or operands[: language.program]
+    if codes:
+        return codes
+    if given is not None and (not operands or args[-1:] == ("-",)):
+        return [given]
+    return [files[word] for word in operands[:1] if word in files]
 
 
 SOCKET: Final = in_order("socket TCPSocket Socket fsockopen net. TCPClient /inet/tcp /dev/tcp")

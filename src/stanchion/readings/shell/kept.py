@@ -53,6 +53,11 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     opens: tuple[tuple[str, str], ...] = ()
     settings: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def known(self) -> str | None:
+        """What it reads, where that is known."""
+        return None if isinstance(self.given, Open) else self.given
+
 
 class Keeping:
     """Keeps what a text sets, writes and starts; how its scripts are followed is said by the

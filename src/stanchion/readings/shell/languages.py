@@ -57,13 +57,12 @@ def _language(walker: Walker, call: Call) -> str | None:
         return printed
     if not codes:
         _keep_script(walker, name, call)
-    via = f"{name} {language.options[0]}" if language.options else name
+    via = " ".join([name, *language.options[:1]])
     before, walker.embedded = walker.embedded, EMBEDDED
     for text in dict.fromkeys(texts[:MANY]):
         walker.under(via, partial(walker.text, text))
     for argv in dict.fromkeys(argvs[:MANY]):
-        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=(), settings=())
-        walker.under(via, partial(walker.run, follow))
+        walker.start(via, call, argv, given=None, opens=(), settings=())
     walker.embedded = before
     return walker.unknown(call)
 

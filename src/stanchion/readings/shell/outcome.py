@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
+from itertools import starmap
 from typing import Final
 
 from stanchion.kernel.sizes import LIMITS
@@ -40,27 +41,15 @@ from stanchion.readings.shell.tree import (
     Simple,
     Turned,
 )
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.wrappers import prefix_of
 
 Settings = tuple[tuple[str, str], ...]
 
 
-class Passing(NamedTuple):
-    """The options with which a command still only passes on: those that stand alone, and those with
-    a value; and how many operands it has before the other command. Short options with a value may
-    have it in the same word."""
-
-    alone: frozenset[str] = frozenset()
-    valued: frozenset[str] = frozenset()
-    operands: int = 0
-    settings: bool = False
-
-
-PASSING: Final = by_name(
-    "ends_as", lambda own: Passing(listed(own.alone), listed(own.values), own.skip, own.settings)
-)
-"""What is not written here may print, wait or start something else: an option that asks for help
-keeps a command from running, one of `time` prints what it is given."""
+PASSING: Final = by_name("ends_as", prefix_of)
+"""The options with which a command still only passes on; short ones with a value may have it in the
+same word. What is not written here may print, wait or start something else: an option that asks for
+help keeps a command from running, one of `time` prints what it is given."""
 
 SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
 LETTERS: Final = frozenset("lceu")
@@ -82,7 +71,7 @@ def started(argv: tuple[str, ...]) -> Started | None:
         passing = PASSING.get(argv[0].rpartition("/")[2])
         if passing is None:
             break
-        at, left = 1, passing.operands
+        at, left = 1, passing.skip
         while at < len(argv):
             word = argv[at]
             if word.startswith("-") and word != "-":
@@ -275,12 +264,12 @@ class _Placing:
         commands = self._walker.commands
         outer = commands[own[0]]
         runs = started(outer.argv) if all(_is_known(word) for word in outer.argv) else None
-        if runs is None or _sets_way(outer.settings, runs.settings):
+        if runs is None or any(starmap(steers_by, (*outer.settings, *runs.settings))):
             return
         way = way._replace(path=(*way.path, *own), hidden=way.hidden or _hides(node.redirects))
         inner = text_run_by(runs.argv)
         if inner is None:
-            heard = way.last and not way.hidden and not self._others_print(way.path)
+            heard = way.last and not way.hidden and {*way.path}.issuperset(self._printing)
             self.found |= {
                 at: Standing(way.chain, way.last, heard)
                 for at in own
@@ -298,9 +287,6 @@ class _Placing:
         if len(mine) != 1:
             return []
         return [at for at in mine[0] if self._nearest[at] == id(node)]
-
-    def _others_print(self, path: tuple[int, ...]) -> bool:
-        return any(at not in path for at in self._printing)
 
 
 def _nearest(spans: dict[int, list[range]]) -> dict[int, int]:
@@ -348,7 +334,3 @@ def _hides(redirects: list[Redirect]) -> bool:
 
 def _is_known(word: str) -> bool:
     return not isinstance(word, Open) or (bool(word.origin) and COUNTED.issuperset(word.origin))
-
-
-def _sets_way(*settings: Settings) -> bool:
-    return any(steers_by(name, value) for each in settings for name, value in each)

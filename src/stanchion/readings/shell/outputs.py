@@ -16,7 +16,7 @@ from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import Open, joined, like
-from stanchion.readings.shell.patterns import fits, pieces
+from stanchion.readings.shell.patterns import fits, pieces, ranged
 
 _ESCAPE: Final = regex(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(0?[0-7]{1,3})|c(.)|(.))",
@@ -45,6 +45,7 @@ def _meant(found: re.Match[str]) -> str:
 
 Made = str | None
 """What is printed; None where that is not known."""
+Filter = Callable[[tuple[str, ...], str], Made]
 
 
 def output_of(
@@ -205,26 +206,10 @@ def _gunzip(args: tuple[str, ...], text: str) -> Made:
     return as_text(zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(as_bytes(text), MAX_MADE))
 
 
-def _gzip(args: tuple[str, ...], text: str) -> Made:
-    return _gunzip(args, text) if sort("gzip", args).flags & {"-d", "--decompress"} else None
-
-
 def _bunzip2(_args: tuple[str, ...], text: str) -> Made:
     import bz2
 
     return as_text(bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE))
-
-
-def _bzip2(args: tuple[str, ...], text: str) -> Made:
-    return _bunzip2(args, text) if sort("bzip2", args).flags & {"-d", "--decompress"} else None
-
-
-def _rev(_args: tuple[str, ...], text: str) -> str:
-    return "\n".join([line[::-1] for line in text.split("\n")])
-
-
-def _tac(_args: tuple[str, ...], text: str) -> str:
-    return "".join([line + "\n" for line in reversed(text.splitlines())])
 
 
 def _tr(args: tuple[str, ...], text: str) -> Made:
@@ -255,20 +240,7 @@ CLASSES: Final = {
 def _set(text: str) -> str:
     for name, chars in CLASSES.items():
         text = text.replace(name, chars)
-    text = unescape(text)
-    made: list[str] = []
-    at = 0
-    while at < len(text):
-        if text[at + 1 : at + 2] == "-" and at + 2 < len(text):
-            made += [
-                chr(code)
-                for code in range(ord(text[at]), min(ord(text[at + 2]), ord(text[at]) + 512) + 1)
-            ]
-            at += 3
-        else:
-            made.append(text[at])
-            at += 1
-    return "".join(made)
+    return ranged(unescape(text), 512)
 
 
 def _cut(args: tuple[str, ...], text: str) -> Made:
@@ -289,8 +261,12 @@ def _digest(make: str) -> Callable[[tuple[str, ...], str], str]:
     return digest
 
 
-def _same(args: tuple[str, ...], text: str) -> Made:
-    return text if not any(arg.startswith("-") and arg != "-" for arg in args) else None
+def _unpacking(name: str, read: Filter) -> Filter:
+    """What a program gives that packs, unless it is told to unpack."""
+    unpacks = frozenset({"-d", "--decompress"})
+    return lambda args, text: (
+        None if unpacks.isdisjoint(sort(name, args).flags) else read(args, text)
+    )
 
 
 PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
@@ -300,9 +276,12 @@ PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
     ),
 }
 SILENT: Final = named("silent")
-FILTERS: Final[dict[str, Callable[[tuple[str, ...], str], Made]]] = {
-    "cat": _same, "tac": _tac, "rev": _rev, "base64": _base64, "xxd": _hex, "gunzip": _gunzip,
-    "zcat": _gunzip, "gzip": _gzip, "bunzip2": _bunzip2, "bzcat": _bunzip2, "bzip2": _bzip2,
-    "tr": _tr, "cut": _cut, "md5sum": _digest("md5"), "sha1sum": _digest("sha1"),
-    "sha256sum": _digest("sha256"),
+FILTERS: Final[dict[str, Filter]] = {
+    "cat": lambda args, text: None if any(arg[:1] == "-" != arg for arg in args) else text,
+    "tac": lambda _, text: "".join([line + "\n" for line in reversed(text.splitlines())]),
+    "rev": lambda _, text: "\n".join([line[::-1] for line in text.split("\n")]),
+    "base64": _base64, "xxd": _hex, "gunzip": _gunzip, "zcat": _gunzip,
+    "gzip": _unpacking("gzip", _gunzip), "bunzip2": _bunzip2, "bzcat": _bunzip2,
+    "bzip2": _unpacking("bzip2", _bunzip2), "tr": _tr, "cut": _cut, "md5sum": _digest("md5"),
+    "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
 }  # fmt: skip

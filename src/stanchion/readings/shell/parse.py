@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.compounds import KEYWORD, Compounds, flat
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.quoted import BODY, SUMMED
 from stanchion.readings.shell.tree import (
     Assign,
@@ -25,7 +26,6 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.word_lists import listed
 
 PLAIN: Final = regex(
     r"[A-Za-z0-9_./-]++(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+=^-]*+)*+(?=(?:[ "
@@ -33,11 +33,11 @@ PLAIN: Final = regex(
 )
 """A command that is nothing but plain words."""
 
-RESERVED: Final = listed(
-    "if then else elif fi for while until do done case esac function select coproc in time"
-)
+RESERVED: Final = WORDS["reserved words"]
 ASSIGN: Final = regex(r"([A-Za-z_]\w*)(?:\[([^\]]*)\])?(\+?)=", re.ASCII)
 NAMED_COPROC: Final = regex(r"[ \t]*[A-Za-z_]\w*(?=[ \t]*[{(])", re.ASCII)
+ENDING: Final = frozenset({"", ";", "|", "\n", ")"})
+"""What ends a command, the end of the text included."""
 CALLED: Final = regex(r"[ \t]*\([ \t]*\)")
 OPENING: Final = frozenset(
     {"if", "for", "while", "until", "case", "function", "select", "{", "!", "[[", "coproc"}
@@ -261,20 +261,17 @@ class Reader(Compounds):
         redirects: list[Redirect] = []
         text = self.text
         begin = self.at
-        while True:
-            char = self._blank()
-            if not char or char in ";|\n)":
-                break
+        while (char := self._blank()) not in ENDING:
             if char == "&" and not text.startswith("&>", self.at):
                 break
             if char == "#":
-                close = text.find("\n", self.at)
-                self.at = self.end if close < 0 else close
+                self._comment()
                 break
             if (char in "<>&{" or char.isdigit()) and self._redirect(redirects):
                 continue
             if char == "(":
-                if len(words) == 1 and (called := CALLED.match(text, self.at)) is not None:
+                called = CALLED.match(text, self.at)
+                if len(words) == 1 and called is not None:
                     self.at = called.end()
                     return self._function(flat(words[0]))
                 self.blame("`(` was found where a word is expected")

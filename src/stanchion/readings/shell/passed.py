@@ -32,12 +32,12 @@ from stanchion.readings.shell.data import (
     names_command,
 )
 from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
 from stanchion.readings.shell.wrappers import started_by
-from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
@@ -56,10 +56,7 @@ UNNAMED: Final = {
 
 SETTINGS: Final = ("/etc/", "/usr/", "~/.", "$HOME/.")
 BUILDING: Final = (".tf", ".hcl", ".nix", ".gradle", ".kts", ".cmake", ".bzl", ".rake")
-BUILDERS: Final = listed(
-    "dockerfile package.json build.rs setup.py docker-compose.yml compose.yaml taskfile.yml "
-    "rakefile"
-)
+BUILDERS: Final = WORDS["files that a builder finds by itself"]
 """How files end, or are called, that a builder finds by itself and runs."""
 
 _EVALUATES: Final = regex(
@@ -83,35 +80,33 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
     if walker.passing >= DEEPEST:
         _give_up(walker, name, call.argv[1:], "it passes texts on too deeply to follow")
         return
-    if call.settings:
-        _settings(walker, call, name)
+    _settings(walker, call, name)
     started = started_by(name, call.argv[1:])
     if len(started) > 1:
         _words(walker, call, name, len(call.argv) - len(started))
-    if name in DATA:
-        for before, word in pairwise(call.argv):
-            if is_run(name, word) or is_run(name, before):
-                _command(walker, call, name, word)
-        return
-    if len(call.argv) > MANY_WORDS + 1:
-        _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
-    for at, (before, word) in enumerate(pairwise(call.argv[: MANY_WORDS + 1]), 1):
+    _give_up(walker, name, call.argv[MANY_WORDS + 1 :], "it passes on too many words to follow")
+    words = call.argv if name in DATA else call.argv[: MANY_WORDS + 1]
+    for at, (before, word) in enumerate(pairwise(words), 1):
         if is_run(name, before) or is_run(name, word):
             _command(walker, call, name, word)
-        elif not _is_told(before, word):
+        else:
             _word(walker, call, name, at)
-    files = walker.files
-    for path in UNNAMED.get(name, ()) if files else ():
-        if path in files:
-            _text(walker, name, files[path])
-    given = call.given
-    if given is not None and not isinstance(given, Open) and name not in FED and may_hold(given):
+    if name in DATA:
+        return
+    for path in UNNAMED.get(name, ()):
+        if path in walker.files:
+            _text(walker, name, walker.files[path])
+    given = call.known
+    if given is not None and name not in FED and may_hold(given):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
 
 
 def _word(walker: Walker, call: Call, name: str, at: int) -> None:
-    """Follow a word that may be a text, the name of a program, or a file that the text wrote."""
-    word = call.argv[at]
+    """Follow a word that may be a text, the name of a program, or a file that the text wrote; not
+    one that is for people, or only looked at."""
+    before, word = call.argv[at - 1 : at + 1]
+    if name in DATA or is_told(before) or is_told_in(word):
+        return
     if _IS_TEXT.search(word) is not None:
         _text(walker, name, word)
     elif word.rpartition("/")[2] in DOERS and (
@@ -132,10 +127,6 @@ def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> Non
         for word in words
     ):
         walker.unclear = why
-
-
-def _is_told(before: str, word: str) -> bool:
-    return is_told(before) or is_told_in(word)
 
 
 def pass_settings(walker: Walker, call: Call, name: str) -> None:
@@ -165,12 +156,8 @@ def _command(walker: Walker, call: Call, name: str, word: str) -> None:
     )
     if not value or value.startswith("-"):
         return
-    if (
-        value.rpartition("/")[2] in SHELLS
-        and call.given is not None
-        and not isinstance(call.given, Open)
-    ):
-        _follow(walker, name, call.given)
+    if value.rpartition("/")[2] in SHELLS and call.known is not None:
+        _follow(walker, name, call.known)
     elif value in walker.files:
         _text(walker, name, walker.files[value])
     elif " " in value or "/" in value:

@@ -29,7 +29,7 @@ from stanchion.readings.shell.command import (
     find_roots,
 )
 from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.known import named
+from stanchion.readings.shell.known import WORDS, named
 from stanchion.readings.shell.secret_sources import shows_secret
 from stanchion.readings.word_lists import listed
 
@@ -59,19 +59,16 @@ SHOWING: Final = listed("scp sftp ssh-keygen")
 LISTING: Final = listed("cpio pax afio")
 """Programs that read the names of files from their input."""
 CONTAINERS: Final = listed("docker podman nerdctl")
-CHECKOUT: Final = listed(
-    "commit add rm mv reset apply am merge rebase restore clean stash cherry-pick revert push"
-)
-WALKED: Final = named("walked")
-"""Programs whose words are read as commands of their own."""
+CHECKOUT: Final = WORDS["git commands that change a checkout"]
+NO_PROGRAMS: Final = named("walked") | {name for name in PATTERN_FIRST if "awk" not in name}
+"""Programs whose words are read as commands of their own, or that look for them: none of them is a
+little program."""
 SEARCHES: Final = named("searches")
 GREPS: Final = named("greps")
 UNPACKS: Final = named("unpacks")
 LISTED: Final = listed("-T --files-from -@")
 """Options by which a program takes the names of files from its input."""
-GIT_READS: Final = listed(
-    "hash-object interpret-trailers stripspace notes mailinfo bundle update-index"
-)
+GIT_READS: Final = WORDS["git commands that take in any file"]
 """Commands of `git` that take in a file wherever it is."""
 PACKS: Final = named("packs")
 MODES: Final = named("modes")
@@ -324,16 +321,14 @@ def _is_path(path: str) -> bool:
 def _in_words(command: Command, handed: bool) -> Iterator[Used]:
     """Words that look like paths, whatever the program is: it may show what is in them."""
     name = command.name
-    if name in CONTAINERS:
-        yield from _mounted(command)
+    yield from _mounted(command)
     if name in LOOKS_ALONE or (name in TALKS and not _takes_in(command)):
         return
     how: How = "deep" if handed and name in FINDS else ""
     said = {*command.reads, *command.writes, *command.deletes}
-    programs = name not in WALKED and (name not in PATTERN_FIRST or "awk" in name)
     for option, word in _values(command):
-        if programs and " " in word:
-            inside = [found[0] for found in _INSIDE.finditer(word)]
+        if name not in NO_PROGRAMS and " " in word:
+            inside = _INSIDE.findall(word)
             yield from [Used(path, "read", command.cwd, "", False) for path in inside]
         path = word.lstrip("@")
         quiet = _QUIET.match(option) or (option == "-e" and name in PATTERN_FIRST)
@@ -379,7 +374,7 @@ def _in_other_checkout(command: Command) -> Iterator[Used]:
 
 def _mounted(command: Command) -> Iterator[Used]:
     """Folders of this host that a container is given."""
-    for option, value in pairwise(command.argv):
+    for option, value in pairwise(command.argv if command.name in CONTAINERS else ()):
         if option in ("-v", "--volume") and ":" in value:
             yield Used(value.partition(":")[0], "read", command.cwd, "deep", False)
 

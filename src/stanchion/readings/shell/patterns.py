@@ -12,6 +12,7 @@ from stanchion.readings.shell.tree import Part, Text
 ANY: Final = 0
 ONE: Final = 1
 Piece = int | str | tuple[bool, str]
+_SPAN: Final = regex(r"(?s)(.)-(.)")
 
 
 def pieces(pattern: str) -> list[Piece]:
@@ -32,27 +33,21 @@ def pieces(pattern: str) -> list[Piece]:
         elif char == "[" and (close := pattern.find("]", at + 1)) > 0:
             inner = pattern[at:close]
             negated = inner[:1] in ("!", "^")
-            found.append((negated, _spread(inner[negated:])))
+            found.append((negated, ranged(inner[negated:])))
             at = close + 1
         else:
             found.append(char)
     return found
 
 
-def _spread(inner: str) -> str:
-    chars: list[str] = []
-    at = 0
-    while at < len(inner):
-        if inner[at + 1 : at + 2] == "-" and at + 2 < len(inner):
-            chars += [
-                chr(code)
-                for code in range(ord(inner[at]), min(ord(inner[at + 2]), ord(inner[at]) + 256) + 1)
-            ]
-            at += 3
-        else:
-            chars.append(inner[at])
-            at += 1
-    return "".join(chars)
+def ranged(text: str, most: int = 256) -> str:
+    """A text with the characters for which its ranges stand: `abc` of `a-c`."""
+
+    def spell(span: re.Match[str]) -> str:
+        first, last = map(ord, span.groups())
+        return "".join(map(chr, range(first, min(last, first + most) + 1)))
+
+    return _SPAN.sub(spell, text)
 
 
 def fits(pattern: list[Piece], text: str, meter: Meter) -> bool:

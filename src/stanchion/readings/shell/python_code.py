@@ -6,22 +6,14 @@ from __future__ import annotations
 import ast
 from typing import Any, Final
 
+from stanchion.readings.programs.calls import UNKNOWN, known_parts
 from stanchion.readings.programs.decoding import decoded
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.known import WORDS
 
 LONGEST: Final = 65_536
 DEEPEST: Final = 40
-UNKNOWN: Final = "$"
-"""What stands for a part that is not known."""
-PATHS: Final = frozenset({"Path", "PurePath", "PosixPath", "PurePosixPath", "join", "joinpath"})
 RUNS: Final = frozenset({"exec", "eval", "compile"})
-STARTS: Final = listed(
-    """
-    system popen run call check_call check_output Popen getoutput getstatusoutput execl execle execlp execlpe execv
-    execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp spawnvpe posix_spawn posix_spawnp
-    create_subprocess_exec create_subprocess_shell run_path startfile
-    """  # noqa: E501
-)
+STARTS: Final = WORDS["functions of Python that start a program"]
 """Functions that start a program; the first of their arguments that is no mode says which."""
 
 
@@ -60,22 +52,19 @@ class Values:
         nodes = _nodes(ast.parse(code))
         said: set[int] = set()
         for node in nodes:
-            if isinstance(node, ast.Expr):
-                said.add(id(node.value))
-            elif (
-                isinstance(node, ast.Assign)
-                and len(node.targets) == 1
-                and isinstance(node.targets[0], ast.Name)
-            ):
-                value = self.value(node.value)
-                if value is not None:
-                    self.values[node.targets[0].id] = value
-                elif isinstance(node.value, ast.Name | ast.Attribute):
-                    self.called[node.targets[0].id] = _name(node.value)
-            elif isinstance(node, ast.ImportFrom):
-                self.called.update(
-                    {alias.asname: alias.name for alias in node.names if alias.asname is not None}
-                )
+            match node:
+                case ast.Expr():
+                    said.add(id(node.value))
+                case ast.Assign(targets=[ast.Name(id=name)]):
+                    value = self.value(node.value)
+                    if value is not None:
+                        self.values[name] = value
+                    elif isinstance(node.value, ast.Name | ast.Attribute):
+                        self.called[name] = _name(node.value)
+                case ast.ImportFrom():
+                    self.called.update(
+                        {each.asname: each.name for each in node.names if each.asname}
+                    )
         for node in nodes:
             kind = type(node)
             if kind in TELLING:
@@ -125,8 +114,7 @@ class Values:
         ]
         if name not in STARTS or not words:
             return
-        values = [self.value(each) for each in words]
-        known = [UNKNOWN if value is None else value for value in values]
+        known = known_parts(map(self.value, words))
         self.texts += [" ".join(known), " ".join([known[0], *known[2:]])]
 
     def _joined(self, nodes: list[ast.expr]) -> None:
@@ -189,39 +177,33 @@ class Values:
         name = _name(node.func)
         on = node.func.value if isinstance(node.func, ast.Attribute) else None
         args = [self.value(arg, depth) for arg in node.args]
-        if name == "home":
-            return "~"
-        if (
-            name in ("getenv", "get")
-            and args
-            and args[0] is not None
-            and (name == "getenv" or _name(on) == "environ")
-        ):
-            return f"${args[0]}"
         held = None if on is None else self.value(on, depth)
-        if (
-            name == "join"
-            and held is not None
-            and node.args
-            and isinstance(node.args[0], ast.List | ast.Tuple)
-        ):
-            return held.join([self._part(each, depth) for each in node.args[0].elts])
-        if name in PATHS:
-            pieces = [held] if held is not None and name == "joinpath" else []
-            joined = [UNKNOWN if each is None else each for each in (*pieces, *args)]
-            return "/".join(joined) if any(each != UNKNOWN for each in joined) else None
-        if name == "chr" and node.args and isinstance(node.args[0], ast.Constant):
-            number = node.args[0].value
-            return chr(number) if isinstance(number, int) and 0 <= number < 0x110000 else None
-        if name == "replace" and held is not None and len(args) == 2:
-            old, new = args
-            return None if old is None or new is None else held.replace(old, new)
-        if name == "decode" and args[1:] in (["rot13"], ["rot_13"]):
-            return decoded("str_rot13", None, args)
-        if name == "format" and held is not None:
-            for each in args:
-                held = held.replace("{}", UNKNOWN if each is None else each, 1)
-            return held
+        match name, node.args:
+            case "home", _:
+                return "~"
+            case "getenv", _ if args[:1] not in ([], [None]):
+                return f"${args[0]}"
+            case "get", _ if args[:1] not in ([], [None]) and _name(on) == "environ":
+                return f"${args[0]}"
+            case "join", [ast.List() | ast.Tuple() as items, *_] if held is not None:
+                return held.join([self._part(each, depth) for each in items.elts])
+            case "join" | "joinpath" | "Path" | "PurePath" | "PosixPath" | "PurePosixPath", _:
+                pieces = [held] if held is not None and name == "joinpath" else []
+                joined = known_parts((*pieces, *args))
+                return "/".join(joined) if {*joined} - {UNKNOWN} else None
+            case "chr", [ast.Constant(value=int(number)), *_]:
+                return chr(number) if 0 <= number < 0x110000 else None
+            case "chr", [ast.Constant(), *_]:
+                return None
+            case "replace", [_, _] if held is not None:
+                old, new = args
+                return None if old is None or new is None else held.replace(old, new)
+            case "decode", _ if args[1:] in (["rot13"], ["rot_13"]):
+                return decoded("str_rot13", None, args)
+            case "format", _ if held is not None:
+                for each in known_parts(args):
+                    held = held.replace("{}", each, 1)
+                return held
         return decoded(name, held, args)
 
 

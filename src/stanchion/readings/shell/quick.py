@@ -48,34 +48,32 @@ def quickly(text: str, meter: Meter) -> Script | None:
         if found is None:
             return None
         at = found.end()
-        kind = found.lastindex
-        if kind == 1:
-            word = found[1]
-            if not words and (redirects or "=" in word or word in RESERVED):
+        match found.lastindex:
+            case 4 | 7 if not words:
                 return None
-            words.append(word if LIVE.isdisjoint(word) else [Text(word)])
-            steps += 1
-        elif kind == 4:
-            if not words:
-                return None
-            parts.append(Simple(words, [], redirects))
-            words, redirects = [], []
-            joint = found[4]
-            if joint != "|":
-                script.append(Item(Pipe(parts) if len(parts) > 1 else parts[0], JOINTS[joint]))
-                parts = []
-            steps += 1
-        elif kind == 7:
-            if not words:
-                return None
-            redirects.append(Redirect(found[6], found[7], found[5]))
-            steps += 2
-        else:
-            words.append([Text(found[2] if kind == 2 else found[3], True)])
-            steps += (2 if kind == 2 else 4) + (at < len(text))
+            case 1:
+                word = found[1]
+                if not words and (redirects or "=" in word or word in RESERVED):
+                    return None
+                words.append(word if LIVE.isdisjoint(word) else [Text(word)])
+                steps += 1
+            case 4:
+                parts.append(Simple(words, [], redirects))
+                words, redirects = [], []
+                joint = found[4]
+                if joint != "|":
+                    script.append(Item(_piped(parts), JOINTS[joint]))
+                    parts = []
+                steps += 1
+            case 7:
+                redirects.append(Redirect(found[6], found[7], found[5]))
+                steps += 2
+            case kind:
+                words.append([Text(found[2] if kind == 2 else found[3], True)])
+                steps += (2 if kind == 2 else 4) + (at < len(text))
     if words:
         parts.append(Simple(words, [], redirects))
-        script.append(Item(Pipe(parts) if len(parts) > 1 else parts[0]))
+        script.append(Item(_piped(parts)))
         steps += 1
     elif joint not in (";", "&"):
         return None
@@ -83,3 +81,7 @@ def quickly(text: str, meter: Meter) -> Script | None:
         return None
     meter.steps += steps
     return script
+
+
+def _piped(parts: list[Node]) -> Node:
+    return Pipe(parts) if len(parts) > 1 else parts[0]

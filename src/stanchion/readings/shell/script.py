@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -90,6 +90,13 @@ class Walker(Control):
         self.meter.up()
         self.via, self.privileged = before
         return printed
+
+    def start(
+        self, via: str, call: Call, argv: tuple[str, ...], privileged: bool = False, **given: Any
+    ) -> str:
+        """Follow a command that another one starts, with what else is given to it."""
+        follow = msgspec.structs.replace(call, argv=argv, **given)
+        return self.under(via, partial(self.run, follow), privileged)
 
     def printed(self, script: Script) -> str:
         """What a script prints that runs in a shell of its own."""
@@ -210,7 +217,7 @@ class Walker(Control):
             return self.run(msgspec.structs.replace(call, argv=call.argv[1:]))
         if first in self.functions:
             return self._function(first, call)
-        if self.links or self.files or isinstance(first, Open) or not WILD.isdisjoint(first):
+        if any((self.links, self.files, isinstance(first, Open), not WILD.isdisjoint(first))):
             call = self._resolved(call)
         name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))

@@ -9,13 +9,13 @@ import msgspec
 
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import clustered
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.options import VALUED
 from stanchion.readings.shell.outputs import printf
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
 from stanchion.readings.shell.unfold import unfolds
 from stanchion.readings.shell.wrappers import Prefix, inner_of
-from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
@@ -33,35 +33,23 @@ def _shell(walker: Walker, call: Call) -> str:
         walker.emit(msgspec.structs.replace(call, given=files[0]), frozenset({"script"}))
     else:
         walker.emit(call)
-    at = 0
-    while at < len(args) and args[at][:1] in "-+" and len(args[at]) > 1:
-        word = args[at]
-        at += 1
+    words = list(args)
+    while words and words[0][:1] in "-+" and len(words[0]) > 1:
+        word = words.pop(0)
         if word == "--":
             break
-        if not word.startswith("--") and "c" in word[1:]:
-            return _text(
-                walker, call, f"{name} -c", args[at] if at < len(args) else "", args[at + 1 :]
-            )
-        if (
-            word in ("--rcfile", "--init-file")
-            and at < len(args)
-            and (script := walker.files.get(args[at])) is not None
-        ):
-            _text(walker, call, f"{name} {word}", script, ())
-        if word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file"):
-            at += 1
-    if at < len(args) and args[at] not in ("-", "/dev/stdin"):
-        script = walker.files.get(args[at])
+        if "c" in word[1:] and not word.startswith("--"):
+            return _text(walker, call, f"{name} -c", next(iter(words), ""), tuple(words[1:]))
+        match word, words:
+            case ("--rcfile" | "--init-file", [path, *_]) if path in walker.files:
+                _text(walker, call, f"{name} {word}", walker.files[path], ())
+        del words[: word in ("-o", "+o", "-O", "+O", "--rcfile", "--init-file")]
+    if words and words[0] not in ("-", "/dev/stdin"):
+        script = walker.files.get(words[0])
         if script is None:
             return walker.unknown(call)
-        return _text(
-            walker,
-            call,
-            f"{name} {args[at]}" if "/fd/" not in args[at] else name,
-            script,
-            args[at:],
-        )
+        via = f"{name} {words[0]}" if "/fd/" not in words[0] else name
+        return _text(walker, call, via, script, tuple(words))
     if call.given is None:
         return walker.unknown(call)
     return _text(walker, call, name, call.given, ())
@@ -153,16 +141,11 @@ def _declare(walker: Walker, call: Call) -> str | None:
 def _printenv(walker: Walker, call: Call) -> str | None:
     """What variables that the text set hold; of others nothing is known."""
     values = [walker.words.env.get(word) for word in call.argv[1:] if word[:1] != "-"]
-    if not values or not all(isinstance(value, str) for value in values):
+    known = [value for value in values if isinstance(value, str)]
+    if not values or len(known) < len(values):
         return None
     walker.emit(call)
-    return joined(
-        [
-            each
-            for value in values
-            for each in (str(value) if not isinstance(value, Open) else value, "\n")
-        ]
-    )
+    return joined([each for value in known for each in (value, "\n")])
 
 
 @unfolds("unset")
@@ -252,8 +235,8 @@ def _ssh(walker: Walker, call: Call) -> str:
     words, _ = inner_of(Prefix(VALUED["ssh"]), call.argv[1:])
     if len(words) > 1:
         text = joined([each for word in words[1:] for each in (word, " ")])
-    elif call.given is not None and words and not isinstance(call.given, Open):
-        text = call.given
+    elif words and call.known is not None:
+        text = call.known
     else:
         return walker.unknown(call)
     _text(walker, call, f"ssh {words[0]}", text, ())
@@ -288,24 +271,19 @@ def _option_c(walker: Walker, call: Call) -> str | None:
     if name == "flock":
         inner, _ = inner_of(Prefix(frozenset({"-w", "-E", "--timeout"}), 1), args)
         walker.emit(call)
-        follow = msgspec.structs.replace(call, argv=inner)
-        return walker.under("flock", lambda: walker.run(follow)) if inner else ""
-    if name in ("su", "runuser") and call.given is not None and not isinstance(call.given, Open):
+        return walker.start("flock", call, inner) if inner else ""
+    if name in ("su", "runuser") and call.known is not None:
         walker.emit(call)
-        return walker.under(
-            name, lambda: walker.text(call.given if call.given is not None else ""), True
-        )
+        return walker.under(name, partial(walker.text, call.known), True)
     return None
 
 
 @unfolds("at", "batch")
 def _at(walker: Walker, call: Call) -> str:
     walker.emit(call)
-    if call.given is not None and not isinstance(call.given, Open):
-        return walker.under(
-            call.argv[0], lambda: walker.text(call.given if call.given is not None else "")
-        )
-    return ""
+    if call.known is None:
+        return ""
+    return walker.under(call.argv[0], partial(walker.text, call.known))
 
 
 @unfolds("crontab")
@@ -323,17 +301,7 @@ def _crontab(walker: Walker, call: Call) -> str | None:
     return walker.unknown(call)
 
 
-RUNS: Final = Prefix(
-    listed(
-        "-e --env -u --user -w --workdir -v --volume --name --network --net -p --publish "
-        "--entrypoint -h --hostname --mount -l --label --env-file --memory -m --cpus --gpus "
-        "--platform --add-host --restart --device -n --namespace -c --container --context "
-        "--kubeconfig --cap-add --cap-drop --security-opt --ulimit --pid --ipc --shm-size "
-        "--runtime --dns --volumes-from --index --log-driver --log-opt --tmpfs --userns --cidfile "
-        "--link --group-add"
-    ),
-    1,
-)
+RUNS: Final = Prefix(WORDS["options of containers that have a value"], 1)
 
 
 @unfolds(
@@ -352,9 +320,7 @@ def _container(walker: Walker, call: Call) -> str | None:
     inner = rest[dashes + 1 :] if dashes >= 0 else inner_of(RUNS, rest)[0]
     if not inner:
         return walker.unknown(call)
-    follow = msgspec.structs.replace(call, argv=inner, opens=())
-    via = f"{call.argv[0]} {args[verb]}"
     cwd, walker.cwd = walker.cwd, "container:"
-    printed = walker.under(via, lambda: walker.run(follow))
+    printed = walker.start(f"{call.argv[0]} {args[verb]}", call, inner, opens=())
     walker.cwd = cwd
     return printed

@@ -17,18 +17,7 @@ STEERING: Final = WORDS["programs that steer a shell"]
 """Words of the shell that give names another meaning, set variables by name, end a text or have
 something run later."""
 
-VARIABLES: Final = names(
-    in_order(
-        "PATH FPATH CDPATH LD_* DYLD_* BASH_* ENV ZDOTDIR SHELL* BASHOPTS IFS PS4 PROMPT_COMMAND "
-        "FUNCTIONS ALIASES COMMANDS COMSPEC HOME USERPROFILE XDG_* *ADDOPTS *OPT *OPTS *OPTIONS "
-        "*FLAGS *_ARGS *_WRAPPER* *_RUNNER *SKIP* PYTHON* PYTEST* VIRTUAL_ENV CONDA* TOX* NOX* "
-        "COVERAGE* UV_* POETRY_* PIP* PDM_* HATCH_* RYE_* MAKE* GNUMAKE* MAVEN* MVN* M2* JAVA* "
-        "_JAVA* JDK* GRADLE* ORG_GRADLE* NODE* NPM* YARN* PNPM* BUN* DENO* JEST* VITEST* MOCHA* "
-        "COREPACK* TS_NODE* BABEL* CARGO* RUST* NEXTEST* GO* BAZEL* TEST_TMPDIR PERL* PROVE* "
-        "HARNESS* RUBY* BUNDLE* GEM* RSPEC* RAKE* PHP* COMPOSER* DOTNET* MSBUILD* VSTEST* CTEST* "
-        "CMAKE* MIX_* ERL* ELIXIR* SWIFT* STESTR*"
-    )
-)  # fmt: skip
+VARIABLES: Final = names(sorted(WORDS["variables that steer programs"]))
 """Variables that say where programs are found, what is run before them, or which options they have
 besides; those of runners by how their names begin."""
 HARMLESS: Final = WORDS["harmless variables"]
@@ -51,15 +40,7 @@ SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where environments are nobody's."""
 SET: Final = listed("-e -u -eu -ue -o -eo -uo -euo -ueo +o pipefail errexit nounset")
 """What `set` may be given so that the rest of a text runs as it stands."""
-CONFIGURING: Final = names(
-    in_order(
-        "package.json makefile gnumakefile justfile taskfile.y*ml pytest.ini tox.ini setup.cfg "
-        "pyproject.toml conftest.py noxfile.py tasks.py sitecustomize.py usercustomize.py "
-        "cargo.toml config.toml go.mod pom.xml build.gradle* build.sbt rakefile composer.json "
-        "phpunit.xml* *.config.js *.config.ts *.config.mjs *.config.cjs *rc *rc.js* *rc.y*ml "
-        "*ruff.toml mypy.ini .flake8 .pylintrc .env"
-    )
-)  # fmt: skip
+CONFIGURING: Final = names(sorted(WORDS["files that configure runners"]))
 """Files that say what a runner of tests or a linter runs."""
 
 

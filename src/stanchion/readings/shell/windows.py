@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from itertools import pairwise
+from collections.abc import Iterable, Iterator
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -11,6 +11,7 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.programs.powershell import Step, looks_like_powershell, powershell
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.known import WORDS
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -22,9 +23,7 @@ SENDS: Final = listed("invoke-restmethod invoke-webrequest irm iwr")
 SENT: Final = listed("-infile -body -form put post")
 INTO: Final = listed("-outfile -o")
 """What says that something is sent."""
-STARTS: Final = listed(
-    "start-process saps start & invoke-item ii invoke-command icm new-scheduledtaskaction"
-)
+STARTS: Final = WORDS["cmdlets that start a program"]
 MARK: Final = frozenset({"cmdlet"})
 """The mark of commands that were read as PowerShell."""
 
@@ -41,20 +40,20 @@ def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False)
     """Keep the commands of a text as PowerShell reads it, where it looks like that."""
     if not surely and not looks_like_powershell(text):
         return
-    where = (*keeping.via, via) if via else keeping.via
+    where = (*keeping.via, *filter(None, [via]))
     steps = powershell(text)
-    inner = [word for step in _of(steps, STARTS) for word in step.argv[1:] if " " in word]
-    steps += tuple([each for word in inner[:8] for each in powershell(word)])
+    inner = [word for word in _words(steps, STARTS) if " " in word]
+    steps += tuple(chain.from_iterable(map(powershell, inner[:8])))
     made = [_command(step, where) for step in steps]
     read = [each for one in made for each in one.origin if each.startswith("<")]
-    read += [f"<{slashed(word)}" for step in _of(steps, PACKS) for word in step.argv[1:3]]
+    read += [f"<{slashed(word)}" for word in _words(steps, PACKS, 3)]
     carries = tuple(dict.fromkeys(read))
     fetched = {
         after for step in steps for flag, after in pairwise(step.argv) if flag.lower() in INTO
     }
     for command in made:
-        runs = command.argv[1:2] if command.name in STARTS else command.argv[:1]
-        if command.name in SENDS and SENT.intersection([word.lower() for word in command.argv]):
+        runs = command.argv[command.name in STARTS :][:1]
+        if command.name in SENDS and SENT.intersection(map(str.lower, command.argv)):
             command = msgspec.structs.replace(command, carries=carries)
         elif fetched.intersection(runs):
             command = msgspec.structs.replace(command, marks=MARK | {"fetched"})
@@ -62,8 +61,10 @@ def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False)
     keeping.passed += _calls(text.lower(), where)
 
 
-def _of(steps: tuple[Step, ...], programs: frozenset[str]) -> list[Step]:
-    return [step for step in steps if step.argv[0].lower() in programs]
+def _words(steps: Iterable[Step], programs: frozenset[str], most: int | None = None) -> list[str]:
+    """The words that steps of these programs are given."""
+    named = [step for step in steps if step.argv[0].lower() in programs]
+    return [word for step in named for word in step.argv[1:most]]
 
 
 def _calls(low: str, where: tuple[str, ...]) -> Iterator[Command]:

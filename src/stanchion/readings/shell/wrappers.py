@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
-
-import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
-from stanchion.readings.shell.known import OwnWords, by_name
+from stanchion.readings.shell.known import WORDS, OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
@@ -21,17 +20,18 @@ if TYPE_CHECKING:
 
 class Prefix(NamedTuple):
     """How a wrapper's own words are told from the command's: options with a value, leading
-    operands."""
+    operands, and options that stand alone where that is asked."""
 
     valued: frozenset[str] = frozenset()
     skip: int = 0
     settings: bool = False
     privileged: bool = False
+    alone: frozenset[str] = frozenset()
 
 
 def prefix_of(own: OwnWords) -> Prefix:
     """What the table says of it."""
-    return Prefix(listed(own.values), own.skip, own.settings, own.privileged)
+    return Prefix(listed(own.values), own.skip, own.settings, own.privileged, listed(own.alone))
 
 
 PREFIXES: Final = by_name("passes", prefix_of)
@@ -94,8 +94,8 @@ def _prefixed(walker: Walker, call: Call) -> str | None:
         return None if name in ("env", "time") else walker.unknown(call)
     if name == "sudo" and set(args[: len(args) - len(inner)]) & {"-e", "--edit", "-l", "-v", "-k"}:
         return walker.unknown(call)
-    follow = msgspec.structs.replace(call, argv=inner, settings=(*call.settings, *settings))
-    return walker.under(name, lambda: walker.run(follow), prefix.privileged)
+    settings = (*call.settings, *settings)
+    return walker.start(name, call, inner, prefix.privileged, settings=settings)
 
 
 def _split_string(args: tuple[str, ...]) -> str | None:
@@ -109,9 +109,7 @@ def _split_string(args: tuple[str, ...]) -> str | None:
     return None
 
 
-XARGS: Final = listed(
-    "-I -i -n -P -L -l -d -a -E -s --max-args --max-procs --delimiter --arg-file --replace"
-)
+XARGS: Final = WORDS["options of xargs that have a value"]
 
 
 @unfolds("xargs", "gxargs")
@@ -124,22 +122,17 @@ def _xargs(walker: Walker, call: Call) -> str:
     words: list[str] = []
     if given is not None:
         words = [_unknown(given)] if isinstance(given, Open) else _unquoted(given)
-    mark = next(
-        (own[at + 1] for at, word in enumerate(own[:-1]) if word in ("-I", "--replace")), ""
-    )
-    if not mark and any(word.startswith("-I") and len(word) > 2 for word in own):
-        mark = next(word[2:] for word in own if word.startswith("-I"))
+    mark = next((after for word, after in pairwise(own) if word in ("-I", "--replace")), "")
+    mark = mark or next((word[2:] for word in own if word.startswith("-I") and len(word) > 2), "")
     if not inner:
         inner = ("echo",)
     if not mark:
-        follow = msgspec.structs.replace(call, argv=(*inner, *words), given=None, opens=())
-        return walker.under("xargs", lambda: walker.run(follow))
+        return walker.start("xargs", call, (*inner, *words), given=None, opens=())
     printed: list[str] = []
-    lines = given.splitlines() if given is not None and not isinstance(given, Open) else words
+    lines = words if call.known is None else call.known.splitlines()
     for line in lines[:256]:
         argv = tuple([_put(word, mark, line) for word in inner])
-        follow = msgspec.structs.replace(call, argv=argv, given=None, opens=())
-        printed.append(walker.under("xargs", partial(walker.run, follow)))
+        printed.append(walker.start("xargs", call, argv, given=None, opens=()))
     return joined(printed) if printed else ""
 
 
@@ -229,9 +222,8 @@ def _find(walker: Walker, call: Call) -> str:
                 made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**", names)
                 filled = tuple([_put(word, "{}", made) for word in inner])
                 if filled and filled[0] != made:
-                    follow = msgspec.structs.replace(call, argv=filled, opens=())
                     before, walker.embedded = walker.embedded, EMBEDDED
-                    walker.under("find -exec", partial(walker.run, follow))
+                    walker.start("find -exec", call, filled, opens=())
                     walker.embedded = before
             at = end
         at += 1
@@ -248,5 +240,4 @@ LOADERS: Final = (
 def _loader(walker: Walker, call: Call) -> str:
     inner, _ = inner_of(Prefix(listed("--preload --library-path --argv0 --audit")), call.argv[1:])
     walker.emit(call)
-    follow = msgspec.structs.replace(call, argv=inner)
-    return walker.under("loader", lambda: walker.run(follow)) if inner else ""
+    return walker.start("loader", call, inner) if inner else ""

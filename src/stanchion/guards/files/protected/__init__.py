@@ -9,7 +9,7 @@ from typing import Final, Literal, NamedTuple
 from stanchion.guards._protected import EVERY, Held, Protected, Use
 from stanchion.guards.files.protected import agents, credentials, environment, keys, startup, system
 from stanchion.guards.files.protected.credentials import PERSONAL, keeps_for_its_user
-from stanchion.guards.files.protected.names import is_sample, words_of
+from stanchion.guards.files.protected.names import words_of
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
@@ -70,13 +70,12 @@ class Index:
         if ruled is not None and not ruled.asks:
             return ruled
         seat = seat_of(place)
-        loose = not seat.sure or seat.area in ("near", "plain", "temporary")
-        sample = loose and is_sample(seat.rest if seat.sure and seat.rest else seat.all)
-        said = [family.held(seat, use) for family in (SHOWN_FREELY if sample else FAMILIES)]
+        families = SHOWN_FREELY if seat.is_sample else FAMILIES
+        said = [family.held(seat, use) for family in families]
         found = [one for one in (*said, ruled) if one is not None]
         if not found and use == "read" and place.up and not place.root:
             return self.find(Place("~", place.parts), use)  # above the folder may be a home
-        return min(found, key=lambda one: one.asks) if found else None
+        return min(found, key=lambda one: one.asks, default=None)
 
     def _ruled(self, place: Place, use: Use) -> Held | None:
         """Why a rule says that a place may not be used so; the place is one to which upper and

@@ -7,9 +7,9 @@ from typing import Final
 
 from stanchion.guards._own import POLICY, STATE
 from stanchion.guards._protected import Held, Use
-from stanchion.guards.files.protected.names import WORDS, ending, words_of
+from stanchion.guards.files.protected.names import WORDS, ending, words_in, words_of
 from stanchion.guards.files.protected.seat import Seat
-from stanchion.readings.word_lists import listed
+from stanchion.kernel.regex import regex
 
 RULES: Final = (POLICY, STATE)
 
@@ -17,11 +17,12 @@ AGENTS: Final = WORDS["agents"]
 """Agents and their hosts, by the folder or file that has their name behind a dot."""
 RULING: Final = WORDS["ruling"]
 """Words of what says to a host what its agent may do and what it runs."""
-RECORDS: Final = listed(
-    "transcript transcripts session sessions history rollout rollouts conversation conversations "
-    "log logs"
-)
+RECORDS: Final = WORDS["records of agents"]
 """Words of what tells afterwards what an agent did."""
+_HOSTS: Final = regex(
+    r"(?s)(?=.*(?<![a-z])mcp(?![a-z])).+\.(?:json|toml|ya?ml)\Z|claude_desktop_config\.json\Z"
+)
+"""Files that tell a host which servers an agent has."""
 HELD: Final = Held("a setting of an agent's host", asks=True)
 RECORD: Final = Held("the record of what an agent did", asks=True)
 
@@ -32,9 +33,7 @@ def held(seat: Seat, use: Use) -> Held | None:
     if use == "read" or not seat.all:
         return None
     name = seat.all[-1]
-    if (
-        "mcp" in words_of(name) and ending(name) in ("json", "toml", "yaml", "yml")
-    ) or name == "claude_desktop_config.json":
+    if _HOSTS.match(name) is not None:
         return HELD
     at = next(
         (
@@ -46,7 +45,7 @@ def held(seat: Seat, use: Use) -> Held | None:
     )
     if at < 0:
         return None
-    words = {word for part in seat.all[at:] for word in words_of(part)}
+    words = words_in(seat.all[at:])
     if seat.sure and seat.is_home and (ending(name) == "jsonl" or not RECORDS.isdisjoint(words)):
         return RECORD
     return (

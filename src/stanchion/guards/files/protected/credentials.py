@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.guards._protected import Held, Protected, Use
@@ -11,9 +12,10 @@ from stanchion.guards.files.protected.names import (
     is_code,
     says_credential,
     says_credential_of_tool,
+    words_in,
     words_of,
 )
-from stanchion.guards.files.protected.seat import Seat
+from stanchion.guards.files.protected.seat import Area, Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import listed
 
@@ -41,9 +43,7 @@ OF_CODE: Final = WORDS["of code"]
 """Tools of which what is not called a credential is none."""
 SEEN: Final = WORDS["seen"]
 """Folders of a tool with what it fetched or made, none of it anybody's credential."""
-ASIDE: Final = listed(
-    "completion completions plugin plugins extensions bin log logs themes schemas locale docs"
-)
+ASIDE: Final = WORDS["aside"]
 """Folders with none even of a tool that signs in; its caches hold what it signed in with."""
 HISTORIES: Final = ("_history", "consolehost_history.txt", ".histfile", "lesshst")
 NAMED: Final = WORDS["named"]
@@ -55,9 +55,7 @@ TICKETS: Final = ("krb5cc_", "x509up_u")
 """How the names of tickets begin, which lie in folders for temporary files."""
 PROFILES: Final = listed("ovpn pcf nmconnection remmina rdg psk mobileconfig")
 """Endings of what signs in to a network or another computer."""
-PAPERS: Final = listed(
-    "txt rtf doc docx odt pages xls xlsx xlsm ods numbers csv tsv pdf one kdbx zip 7z"
-)
+PAPERS: Final = WORDS["papers"]
 """Endings of what people write for themselves."""
 USUAL: Final = listed("config config.json hosts.yml credentials.db rclone.conf")
 OPEN: Final = frozenset(
@@ -73,7 +71,7 @@ SETTINGS: Final = Held("what another program keeps for its user", asks=True)
 
 
 def held(seat: Seat, use: Use) -> Held | None:
-    """Credentials, by three questions: whose folder it is, what the file is called, and what is
+    """Credentials, by three questions: what the file is called, whose folder it is, and what is
     known of the tool."""
     name = seat.name if seat.inner else f".{seat.tool}"
     if name.endswith(HISTORIES) or (name == "history" and seat.tool and use == "read"):
@@ -84,17 +82,22 @@ def held(seat: Seat, use: Use) -> Held | None:
         return CLOUD
     if name[:1] == "." and says_credential(name):
         return TOOL
-    if seat.area == "cache":
-        return TOOL if seat.sure and len(seat.inner) == 2 and says_credential(name) else None
-    if seat.area in ("plain", "settings", "data") and seat.sure and ending(name) in PROFILES:
+    inside = BY_AREA.get(seat.area)
+    return None if inside is None else inside(seat, use, name)
+
+
+def _cached(seat: Seat, _use: Use, name: str) -> Held | None:
+    """What is in a cache."""
+    return TOOL if seat.sure and len(seat.inner) == 2 and says_credential(name) else None
+
+
+def _plainly(seat: Seat, _use: Use, name: str) -> Held | None:
+    """What is among a person's own things."""
+    if seat.sure and ending(name) in PROFILES:
         return TOOL
-    if seat.area == "plain":
-        if seat.inner[:1] in (("mail",), ("maildir",)):
-            return MAIL
-        return PERSON if says_credential(name) and _is_personal(seat.inner[:-1], name) else None
-    if not seat.is_home or seat.area in ("cache", "programs", "libraries"):
-        return None
-    return _of_tool(seat, use)
+    if seat.inner[:1] in (("mail",), ("maildir",)):
+        return MAIL
+    return PERSON if says_credential(name) and _is_personal(seat.inner[:-1], name) else None
 
 
 def _is_personal(folders: tuple[str, ...], name: str) -> bool:
@@ -105,25 +108,37 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
     return not PERSONAL.isdisjoint(words_of(folders[0])) and ending(name) in PAPERS
 
 
-def _of_tool(seat: Seat, use: Use) -> Held | None:
+def _signs_in_itself(seat: Seat) -> bool:
+    """Whether a file says itself that it signs in, where a project may have such a folder, too."""
+    named = says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
+    return bool(seat.inner) and named
+
+
+def _of_tool(seat: Seat, use: Use, hidden: str) -> Held | None:
     """What is in the folder of a tool."""
     tool, inner, name = seat.tool, seat.inner, seat.name
     if not seat.sure:
-        # A project may have such a folder too: there the file itself must say that it signs in.
-        said = inner and (says_credential(name) or (name in USUAL and _signs_in(seat)))
-        return TOOL if said and use != "write" else None
-    if (tool, inner[-1] if inner else "") in OPEN or name.endswith(".pub"):
+        return TOOL if use != "write" and _signs_in_itself(seat) else None
+    if ending(hidden) in PROFILES:
+        return TOOL
+    if (tool, *inner[-1:]) in OPEN or name.endswith(".pub"):
         return None
-    folders = {word for part in inner[:-1] for word in words_of(part)}
+    folders = words_in(inner[:-1])
     if _signs_in(seat):
         return TOOL if ASIDE.isdisjoint(folders) or "storage" in folders else None
-    if not SEEN.isdisjoint(folders) or is_code(name):
+    if is_code(name) or not SEEN.isdisjoint(folders):
         return None
     if any(map(says_credential_of_tool, inner)) if inner else says_credential(tool):
         return TOOL
-    if tool in REGISTRIES and name in REGISTRY_FILES:
-        return TOOL if use != "write" else None
-    kept = ending(name) in DATA or (not inner and seat.area == "settings")
+    return _kept(seat, use)
+
+
+def _kept(seat: Seat, use: Use) -> Held | None:
+    """What a tool keeps that does not sign in by itself: where its user does, or data that nobody
+    else knows."""
+    if use != "write" and seat.tool in REGISTRIES and seat.name in REGISTRY_FILES:
+        return TOOL
+    kept = ending(seat.name) in DATA or (not seat.inner and seat.area == "settings")
     return SETTINGS if use == "read" and kept and keeps_for_its_user(seat) else None
 
 
@@ -141,3 +156,11 @@ def _signs_in(seat: Seat) -> bool:
         if any(word.startswith(_LONG) for word in words):
             return True
     return False
+
+
+BY_AREA: Final[dict[Area, Callable[[Seat, Use, str], Held | None]]] = {
+    "cache": _cached,
+    "plain": _plainly,
+    "settings": _of_tool,
+    "data": _of_tool,
+}

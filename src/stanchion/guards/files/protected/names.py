@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -38,6 +39,11 @@ def words_of(name: str) -> list[str]:
     return _WORDS.findall(name)
 
 
+def words_in(parts: Iterable[str]) -> set[str]:
+    """The words of several names."""
+    return {word for part in parts for word in words_of(part)}
+
+
 def ending(name: str) -> str:
     """What stands behind the last dot of a name that does not begin with it."""
     head, dot, last = name.rpartition(".")
@@ -72,8 +78,3 @@ def is_key_file(name: str) -> bool:
     ):
         return not is_code(name) and not name.endswith((".pub", "_parser"))
     return ending(name) in KEY_FILES and CERTIFICATE.isdisjoint(words_of(name.rpartition(".")[0]))
-
-
-def is_sample(parts: tuple[str, ...]) -> bool:
-    """Whether a path is among what is made to be seen: fixtures, examples, templates."""
-    return any(not SAMPLE.isdisjoint(words_of(part)) for part in parts)

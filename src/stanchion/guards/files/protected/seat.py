@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final, Literal, NamedTuple
 
-from stanchion.guards.files.protected.names import WORDS
+from stanchion.guards.files.protected.names import SAMPLE, WORDS, words_of
 from stanchion.readings.paths.place import Place
 
 Area = Literal[
@@ -71,30 +71,37 @@ class Seat(NamedTuple):
         """Whether it is in somebody's home, beside what is plainly theirs."""
         return self.area not in ("system", "near", "temporary", "plain")
 
+    @property
+    def is_sample(self) -> bool:
+        """Whether it may be among what is made to be seen: fixtures, examples, templates."""
+        loose = not self.sure or self.area in ("near", "plain", "temporary")
+        parts = self.rest if self.sure and self.rest else self.all
+        return loose and any(not SAMPLE.isdisjoint(words_of(part)) for part in parts)
+
 
 def seat_of(place: Place) -> Seat:
     """Whose a place is; the place is one to which upper and lower case are one."""
     parts = place.parts
     if place.root[:1] == "~":
         return _in_home(parts, parts)
-    if place.root == "" or place.root == "$":
+    at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
+    if place.root in ("", "$"):
         # A path that climbs, or begins nobody knows where, may end in a home: a folder of a tool
         # tells.
-        at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
         if at >= 0:
             return _in_home(parts[at:], parts, sure=place.up > 0 and at == 0)
         return Seat("near", "", parts, parts)
     if place.root == "/":
         if not TEMPORARY.isdisjoint((parts[:1], parts[:2])):
             return Seat("temporary", "", parts, parts)
-        if len(parts) > 3 and parts[:2] == ("run", "user"):
-            return Seat("data", parts[3], parts[4:], parts, True, parts[3:])
-    homes = HOMES if place.root == "/" else HOMES_ON_DRIVES
+        match parts:
+            case ("run", "user", _, tool, *inner):
+                return Seat("data", tool, tuple(inner), parts, True, parts[3:])
+    homes = {"/": HOMES}.get(place.root, HOMES_ON_DRIVES)
     for size in (1, 2, 3):
         start = size + homes.get(parts[:size], len(parts))
         if start <= len(parts):
             return _in_home(parts[start:], parts)
-    at = next((at for at, part in enumerate(parts) if _is_tools(part)), -1)
     if at >= 0 and (at == 0 or not _is_system(place)):
         return _in_home(parts[at:], parts, sure=at == 0)
     return Seat("system" if _is_system(place) else "near", "", parts, parts)

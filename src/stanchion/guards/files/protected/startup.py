@@ -3,12 +3,13 @@ that others find."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from stanchion.guards._own import FIRST
 from stanchion.guards._protected import CHANGES, Held, Protected, Use
-from stanchion.guards.files.protected.names import WORDS, words_of
-from stanchion.guards.files.protected.seat import Seat
+from stanchion.guards.files.protected.names import WORDS, words_in, words_of
+from stanchion.guards.files.protected.seat import Area, Seat
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import in_order, listed
 
@@ -73,26 +74,17 @@ LIBRARY: Final = Held("what other programs load", asks=True)
 
 def held(seat: Seat, use: Use) -> Held | None:
     """What would run without being asked for, once it is written outside of the project."""
-    if use == "read" or not seat.sure:
+    inside = None if use == "read" or not seat.sure else BY_AREA.get(seat.area)
+    return None if inside is None else inside(seat, use)
+
+
+def _of_tool(seat: Seat, _use: Use) -> Held | None:
+    """What is in the folder of a tool."""
+    folders = (seat.tool, *seat.inner[:-1])
+    words = words_in(folders)
+    if not seat.tool or not FREE.isdisjoint(folders) or not CACHED.isdisjoint(words):
         return None
-    if seat.area == "programs":
-        return PROGRAM if seat.inner else None
-    if seat.area == "libraries":
-        return LIBRARY
-    if seat.area == "plain":
-        if seat.all[:2] in SHARED and seat.name.rpartition(".")[2] in RUNNABLE:
-            return PROGRAM
-        return _plainly(seat, use)
-    if seat.area not in ("settings", "data") or not seat.tool:
-        return None
-    words = {word for part in (seat.tool, *seat.inner[:-1]) for word in words_of(part)}
-    if not FREE.isdisjoint((seat.tool, *seat.inner[:-1])) or not CACHED.isdisjoint(words):
-        return None
-    if (
-        _STARTS.match(seat.name)
-        or not RUNS.isdisjoint(words)
-        or seat.name.rpartition(".")[2] in SCRIPTS
-    ):
+    if _STARTS.match(seat.name) or not RUNS.isdisjoint(words) or _ending(seat) in SCRIPTS:
         return START
     return SETTINGS if CACHED.isdisjoint(words_of(seat.name)) else None
 
@@ -101,6 +93,8 @@ def _plainly(seat: Seat, use: Use) -> Held | None:
     """What is among a person's own things: above their projects, or where an application looks when
     it begins."""
     folders = seat.inner[:-1]
+    if seat.all[:2] in SHARED and _ending(seat) in RUNNABLE:
+        return PROGRAM
     if use == "delete" and seat.inner and "." not in seat.name[1:] and GATHERS.issuperset(folders):
         return PROJECT
     if seat.name in FOUND_ABOVE and GATHERS.issuperset(folders):
@@ -109,7 +103,18 @@ def _plainly(seat: Seat, use: Use) -> Held | None:
         return START
     if folders[:1] != ("documents",) or not 2 <= len(folders) <= DEEPEST or folders[1] in GATHERS:
         return None
-    words = {word for part in folders[1:] for word in words_of(part)}
-    if _OF_APPLICATION.match(seat.name) and not SCRIPTED.isdisjoint(words):
-        return START
-    return None
+    scripted = _OF_APPLICATION.match(seat.name) and not SCRIPTED.isdisjoint(words_in(folders[1:]))
+    return START if scripted else None
+
+
+def _ending(seat: Seat) -> str:
+    return seat.name.rpartition(".")[2]
+
+
+BY_AREA: Final[dict[Area, Callable[[Seat, Use], Held | None]]] = {
+    "programs": lambda seat, _: PROGRAM if seat.inner else None,
+    "libraries": lambda *_: LIBRARY,
+    "plain": _plainly,
+    "settings": _of_tool,
+    "data": _of_tool,
+}

@@ -175,11 +175,6 @@ _SENT: Final = regex(
 """All variables, put into what is kept for others or sent to them."""
 
 
-def is_workflow(path: str) -> bool:
-    """Whether a file says what runs for a project; the path is in small letters, with slashes."""
-    return _CI.search(path) is not None
-
-
 def harm_in_workflow(text: str) -> str:
     """`strangers` where a workflow runs what anybody may send, `leak` where it shows secrets
     changed so that nobody hides them any more, or nothing."""
@@ -276,11 +271,6 @@ _SPAN: Final = regex(r"```\w*\n(.*?)```|`([^`\n]{6,})`", re.DOTALL)
 MOST: Final = 50
 
 
-def is_for_agents(path: str) -> bool:
-    """Whether later agents follow what is in a file; the path is in small letters, with slashes."""
-    return _FOR_AGENTS.search(path) is not None
-
-
 def conceals(text: str) -> bool:
     """Whether a text asks an agent to do something and to keep it from people."""
     return _CONCEALS.search(text) is not None and _DOES.search(text) is not None
@@ -327,11 +317,11 @@ def harm_by_words(
     """What a text would do by what it says, or nothing; `holds` says of a path that it leads to
     something protected, `shell` what a script of that name would do."""
     name, text = path.replace("\\", "/").lower(), text[:LONGEST]
-    if is_workflow(name):
+    if _CI.search(name) is not None:
         said = harm_in_workflow(text)
         if said:
             return said
-    if is_for_agents(name):
+    if _FOR_AGENTS.search(name) is not None:
         if conceals(text):
             return "conceals"
         told = commands(text)

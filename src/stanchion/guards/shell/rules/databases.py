@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
@@ -55,34 +54,25 @@ def _texts(command: Command) -> tuple[str, ...]:
     return (*command.argv[1:], "" if given is None or isinstance(given, Open) else given)
 
 
-@asked
-def statement(command: Command, _roots: Roots) -> bool:
-    return any(map(destroys, _texts(command)))
-
-
-@asked
-def typed(command: Command, _roots: Roots) -> bool:
-    return len(command.argv) > 2 and destroys(" ".join(command.argv))
-
-
-@asked
-def accepts_loss(command: Command, _roots: Roots) -> bool:
-    """Whether an option says that data may go: `--accept-data-loss`, `--force-reset`,
-    `--delete-data`."""
-    return any(_LOSES.fullmatch(flag) is not None for flag in command.flags)
-
-
-@asked
-def graph(command: Command, _roots: Roots) -> bool:
-    """Whether a statement deletes every node or edge of a graph."""
-    return any(
-        _EVERY_NODE.search(text) is not None and " where " not in text.lower()
-        for text in _texts(command)
-    )
-
-
 _LOSES: Final = regex(
     r"--(?:accept|allow|force|confirm)-(?:data-?loss|(?:db-|database-)?reset)"
     r"|--(?:delete|drop|destroy|erase|purge|wipe|remove)-(?:all-)?(?:data|database|db)"
 )
 _EVERY_NODE: Final = regex(r"(?i)\bmatch\s*\(\s*\w*\s*\)[^;]*?\bdelete\b")
+
+
+CHECKS.update(
+    {
+        "statement": lambda command, _: any(map(destroys, _texts(command))),
+        "typed": lambda command, _: len(command.argv) > 2 and destroys(" ".join(command.argv)),
+        # Whether an option says that data may go: `--accept-data-loss`, `--force-reset`.
+        "accepts_loss": lambda command, _: any(
+            _LOSES.fullmatch(flag) is not None for flag in command.flags
+        ),
+        # Whether a statement deletes every node or edge of a graph.
+        "graph": lambda command, _: any(
+            _EVERY_NODE.search(text) is not None and " where " not in text.lower()
+            for text in _texts(command)
+        ),
+    }
+)

@@ -6,12 +6,11 @@ from itertools import pairwise
 from typing import Final
 
 from stanchion.guards.shell.made import NOT
-from stanchion.guards.shell.places import DISKS, Roots, place_of
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.places import DISKS, WORDS, Roots, place_of
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command, find_deletes, find_roots
 from stanchion.readings.shell.partly_known import origin_of
-from stanchion.readings.word_lists import listed
 
 ACCOUNTS: Final = ("/etc/passwd", "/etc/shadow", "/etc/hosts", "/etc/fstab", "/etc/sudoers")
 PROGRAMS: Final = ("/boot/", "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/", "/lib/")
@@ -61,21 +60,11 @@ def finds_shared(command: Command, roots: Roots) -> bool:
 
 
 @asked
-def deletes_listed(command: Command, _roots: Roots) -> bool:
-    return bool(command.flags & RECURSIVE) and (not command.operands or "$(…)" in command.operands)
-
-
-@asked
 def deletes_found(command: Command, roots: Roots) -> bool:
     """Whether what is deleted was listed in a folder of the system or a home."""
     words = (*command.operands, command.given) if "cmdlet" in command.marks else command.operands
     listed = [each[1:] for word in words for each in origin_of(word) if each.startswith("<")]
     return bool(_places(command, roots, listed) & {"root", "home", "core", "system"})
-
-
-@asked
-def found_recursively(command: Command, _roots: Roots) -> bool:
-    return bool(command.flags & RECURSIVE) and "find -exec" in command.via
 
 
 @asked
@@ -132,13 +121,6 @@ def onto_disk(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def opens_disk(command: Command, roots: Roots) -> bool:
-    return any(
-        place_of(path, command.cwd, roots) == "disk" for op, path in command.opens if ">" in op
-    )
-
-
-@asked
 def opens_core(command: Command, roots: Roots) -> bool:
     return any(
         not path.startswith("/dev/")
@@ -170,31 +152,30 @@ def mirrors(command: Command, roots: Roots) -> bool:
     )
 
 
-@asked
-def is_image(command: Command, _roots: Roots) -> bool:
-    return any(word.startswith(("/dev/", "\\\\.\\")) for word in command.operands)
-
-
-NARROWS: Final = listed(
-    "-name -iname -path -regex -empty -newer -mtime -mmin -size -user -atime -ctime"
-)
+NARROWS: Final = WORDS["what a search asks for besides where something is"]
 """What a search asks for besides where something is."""
-
-
-@asked
-def replaces_program(command: Command, _roots: Roots) -> bool:
-    return any(path.startswith(PROGRAMS) for path in command.writes)
-
-
-@asked
-def empties_home(command: Command, roots: Roots) -> bool:
-    return any(
-        path.endswith("*") and place_of(path, command.cwd, roots) in LOST
-        for path in command.emptied
-    )
 
 
 @asked
 def whole_drive(command: Command, roots: Roots) -> bool:
     paths = [path.replace("\\", "/").rstrip("*.").rstrip("/") for path in command.operands]
     return any(path[1:2] == ":" and path.count("/") < 2 for path in paths)
+
+
+CHECKS.update(
+    {
+        "deletes_listed": lambda command, _: (
+            bool(command.flags & RECURSIVE) and (not command.operands or "$(…)" in command.operands)
+        ),
+        "found_recursively": lambda command, _: (
+            bool(command.flags & RECURSIVE) and "find -exec" in command.via
+        ),
+        "opens_disk": lambda command, roots: any(
+            place_of(path, command.cwd, roots) == "disk" for op, path in command.opens if ">" in op
+        ),
+        "empties_home": lambda command, roots: any(
+            path.endswith("*") and place_of(path, command.cwd, roots) in LOST
+            for path in command.emptied
+        ),
+    }
+)

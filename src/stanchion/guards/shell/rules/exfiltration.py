@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.shell.places import Roots, is_secret, plain
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import HOSTS, Command, is_remote
 from stanchion.readings.shell.data import DATA, SHELLS
@@ -47,9 +47,9 @@ def sends_secret(command: Command, _roots: Roots) -> bool:
         return False
     if command.name in ("ssh", "scp", "sftp", "rsync"):
         keys = {value for flag, value in command.sorted.values if flag in ("-i", "-F", "-e")}
-        return any(is_secret(path) and path not in keys for path in _sent(command)) and _is_far(
-            command
-        )
+        # A copy that comes from another host brings nothing out.
+        far = command.name == "ssh" or any(map(is_remote, command.operands[-1:]))
+        return far and any(is_secret(path) and path not in keys for path in _sent(command))
     return any(is_secret(path) for path in (*_sent(command), *_uploaded(command))) or _in_words(
         command
     )
@@ -70,11 +70,6 @@ def _uploaded(command: Command) -> list[str]:
     return [plain(word, command.cwd) for word in paths]
 
 
-def _is_far(command: Command) -> bool:
-    """Whether a copy goes to another host; one that comes from there brings nothing out."""
-    return command.name == "ssh" or any(is_remote(word) for word in command.operands[-1:])
-
-
 @asked
 def serves_home(command: Command, _roots: Roots) -> bool:
     """Whether a folder with secrets is served to everybody who asks."""
@@ -92,11 +87,6 @@ def serves_home(command: Command, _roots: Roots) -> bool:
         folder in ("~", "/", "/root", "/home", "/Users", "/etc") or is_secret(folder)
         for folder in folders
     )
-
-
-@asked
-def builds_from(command: Command, _roots: Roots) -> bool:
-    return any(is_secret(plain(word, command.cwd)) for word in command.operands[-1:])
 
 
 def _in_words(command: Command) -> bool:
@@ -172,14 +162,6 @@ VAULTS: Final = named("vault")
 
 
 @asked
-def reads_key(command: Command, _roots: Roots) -> bool:
-    return any(
-        plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
-        for path in command.reads
-    )
-
-
-@asked
 def is_shown(command: Command, _roots: Roots) -> bool:
     """Whether what a command prints is seen, and no program, variable or file takes it."""
     return not command.taken and not any(
@@ -194,3 +176,16 @@ def repeats_secret(command: Command, roots: Roots) -> bool:
     origins = [set(origin_of(text)) for text in texts if isinstance(text, Open)]
     told = any(SOURCE in origin and not VAULTS.isdisjoint(origin) for origin in origins)
     return told and is_shown(command, roots)
+
+
+CHECKS.update(
+    {
+        "builds_from": lambda command, _: any(
+            is_secret(plain(word, command.cwd)) for word in command.operands[-1:]
+        ),
+        "reads_key": lambda command, _: any(
+            plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
+            for path in command.reads
+        ),
+    }
+)

@@ -11,7 +11,7 @@ from typing import Final
 from stanchion.guards._own import FIRST, POLICY, STATE, usually
 from stanchion.guards._protected import Protected
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.readings.shell.command import DELETERS, Command
 from stanchion.readings.shell.paths import used_by
 from stanchion.readings.word_lists import listed
@@ -73,16 +73,10 @@ def _touches(command: Command, roots: Roots, kept: Protected) -> bool:
     return False
 
 
-@asked
-def touches_state(command: Command, roots: Roots) -> bool:
-    return _touches(command, roots, STATE)
-
-
-@asked
-def touches_policy(command: Command, roots: Roots) -> bool:
-    return _touches(command, roots, POLICY)
-
-
-@asked
-def touches_first(command: Command, roots: Roots) -> bool:
-    return _touches(command, roots, FIRST)
+CHECKS.update(
+    {
+        "touches_state": lambda command, roots: _touches(command, roots, STATE),
+        "touches_policy": lambda command, roots: _touches(command, roots, POLICY),
+        "touches_first": lambda command, roots: _touches(command, roots, FIRST),
+    }
+)

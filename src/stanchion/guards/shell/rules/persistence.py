@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from stanchion.guards.shell.places import Roots, plain
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.places import WORDS, Roots, plain
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
-OWN: Final = listed(
-    "~/.bashrc ~/.bash_profile ~/.bash_login ~/.profile ~/.zshrc ~/.zprofile ~/.zshenv "
-    "~/.config/fish/config.fish"
-)
+OWN: Final = WORDS["start files of the user alone"]
 """Start files of the user alone."""
 
 Lines = Literal["sets", "asks", "other"]
@@ -36,10 +33,7 @@ _MORE: Final = r"(?:\s+-{0,2}[\w.=/-]*)*"
 _ASKS: Final = regex(
     rf"""eval\s+"?\$\(([A-Za-z][\w.-]*){_MORE}\)"?|(?:source|\.)\s+<\(([A-Za-z][\w.-]*){_MORE}\)"""
 )
-_ANYTHING: Final = listed(
-    "curl wget nc ncat sh bash dash zsh ksh python python3 perl ruby node php base64 xxd openssl "
-    "ssh cat echo printf env xargs"
-)
+_ANYTHING: Final = WORDS["programs that print whatever somebody else wrote"]
 """Programs that print whatever somebody else wrote."""
 
 
@@ -100,18 +94,8 @@ def _text(command: Command) -> str | None:
     return None
 
 
-STARTS: Final = (
-    "~/.bashrc", "~/.bash_profile", "~/.profile", "~/.zshrc", "~/.zprofile", "~/.zshenv",
-    "~/.bash_login", "~/.xinitrc", "/etc/profile", "/etc/bash.bashrc", "/etc/rc.local",
-    "/etc/crontab", "~/.config/fish/config.fish", "~/.bash_logout", "~/.ssh/rc", "~/.ssh/config",
-    "/etc/environment", "/etc/ld.so.preload", "/etc/inittab", "~/.xprofile",
-)  # fmt: skip
-FOLDERS: Final = (
-    "/etc/cron", "/var/spool/cron", "/etc/systemd/system", "/usr/lib/systemd/system",
-    "/lib/systemd/system", "/etc/init.d", "~/.config/systemd", "~/.config/autostart",
-    "/Library/LaunchDaemons", "/Library/LaunchAgents", "~/Library/LaunchAgents", "/etc/profile.d",
-    "/etc/xdg/autostart", "/etc/udev/rules.d", "/etc/update-motd.d",
-)  # fmt: skip
+STARTS: Final = WORDS["files that run at every start"]
+FOLDERS: Final = tuple(sorted(WORDS["folders whose files run at every start"]))
 
 
 def _added(command: Command) -> str:
@@ -145,21 +129,6 @@ def loaded(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def starts(command: Command, _roots: Roots) -> bool:
-    return _added(command) == "other"
-
-
-@asked
-def starts_own(command: Command, _roots: Roots) -> bool:
-    return _added(command) == "asks"
-
-
-@asked
-def sets_path(command: Command, _roots: Roots) -> bool:
-    return _added(command) == "sets"
-
-
-@asked
 def hooks_of_project(command: Command, _roots: Roots) -> bool:
     """Whether the hooks are in a folder of the project, where everybody sees them."""
     folder = command.operands[2] if len(command.operands) == 3 else ""
@@ -169,11 +138,6 @@ def hooks_of_project(command: Command, _roots: Roots) -> bool:
         and ".." not in folder.split("/")
         and not isinstance(folder, Open)
     )
-
-
-@asked
-def hooks_elsewhere(command: Command, roots: Roots) -> bool:
-    return not hooks_of_project(command, roots)
 
 
 def _in_home(path: str) -> str:
@@ -192,11 +156,6 @@ def _is_start(path: str) -> bool:
 
 
 @asked
-def lets_in_again(command: Command, _roots: Roots) -> bool:
-    return any("authorized_keys" in path for path in command.targets)
-
-
-@asked
 def names_program(command: Command, _roots: Roots) -> bool:
     """Whether a setting names a program that is none of the system's: by its path, or as a text."""
     value = command.operands[-1]
@@ -204,11 +163,6 @@ def names_program(command: Command, _roots: Roots) -> bool:
         value.startswith(("/tmp", "/dev/shm", "/var/tmp", "./", "!", "sh ", "bash "))
         or "|" in value
     )
-
-
-@asked
-def hooks(command: Command, _roots: Roots) -> bool:
-    return any(".git/hooks/" in path and not path.endswith(".sample") for path in command.targets)
 
 
 @asked
@@ -220,3 +174,16 @@ def replaces_table(command: Command, _roots: Roots) -> bool:
         [each for each in command.origin if not each.startswith("<")]
     )
     return not kept and (bool(command.operands) or command.given is not None)
+
+
+CHECKS.update(
+    {
+        "starts": lambda command, _: _added(command) == "other",
+        "starts_own": lambda command, _: _added(command) == "asks",
+        "sets_path": lambda command, _: _added(command) == "sets",
+        "hooks_elsewhere": lambda command, roots: not hooks_of_project(command, roots),
+        "hooks": lambda command, _: any(
+            ".git/hooks/" in path and not path.endswith(".sample") for path in command.targets
+        ),
+    }
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.shell.places import Roots, is_secret, place_of
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 
@@ -19,16 +19,6 @@ AS_HOST: Final = (
     "source=/,", "security.privileged=true",
 )  # fmt: skip
 """How a container is asked for that has the rights of its host."""
-KERNEL_RUNS: Final = (
-    "/kernel/core_pattern", "/release_agent", "/kernel/modprobe", "/uevent_helper",
-    "/kernel/hotplug", "/binfmt_misc/register", "/notify_on_release",
-)  # fmt: skip
-"""Files in which the kernel is told what to run."""
-
-
-@asked
-def wide(command: Command, _roots: Roots) -> bool:
-    return any(map(_WIDE.fullmatch, command.operands[:1]))
 
 
 @asked
@@ -81,23 +71,10 @@ def gives_admin(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def kernel_runs(command: Command, _roots: Roots) -> bool:
-    """Whether a file is written that tells the kernel which program to run."""
-    return any(path.endswith(KERNEL_RUNS) for path in command.targets)
-
-
-@asked
 def as_host(command: Command, _roots: Roots) -> bool:
     text = "".join(command.line.lower().split())
     return any(mark in text for mark in AS_HOST) or any(
         word in ("src=/", "source=/") for word in command.argv
-    )
-
-
-@asked
-def past_rights(command: Command, _roots: Roots) -> bool:
-    return "/dev/" in command.line and (
-        command.given is not None or bool(command.flags & {"-R", "-f"})
     )
 
 
@@ -133,19 +110,6 @@ def lets_everybody(command: Command, _roots: Roots) -> bool:
     return writes and any(_TRUSTS.search(text) for text in texts)
 
 
-@asked
-def sudoers(command: Command, _roots: Roots) -> bool:
-    return any(
-        "sudoers" in path
-        or path in ("/etc/passwd", "/etc/shadow", "/etc/group", "/etc/ssh/sshd_config")
-        or path.startswith(
-            ("/etc/pam.d/", "/etc/security/", "/etc/polkit-1/", "/etc/ssh/sshd_config.d/")
-        )
-        or path.endswith(("/pg_hba.conf", "/doas.conf"))
-        for path in command.targets
-    )
-
-
 _EVERYWHERE: Final = regex(r"(?:^|[=:/@\s])(?:0\.0\.0\.0|\[::\]|\*)(?::\d+)?$|bind_ip_all$")
 _NO_PASSWORD: Final = regex(
     r"(?i)--?[\w.-]*(?:token|password|passwd|auth|credential)[\w.-]*(?:=(?:none|off|false|no|"
@@ -156,3 +120,14 @@ _NO_PASSWORD: Final = regex(
 """Options by which a server asks nobody who he is: those of passwords with nothing, and those that
 say so."""
 _TRUSTS: Final = regex(r"\bhost\w*\s+\S+\s+\S+\s+(?:0\.0\.0\.0/0|::0?/0)\s+trust\b")
+
+
+CHECKS.update(
+    {
+        "wide": lambda command, _: any(map(_WIDE.fullmatch, command.operands[:1])),
+        "past_rights": lambda command, _: (
+            "/dev/" in command.line
+            and (command.given is not None or bool(command.flags & {"-R", "-f"}))
+        ),
+    }
+)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.places import WORDS, Roots
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import named
@@ -15,9 +15,7 @@ from stanchion.readings.word_lists import listed
 
 FETCHERS: Final = named("fetches")
 HIDERS: Final = named("hides")
-SHELL_NAMES: Final = listed(
-    "sh bash dash zsh ksh ash fish cmd cmd.exe powershell /bin/sh /bin/bash /bin/zsh /usr/bin/bash"
-)
+SHELL_NAMES: Final = WORDS["shell names"]
 
 
 _BEGINS: Final = regex(r"(?:^|[;&|\n(])\s*\$\(")
@@ -36,46 +34,13 @@ _ADDRESS: Final = regex(
 """An address that is neither a forge's nor a registry's nor this host's."""
 
 
-HOSTS: Final = (
-    "k8s.io", "kubernetes.io", "istio.io", "linkerd.io", "knative.dev", "jetstack.io", "cilium.io",
-    "projectcalico.org", "tigera.io", "googleapis.com", "strimzi.io", "elastic.co", "rancher.com",
-    "operatorframework.io", "rancher.io", "openshift.com", "redhat.com", "cert-manager.io",
-    "bitnami.com", "hashicorp.com", "datadoghq.com", "newrelic.com", "gitlab.io", "traefik.io",
-    "nginx.com", "nginx.org", "crossplane.io", "fluxcd.io", "argoproj.io", "jenkins.io", "aws.com",
-    "amazonaws.com", "azure.com", "microsoft.com", "docker.com", "grafana.com", "k3s.io", "min.io",
-    "openebs.io", "longhorn.io", "metallb.org", "keda.sh", "dapr.io", "kubevirt.io", "goharbor.io",
-    "percona.com", "mongodb.com", "confluent.io", "vmware.com", "nvidia.com", "apache.org",
-    "localhost", "127.0.0.1", "cluster.local", "internal", "svc", "local",
-)  # fmt: skip
+HOSTS: Final = WORDS["hosts"]
 """Hosts of projects and providers that clusters are run with, and this one."""
-FORGES: Final = listed(
-    "github.com raw.githubusercontent.com gitlab.com bitbucket.org codeberg.org ghcr.io quay.io "
-    "registry-1.docker.io docker.io objects.githubusercontent.com"
-)
+FORGES: Final = WORDS["forges"]
 """Hosts of which the first part of a path says whose it is."""
-GIT: Final = FORGES | listed(
-    "ssh.github.com git.sr.ht dev.azure.com ssh.dev.azure.com vs-ssh.visualstudio.com "
-    "git.heroku.com heroku.com gitea.com huggingface.co salsa.debian.org "
-    "source.developers.google.com"
-)
+GIT: Final = FORGES | WORDS["git"]
 """Hosts where repositories are kept."""
-OWNERS: Final = listed(
-    """
-    kubernetes kubernetes-sigs kubernetes-csi kubernetes-retired cert-manager jetstack argoproj
-    istio metallb fluxcd prometheus-operator prometheus-community prometheus grafana hashicorp aws
-    awslabs aws-samples aws-controllers-k8s azure googlecloudplatform googlecontainertools rancher
-    k3s-io k3d-io longhorn openebs rook strimzi elastic operator-framework tektoncd knative kserve
-    kubeflow nvidia intel projectcalico tigera cilium flannel-io coreos weaveworks traefik nginxinc
-    nginx kubevirt crossplane external-secrets bitnami bitnami-labs bitnamicharts helm stefanprodan
-    open-telemetry jaegertracing linkerd kedacore kyverno open-policy-agent vmware-tanzu velero
-    ray-project volcano-sh apache mongodb zalando crunchydata cloudnative-pg percona redis rabbitmq
-    confluentinc docker containerd dapr emissary-ingress openfaas portainer metal3-io siderolabs
-    spiffe vitessio minio nats-io spotahome datadog newrelic gitlab-org jenkinsci goharbor
-    opensearch-project clickhouse altinity banzaicloud kube-vip k8snetworkplumbingwg microsoft
-    dynatrace sealed-secrets external-dns keycloak actions loft-sh falcosecurity aquasecurity
-    kubernetes-client kiali nginx-gateway haproxytech kong ingress-nginx cloudflare
-    """
-)
+OWNERS: Final = WORDS["owners"]
 """Whose repositories, charts and images these are."""
 
 
@@ -115,11 +80,6 @@ def fetched(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def hidden(command: Command, _roots: Roots) -> bool:
-    return _comes_from(command, HIDERS) and not _comes_from(command, FETCHERS)
-
-
-@asked
 def named_by_hidden(command: Command, _roots: Roots) -> bool:
     if not command.argv:
         return False
@@ -149,18 +109,6 @@ def remote_shell(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def socket(command: Command, _roots: Roots) -> bool:
-    return command.name in SHELL_NAMES and any(
-        path.startswith(("/dev/tcp/", "/dev/udp/")) for _, path in command.opens
-    )
-
-
-@asked
-def piped_to_host(command: Command, _roots: Roots) -> bool:
-    return bool({"sh", "bash", "dash", "zsh"} & set(command.origin))
-
-
-@asked
 def socat(command: Command, _roots: Roots) -> bool:
     words = " ".join(command.argv[1:]).lower()
     return ("exec:" in words or "system:" in words) and any(
@@ -175,11 +123,6 @@ def lets_in(command: Command, _roots: Roots) -> bool:
     return any(
         value.startswith(("0.0.0.0:", "*:", ":")) or value.endswith(":22") for value in given
     )
-
-
-@asked
-def names_host(command: Command, _roots: Roots) -> bool:
-    return any("://" in word or "@" in word for word in command.argv[1:])
 
 
 @asked
@@ -201,11 +144,6 @@ def escapes(command: Command, _roots: Roots) -> bool:
     return not command.operands and not command.flags - {"-i", "-p", "-l"}
 
 
-@asked
-def is_not_known(command: Command, _roots: Roots) -> bool:
-    return not command.known
-
-
 _NAMED: Final = regex(
     r"(?:[a-z][a-z0-9+.-]*://)(?:[^/@\s]*@)?([\w.-]+)(?::\d+)?(?:/([\w.-]*))?|[\w.-]+@([\w.-]+):([\w.-]*)"
 )
@@ -225,21 +163,30 @@ def _strange(word: str, git: bool) -> bool:
     return not (host in FORGES and owner in OWNERS)
 
 
-@asked
-def is_strangers(command: Command, _roots: Roots) -> bool:
-    """Whether a command names an address of nobody whom many people rely on; for git every host
-    that keeps repositories is known."""
-    return any(_strange(word, command.name == "git") for word in command.argv[1:])
-
-
-@asked
-def starts_from_address(command: Command, _roots: Roots) -> bool:
-    return any(_ADDRESS.match(word) is not None for word in command.operands)
-
-
-@asked
-def runs_encoded(command: Command, _roots: Roots) -> bool:
-    return any(
-        word.lower() in ("-enc", "-encodedcommand", "-e", "-ec") and len(text) > 32
-        for word, text in pairwise(command.argv)
-    )
+CHECKS.update(
+    {
+        "hidden": lambda command, _: (
+            _comes_from(command, HIDERS) and not _comes_from(command, FETCHERS)
+        ),
+        "socket": lambda command, _: (
+            command.name in SHELL_NAMES
+            and any(path.startswith(("/dev/tcp/", "/dev/udp/")) for _, path in command.opens)
+        ),
+        "piped_to_host": lambda command, _: bool(
+            {"sh", "bash", "dash", "zsh"} & set(command.origin)
+        ),
+        "is_not_known": lambda command, _: not command.known,
+        # Whether a command names an address of nobody whom many people rely on; git knows every
+        # host that keeps repositories.
+        "is_strangers": lambda command, _: any(
+            _strange(word, command.name == "git") for word in command.argv[1:]
+        ),
+        "starts_from_address": lambda command, _: any(
+            _ADDRESS.match(word) is not None for word in command.operands
+        ),
+        "runs_encoded": lambda command, _: any(
+            word.lower() in ("-enc", "-encodedcommand", "-e", "-ec") and len(text) > 32
+            for word, text in pairwise(command.argv)
+        ),
+    }
+)

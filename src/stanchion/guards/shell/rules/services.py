@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.guards.shell.places import CORE, Roots, under
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.partly_known import Open
@@ -64,14 +64,6 @@ def mirrors_to_host(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def listed_ref(command: Command, _roots: Roots) -> bool:
-    """Whether another program lists what is pushed, which may be deletions."""
-    return "xargs" in command.via and any(
-        isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:]
-    )
-
-
-@asked
 def checks_out_files(command: Command, _roots: Roots) -> bool:
     """Whether what is checked out are files, not a branch."""
     operands = command.operands
@@ -81,3 +73,14 @@ def checks_out_files(command: Command, _roots: Roots) -> bool:
         or len(operands) > 2
         or any("/" in w and "." in w.rpartition("/")[2] for w in operands[1:])
     )
+
+
+CHECKS.update(
+    {
+        # Whether another program lists what is pushed, which may be deletions.
+        "listed_ref": lambda command, _: (
+            "xargs" in command.via
+            and any(isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:])
+        ),
+    }
+)

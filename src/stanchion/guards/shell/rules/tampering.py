@@ -6,15 +6,12 @@ from __future__ import annotations
 import itertools
 from typing import Final
 
-from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.rule import asked
+from stanchion.guards.shell.places import WORDS, Roots
+from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.readings.shell.command import Command
-from stanchion.readings.word_lists import in_order
 
 WIPES: Final = frozenset({"truncate", "ln", "shred", "sed"})
-TRACES: Final = in_order(
-    ".bash_history .zsh_history .history /var/log wtmp btmp lastlog auth.log audit.log /var/audit"
-)
+TRACES: Final = WORDS["traces"]
 
 
 @asked
@@ -41,13 +38,6 @@ def history_off(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def all_processes(command: Command, _roots: Roots) -> bool:
-    return any(word in ("-1", "1", "0") for word in command.operands) or (
-        command.argv[-1:] == ("-1",) and len(command.argv) > 2
-    )
-
-
-@asked
 def broad(command: Command, _roots: Roots) -> bool:
     return any(len(word) < 3 or word in (".", ".*", "*") for word in command.operands) or (
         bool(command.flags & {"-u", "-U"}) and not command.operands
@@ -66,11 +56,12 @@ def holds_lock(command: Command, _roots: Roots) -> bool:
     )
 
 
-@asked
-def triggers_system(command: Command, _roots: Roots) -> bool:
-    return "/proc/sysrq-trigger" in command.writes
-
-
-@asked
-def is_privileged(command: Command, _roots: Roots) -> bool:
-    return command.privileged
+CHECKS.update(
+    {
+        "all_processes": lambda command, _: (
+            any(word in ("-1", "1", "0") for word in command.operands)
+            or (command.argv[-1:] == ("-1",) and len(command.argv) > 2)
+        ),
+        "is_privileged": lambda command, _: command.privileged,
+    }
+)
