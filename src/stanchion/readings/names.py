@@ -12,6 +12,8 @@ from stanchion.kernel.regex import regex
 KEPT: Final = 4_096
 LONGEST: Final = 200
 """How much of a name is read."""
+TOOL: Final = "tool:"
+"""What stands for the program where a call is told as a command by its name."""
 
 _WORD: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 _SERVER: Final = regex(r"mcp__.+?__|.*[./:]", re.DOTALL)

@@ -16,11 +16,9 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
-from stanchion.readings.names import KEPT, letters, plain, words
+from stanchion.readings.names import KEPT, TOOL, letters, plain, words
 from stanchion.readings.word_lists import listed
 
-TOOL: Final = "tool:"
-"""What stands for the program where a call is told by its name."""
 DOES: Final = listed(
     """
     delete destroy remove drop purge terminate wipe erase del nuke truncate flush flushall flushdb

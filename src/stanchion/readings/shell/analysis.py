@@ -11,6 +11,7 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
+from stanchion.readings.names import TOOL
 from stanchion.readings.shell import languages, passed, shells, wrappers
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA
@@ -54,7 +55,10 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
 
 def analysed(text: str | tuple[str, ...], limits: Limits = LIMITS) -> Analysis:
     """Analyse a text, whatever it is, or a command whose words are given one by one."""
-    text = text if isinstance(text, str) else join(text)
+    if not isinstance(text, str):
+        if text[0] == TOOL:
+            return Analysis((Command(text),), steps=len(text))
+        text = join(text)
     if len(text) > limits.command_chars:
         return Analysis((), f"it is longer than {limits.command_chars:,} characters")
     return _kept(text, limits)
