@@ -11,7 +11,7 @@ from stanchion.guards.shell.codes import FAMILIES
 from stanchion.guards.shell.consequence import Loss, RiskRow, Risks
 from stanchion.guards.shell.places import Roots, place_of
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.command import BETWEEN, Command
 from stanchion.readings.shell.options import Once
 
 Check = Callable[[Command, Roots], bool]
@@ -37,6 +37,8 @@ class Piece(NamedTuple):
     beginnings: tuple[str, ...]
     endings: tuple[str, ...]
     inside: tuple[str, ...]
+    parts: tuple[str, ...]
+    """The last three as they are in `Command.lined`."""
 
     @property
     def only_words(self) -> bool:
@@ -47,7 +49,9 @@ class Piece(NamedTuple):
         """Whether a word of a command behind its program is that."""
         if not self.exact.isdisjoint(command.small):
             return True
-        return not self.only_words and any(map(self.fits, command.argv[1:]))
+        if self.anything:
+            return len(command.argv) > 1
+        return any(map(command.lined.__contains__, self.parts))
 
     def fits(self, word: str) -> bool:
         """Whether a word is that."""
@@ -169,12 +173,15 @@ def begins_after(rule: Rule, command: Command, commands: Sequence[Command]) -> b
 def _piece(text: str) -> Piece:
     words = text.split("|")
     inside = tuple([word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2])
+    begin = [word[:-1].removeprefix("\\") for word in words if word[0] != "*" == word[-1]]
+    end = [word[1:] for word in words if word[0] == "*" != word[-1]]
     return Piece(
         text == "*",
         frozenset([word for word in words if "*" not in (word[0], word[-1])]),
-        tuple([word[:-1].removeprefix("\\") for word in words if word[0] != "*" == word[-1]]),
-        tuple([word[1:] for word in words if word[0] == "*" != word[-1]]),
+        tuple(begin),
+        tuple(end),
         inside,
+        (*[f"{BETWEEN}{each}" for each in begin], *[f"{each}{BETWEEN}" for each in end], *inside),
     )
 
 
@@ -209,6 +216,7 @@ def _lacking(text: str) -> Check:
 
 def _having(text: str | Sequence[str]) -> Check:
     pieces = [_piece(group) for group in (text.split() if isinstance(text, str) else text)]
+    pieces.sort(key=lambda piece: not piece.only_words)  # single words are soon looked for
     return lambda command, _: all(each.is_in(command) for each in pieces)
 
 
