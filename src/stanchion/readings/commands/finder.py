@@ -18,6 +18,7 @@ from stanchion.readings.commands.roles import (
     PROGRAM,
     RUN,
     SCRIPT,
+    SPOKEN_CODE,
     STDIN_TEXT,
     role_of,
 )  # fmt: skip
@@ -32,7 +33,8 @@ from stanchion.readings.commands.shapes import (
     spoken,
     words_behind,
 )
-from stanchion.readings.commands.words import ANY, DECODERS, LANGUAGES, PAGE
+from stanchion.readings.commands.words import ANY, CALLS, DECODERS, KEEPING, LANGUAGES, PAGE
+from stanchion.readings.names import words
 
 DEEPEST: Final = 32
 """How deep arguments are followed; JSON in a text counts as one level more."""
@@ -50,12 +52,14 @@ _SAYS: Final = regex(
 class Finder:
     """Follows the arguments of one call."""
 
-    __slots__ = ("every", "found", "names", "runner")
+    __slots__ = ("depths", "every", "found", "names", "runner")
 
     def __init__(self, runner: Runner, names: tuple[str, ...] | None) -> None:
         self.runner = runner
         self.names = names
         self.found: list[Held] = []
+        self.depths: set[int] = set()
+        """How deep arguments stand that are named as ones that are run."""
         self.every = -1
         """How deep every text is run, whatever its argument is called."""
 
@@ -103,7 +107,10 @@ class Finder:
         elif type(value) is list:
             self._list(name, value, where, role, runs, level, depth + 1)
         elif runs:
+            self.depths.add(len(where))
             self._hold(text, (*where, name), role, level)
+        elif self.runner.evaluates or (role & SPOKEN_CODE and not self.runner.keeps):
+            self._evaluate(name, text, where, level)
 
     def _json(self, text: str, role: int, runs: bool) -> Any:
         """What a text holds that is JSON; `None` where it is none, or of no interest."""
@@ -127,9 +134,13 @@ class Finder:
         depth: int,
     ) -> None:
         if runs and value and all(isinstance(item, str | int | float) for item in value):
-            words = tuple([item if type(item) is str else str(item) for item in value])
+            self.depths.add(len(where))
+            given = tuple([item if type(item) is str else str(item) for item in value])
+            if self.runner.language and not role & COMMAND:
+                self._hold("\n".join(given), (*where, name), role | CODE, level)
+                return
             self.found += [
-                Held(text, (*where, name), self.runner.runs) for text in listed(name, words)
+                Held(text, (*where, name), self.runner.runs) for text in listed(name, given)
             ]
             return
         if depth >= DEEPEST:
@@ -142,6 +153,25 @@ class Finder:
                 self._list(name, item, (*where, at), role, runs, level, depth + 1)
             elif type(item) is str and item:
                 self._text(name, item, where, role, runs, level, depth + 1)
+
+    def _evaluate(self, name: str, text: str, where: Where, level: dict[str, Any]) -> None:
+        """Hold what plainly is code, of the language after which its argument is named."""
+        if (
+            self.names is not None
+            or CALLS.search(text) is None
+            or KEEPING.intersection(words(name))
+        ):
+            return
+        said = sorted(LANGUAGES.keys() & words(name))
+        own = LANGUAGES[said[0]] if said else self.runner.language or ANY
+        language = _language(level, own)
+        if language == PAGE:
+            return
+        self.found += [
+            Held(one, (*where, name), False, True)
+            for one in spoken(text, language, False)
+            if isinstance(one, tuple)
+        ]
 
     def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:
         language = self.runner.language

@@ -13,6 +13,7 @@ from stanchion.readings.commands.words import (
     CONTENTS,
     ENDS,
     INPUTS,
+    LANGUAGES,
     PROGRAMS,
     SCRIPTS,
     SPOKEN,
@@ -30,6 +31,8 @@ LANGUAGE: Final = 64
 CONTENT: Final = 128
 SCRIPT: Final = 256
 """What an argument may be."""
+SPOKEN_CODE: Final = 512
+"""What is named after a language, and is code of it where it looks like code."""
 RUN: Final = COMMAND | CODE | INPUT
 BESIDE: Final = STDIN_TEXT | PROGRAM | BEHIND_IT | LANGUAGE
 """What says more about a command that stands beside it."""
@@ -55,4 +58,4 @@ def role_of(name: str) -> int:
     said = words(name)
     if said and said[-1] in ENDS and ABOUT.isdisjoint(said):
         role |= COMMAND
-    return role
+    return role if LANGUAGES.keys().isdisjoint(said) else role | SPOKEN_CODE

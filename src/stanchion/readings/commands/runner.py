@@ -11,6 +11,8 @@ from stanchion.readings.commands.words import (
     ASKING,
     CALLED,
     ELSE,
+    EVALUATING,
+    KEEPING,
     LANGUAGES,
     PAGE,
     PAGES,
@@ -28,12 +30,15 @@ from stanchion.readings.names import KEPT, own_name, words
 
 class Runner(NamedTuple):
     """Whether a tool runs what it is given, and how code of its language would be run; empty where
-    it is a shell's. `program` are the words of its name from the program on that it is named after:
-    `kubectl delete` of `kubectl_delete`."""
+    it is a shell's. `program` are the words of its name from the program on that it is named
+    after: `kubectl delete` of `kubectl_delete`. Where it `evaluates`, what plainly is code is read;
+    where it `keeps` code or speaks of it, not even what is named after a language."""
 
     runs: bool
     language: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
+    evaluates: bool = False
+    keeps: bool = False
 
 
 NONE: Final = Runner(False)
@@ -44,7 +49,11 @@ def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
     own = [word for word in words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
     at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
-    return _runner_of(tool)._replace(program=tuple(own[at:]))
+    said = frozenset(own)
+    runner = _runner_of(tool)
+    keeps = not said.isdisjoint(ASKING | ELSE | KEEPING)
+    evaluates = not keeps and (bool(runner.language) or not said.isdisjoint(EVALUATING))
+    return runner._replace(program=tuple(own[at:]), evaluates=evaluates, keeps=keeps)
 
 
 def _runner_of(tool: str) -> Runner:

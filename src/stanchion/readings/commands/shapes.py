@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.words import ANY, GUESSED, LANGUAGES, SAYS
+from stanchion.readings.commands.words import ANY, GUESSED, LANGUAGES, SAYS, UNKNOWN
 from stanchion.readings.names import plain
 
 LONGEST: Final = 65_536
@@ -38,10 +38,10 @@ def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...
         return (text[shell.end() :],)
     code, lines = _without_magic(text)
     if not is_python(code):
-        if language == PYTHON and "\n" in text:
-            return (text, (*PYTHON, text))
-        guess = next((one for sign, one in GUESSED if language == ANY and sign.search(text)), "")
-        return (text, (*LANGUAGES[guess], text)) if guess else (text,)
+        if language == PYTHON:
+            return (text, (*PYTHON, text)) if "\n" in text else (text,)
+        guess = next((LANGUAGES[one] for sign, one in GUESSED if sign.search(text)), UNKNOWN)
+        return (text, (*guess, text))
     read: list[Text] = [text] if language == ANY else []
     return (*read, *lines, (*PYTHON, code))
 

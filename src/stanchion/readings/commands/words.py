@@ -49,11 +49,19 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     "swift": ("swift", "-e"),
     "dart": ("dart", "-e"),
     "groovy": ("groovy", "-e"),
+    **dict.fromkeys(("elixir", "iex", "erlang"), ("elixir", "-e")),
     "osascript": ("osascript", "-e"),
     "applescript": ("osascript", "-e"),
 }
 """How code of a language would be run on a command line."""
+UNKNOWN: Final = ("kotlin", "-e")
+"""How code is read of a language that nobody says or guesses: for the calls in it."""
+CALLS: Final = regex(r"\w[!?]?\(|\w+\.\w+[!?] |(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)")
+"""What is in every text that plainly is code."""
 GUESSED: Final = (
+    (regex(r"\w <- |\blibrary\(\w+\)"), "r"),
+    (regex(r"(?m)^\s*local \w+(?:, ?\w+)* ?=|\bredis\.p?call\(|\w+ in i?pairs\("), "lua"),
+    (regex(r"\|> \w|(?m:^\s*defmodule |\b[A-Z]\w*\.[A-Z]\w*\.\w+[!?]?\()"), "elixir"),
     (regex(r"(?m)^\s*package \w+\s*$[\s\S]*\bfunc "), "go"),
     (regex(r"\bfn main\(|(?m:^\s*use \w+(?:::[\w{}, *]+)+;)"), "rust"),
     (regex(r"(?m)^\s*using [\w.]+;|\bConsole\.Write|^#r \""), "csharp"),
@@ -90,6 +98,17 @@ SAYS: Final = listed(
 """Arguments of such tools that hold words of the command; all others are options of it."""
 STANDING: Final = frozenset({"repl", "interpreter"})
 """Words that stand for something that runs code."""
+EVALUATING: Final = listed(
+    "run execute exec start launch invoke eval evaluate repl interpreter console session script "
+    "scripting playground cell kernel sandbox runtime iex pry task job step lambda scriptlet macro"
+)
+"""Words in the name of a tool that may run what it is given: of that, what plainly is code is
+read."""
+KEEPING: Final = listed(
+    "write edit save create update upload insert append format lint explain review translate "
+    "generate compare document test comment send post search publish"
+)
+"""Words in the name of a tool that keeps code, or speaks of it."""
 
 COMMANDS: Final = listed(
     "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
