@@ -19,7 +19,7 @@ EXECUTES: Final = listed(
     posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
     check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
     create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
-    sudo backtick run_command Command ProcessBuilder Start
+    sudo backtick run_command Command ProcessBuilder Start doShellScript script
     """
 )
 DELETES: Final = listed(
@@ -257,7 +257,12 @@ class _Found:
             self.marks.discard("deletes")
         elif "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
-        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
+        folders = [
+            each
+            for call in code.calls
+            if not SWEEPS.isdisjoint((call.name, call.of.rpartition(".")[2]))
+            for each in _places(call)
+        ]
         if "/proc" in folders and any(call.name in KILLS for call in code.calls):
             self.started.append(("kill", "-9", "-1"))
         called = {call.name for call in code.calls}
@@ -408,6 +413,8 @@ class _Found:
         lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
         own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
         path = call.on if own else call.args[0]
+        if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
+            path = call.args[2] if len(call.args) > 2 else None
         if path is None or not _is_path(path):
             return
         mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")

@@ -12,6 +12,8 @@ from stanchion.readings.shell.python_code import Values
 
 SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
 HOMES: Final = frozenset({"home", "expanduser", "HOME"})
+PUTS: Final = frozenset({"append", "extend", "add", "update", "insert"})
+"""Calls that put something into what they are called on."""
 CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
@@ -122,11 +124,11 @@ def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
         match node:
             case ast.Assign():
                 pairs = [(target, node.value) for target in node.targets]
-            case ast.AugAssign() | ast.For() | ast.comprehension():
+            case ast.AugAssign() | ast.For() | ast.AsyncFor() | ast.comprehension():
                 pairs = [
                     (node.target, node.value if isinstance(node, ast.AugAssign) else node.iter)
                 ]
-            case ast.With():
+            case ast.With() | ast.AsyncWith():
                 pairs = [
                     (item.optional_vars, item.context_expr)
                     for item in node.items
@@ -134,6 +136,8 @@ def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
                 ]
             case ast.NamedExpr():
                 pairs = [(node.target, node.value)]
+            case ast.Call(func=ast.Attribute(attr=name, value=ast.Name() as into)):
+                pairs = [(into, each) for each in node.args] if name in PUTS else []
         for target, value in pairs:
             for name in [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]:
                 made[name] = made.get(name, frozenset()) | _names(value)

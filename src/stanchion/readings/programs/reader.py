@@ -56,6 +56,10 @@ LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 TURNS: Final = 8
 """Through how many things of a list a loop is followed."""
 CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
+CALLING: Final = frozenset("({")
+NAMING: Final = frozenset({":", "=", "=>"})
+"""What stands between a name and what is given by it."""
+SAID: Final = {"true": "True", "false": "False", "t": "True", "f": "False"}
 EACH: Final = frozenset(
     {"forEach", "map", "each", "flatMap", "each_with_index", "for_each", "filter", "select"}
 )
@@ -80,6 +84,8 @@ class Value(NamedTuple):
     text: str | None = None
     items: tuple[str | None, ...] | None = None
     made_of: frozenset[str] = frozenset()
+    named: tuple[str, str | None] | None = None
+    """By which name it is given, and what that is."""
 
 
 EMPTY: Final = Value()
@@ -111,6 +117,7 @@ class _Reader:
         self.depth = 0
         self.calls: list[Called] = []
         self.values: dict[str, Value] = {}
+        self.modules: dict[str, str] = {}
 
     def all(self) -> None:
         while self.at < len(self.tokens) and len(self.calls) < MANY:
@@ -126,11 +133,19 @@ class _Reader:
             self.at += short == [":", "="]
             if self.here().text == "=" and name and self.at <= before + 2:
                 self.at += 1
+                calls = len(self.calls)
                 self.values[name.strip("${}@")] = self.expression()
+                self._name_module(name, self.calls[calls:])
             elif value.text is not None and self.here().text == "|":
                 self._piped(value)
             if self.at == before:
                 self.at += 1
+
+    def _name_module(self, name: str, calls: list[Called]) -> None:
+        """Keep under which name a module is had: `const p = require("node:path")`."""
+        if len(calls) == 1 and calls[0].name == "require" and calls[0].args[:1] != (None,):
+            module = str(*calls[0].args[:1])
+            self.modules[name] = module.rpartition("/")[2].rpartition(":")[2]
 
     def _piped(self, value: Value) -> None:
         """awk: a text in a pipe is a command, before `getline` or behind `print`."""
@@ -147,10 +162,10 @@ class _Reader:
         value = self._operand() if self.depth < DEEPEST else EMPTY
         while (
             self.depth < DEEPEST
-            and self.here().kind == "sign"
-            and self.here().text in self.syntax.joins
+            and self.here().kind in self.syntax.joined
+            and (self.here().kind != "sign" or self.here().text in self.syntax.joins)
         ):
-            self.at += 1
+            self.at += self.here().kind == "sign"
             value = _joined(value, self._operand())
         self.depth -= 1
         return value
@@ -196,14 +211,22 @@ class _Reader:
         if name in ("new", "await", "return", "echo", "print", "use"):
             return self.expression()
         bare = name.strip("${}@&")
-        if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
+        if self._is_called(name):
             value = self._call(bare, "", None)
             taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
             return self._members(value, taken[0] if taken and taken[0] is not None else bare)
         known = self.values.get(bare, EMPTY)
         if name == "$ENV" or (bare in ENVIRONMENT and self.here().text in ("[", ".", "{")):
             bare = ONE_VARIABLE
-        return self._members(known._replace(made_of=known.made_of | {bare}), bare)
+        of = self.modules.get(bare, bare)
+        return self._members(known._replace(made_of=known.made_of | {bare}), of)
+
+    def _is_called(self, name: str) -> bool:
+        """Whether what a name stands before are its arguments."""
+        here = self.here()
+        if here.text == "(" or (here.text == "{" and self.syntax is LUA and here.kind == "sign"):
+            return True
+        return self.syntax.bare_calls and self._is_argument(name)
 
     def _is_argument(self, name: str) -> bool:
         """Whether the name is that of a call without brackets: it stands before a text, or a
@@ -241,7 +264,7 @@ class _Reader:
                 continue
             else:
                 return value
-            if self.here().text == "(" or (self.syntax.bare_calls and self._is_argument(name)):
+            if self._is_called(name):
                 value = self._call(name, of, value.text, value)
             else:
                 if name.endswith(("_all", "!")) or (self.syntax is RUBY and name in BARE):
@@ -255,7 +278,8 @@ class _Reader:
         return value
 
     def _call(self, name: str, of: str, on: str | None, value: Value = EMPTY) -> Value:
-        args = self._items(")") if self.here().text == "(" else self._bare_items()
+        opened = self.here().text
+        args = self._items(CLOSING[opened]) if opened in CALLING else self._bare_items()
         made_of = self._note(name, of, on, args, value.made_of) | value.made_of | {name}
         texts = _flat(args)
         if name == "glob" and texts and texts[0] is not None:
@@ -303,7 +327,8 @@ class _Reader:
         name = "dofile" if name == "source" and self.syntax is R else name
         if len(self.calls) < MANY:
             told = tuple(_flat(args))
-            self.calls.append(Called(name, of, on, told, made_of, (), FAKES & behind))
+            named = tuple([arg.named for arg in args if arg.named is not None])
+            self.calls.append(Called(name, of, on, told, made_of, named, FAKES & behind))
         return made_of
 
     def _items(self, close: str) -> list[Value]:
@@ -319,14 +344,24 @@ class _Reader:
             if self.at == before:
                 self.at += 1
             elif len(items) < 256:
-                items.append(item)
+                items.append(self._named_item(item, before))
                 if self.here().text == "=" and self.at == before + 1:  # in a block, or by name
                     self.at += 1
+                    begin = self.at
                     value = self.expression()
                     self.values[self.tokens[before].text.strip("${}@")] = value
-                    items.append(value)
+                    items.append(self._named_item(value, begin))
         self.at += 1
         return items
+
+    def _named_item(self, item: Value, at: int) -> Value:
+        """An item of a list of arguments, with the name by which it is given."""
+        said = item.text
+        if said is None and self.at == at + 1:
+            said = SAID.get(self.tokens[at].text.lower())
+        name = self.tokens[at - 2] if at > 1 and self.tokens[at - 1].text in NAMING else _END
+        named = name.kind in ("name", "text") and said is not None
+        return item._replace(named=(name.text, said)) if named else item
 
     def _loop(self) -> None:
         """Bind the variable of a loop to the thing of this turn.

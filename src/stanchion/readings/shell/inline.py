@@ -12,6 +12,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.known import by_name
+from stanchion.readings.shell.options import sort
 from stanchion.readings.word_lists import in_order
 
 
@@ -60,7 +61,7 @@ def codes_in(
     codes += [after for word, after in pairwise(args) if clustered(word, language.options)]
     operands = [word for word in args if not word.startswith("-")]
     if language.program and not codes and operands:
-        codes = [operands[0]]
+        codes = [*sort(argv[0].rpartition("/")[2], args).operands[:1]]
     elif not codes and given is not None and (not operands or args[-1:] == ("-",)):
         codes = [given]
     elif not codes and operands and operands[0] in files:
