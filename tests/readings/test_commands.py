@@ -155,7 +155,7 @@ def test_a_command_further_down_hides_no_text_above_it() -> None:
     [
         ("git", {"command": "status"}, "git status"),
         ("mcp__k8s__kubectl", {"args": "delete ns prod"}, "kubectl delete ns prod"),
-        ("kubectlDelete", {"kind": "ns", "why": "rm -rf /"}, "kubectl delete --kind=ns --why"),
+        ("kubectlDelete", {"kind": "ns", "why": "rm -rf /"}, "kubectl delete ns --why"),
         ("run_helm_command", {"args": ["list", "-A"]}, "helm list -A"),
         ("terraform", {"action": "apply", "auto_approve": True}, "terraform apply --auto-approve"),
         ("aws", {"service": "s3api", "operation": "ls", "params": {"a": 1}}, "aws s3api ls --a=1"),

@@ -3,9 +3,11 @@ called and wherever in its arguments they stand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
+from stanchion.readings.commands.inner import Call, inner_calls
 from stanchion.readings.commands.roles import BESIDE, CODE, COMMAND, RUN, SPOKEN_CODE, role_of
 from stanchion.readings.commands.runner import Runner, runner_of
 from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
@@ -24,7 +26,16 @@ NOTHING: Final[tuple[Held, ...]] = ()
 def commands(reading: Any) -> tuple[Held, ...]:
     """What the call of a reading runs."""
     event = reading.event
-    return held(event.tool, getattr(event, "args", None), USUAL)
+    found = held(event.tool, getattr(event, "args", None), USUAL)
+    inner = reading.of(inner_calls)
+    return (*found, *_within(inner, found)) if inner else found
+
+
+def _within(inner: tuple[Call, ...], found: tuple[Held, ...]) -> Iterator[Held]:
+    """What inner calls run, beside what is found already."""
+    known = {one.text for one in found}
+    for tool, args in inner:
+        yield from [one for one in held(tool, args, USUAL) if one.text not in known]
 
 
 def may_hold(event: Any) -> bool:

@@ -14,9 +14,11 @@ from stanchion.kernel.declared import LASTING, effect_of
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
+from stanchion.readings.commands.inner import inner_calls, parsed
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
-from stanchion.readings.names import KEPT, TOOL, letters, plain, words
+from stanchion.readings.commands.words import ASKED_BY
+from stanchion.readings.names import KEPT, TOOL, letters, numbered_words, plain
 from stanchion.readings.word_lists import listed
 
 DOES: Final = listed(
@@ -54,8 +56,10 @@ VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": 
 ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 """Words in the name of a tool that is about files, beside those that say so."""
 METHODS: Final = listed("delete put patch post")
-ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
-ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
+ADDRESSES: Final = (
+    "url", "uri", "endpoint", "path", "href", "address", "target", "route", "requesturl",
+    "requestpath", "fullurl",
+)  # fmt: skip
 SAYING: Final = ACTING | ASKED_BY
 AT_ONCE: Final = listed("action operation op method api endpoint resource")
 """Arguments that may hold a method and an address."""
@@ -69,8 +73,6 @@ MOST: Final = 32
 MANY: Final = 256
 """Of how many no more are told."""
 LONGEST: Final = 400
-_BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
-_NUMBERED: Final = regex(r"[A-Za-z]{1,5}[0-9]{1,2}[a-z]?")
 _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
 _SECRETS: Final = regex(
@@ -95,12 +97,13 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     args = getattr(event, "args", None)
     if not args or type(args) is not dict:
         return ()
-    name = _named(event.tool)
     found: list[tuple[str, ...] | None] = []
-    if name.of_files:
-        found.append(_deletion(args) if name.deletes else None)
-    if not name.of_files or name.elsewhere:
-        found += _asked_of_service(name, event.traits, args)
+    for tool, given in ((event.tool, args), *reading.of(inner_calls)):
+        name = _named(tool)
+        if name.of_files:
+            found.append(_deletion(given) if name.deletes else None)
+        if not name.of_files or name.elsewhere:
+            found += _asked_of_service(name, event.traits, given)
     if found == [None]:
         return ()
     at = (next(iter(event.args)),)
@@ -148,23 +151,13 @@ def asked_words(method: str, url: str) -> list[str]:
     if verb is None or place is None:
         return []
     host, _, path = place[1].partition("/")
-    return [*_parts(host), verb, *_parts(path)]
-
-
-def _asks_within(value: dict[Any, Any]) -> bool:
-    return any(plain(str(key)) in ASKED_BY for key in value)
+    return [*numbered_words(host), verb, *numbered_words(path)]
 
 
 def _mutation(value: Any) -> str:
     """What a text of GraphQL changes first; empty where it changes nothing."""
     found = _MUTATES.match(value) if type(value) is str else None
     return "" if found is None else found[1]
-
-
-def _flat(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with those of the options of a request among them."""
-    within = [value for value in args.values() if type(value) is dict and _asks_within(value)]
-    return {**args, **within[0]} if within else args
 
 
 class ToldName(NamedTuple):
@@ -185,7 +178,7 @@ class ToldName(NamedTuple):
 def _named(tool: str) -> ToldName:
     known = letters(tool)
     return ToldName(
-        _parts(tool),
+        numbered_words(tool),
         not known.isdisjoint(TELLING) and not runner_of(tool).runs,
         not known.isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
@@ -203,13 +196,11 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
     for name, value in args.items():
         key = plain(name)
         if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
-            said += _parts(changed)
+            said += numbered_words(changed)
         elif key not in SAYING:
-            if type(value) is dict and _asks_within(value):
-                inner, method, url = _said(value)
-                said += inner
+            continue
         elif type(value) is dict:
-            said += [word for one in list(value)[:4] for word in _parts(str(one))]
+            said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
         elif type(value) is not str:
             continue
         elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
@@ -219,7 +210,7 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
         elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
             said += ["get", "secret"]
         elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
-            said += _parts(value)
+            said += numbered_words(value)
     if method == "get":
         return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
     return ([*said, VERBS[method]] if method else said), method, url
@@ -239,17 +230,6 @@ def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:
     paths = [each for one in given for each in (one if type(one) is list else [one])]
     words = [each for each in paths if type(each) is str and each]
     return ("rm", "-rf", *words) if words else None
-
-
-def _parts(name: str) -> tuple[str, ...]:
-    """The words of a name; `s3` and `k8s` are one each."""
-    return tuple(
-        [
-            word
-            for part in _BETWEEN.split(name[:200])
-            for word in ((part.lower(),) if _NUMBERED.fullmatch(part) else words(part))
-        ]
-    )
 
 
 def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
@@ -288,6 +268,9 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, ",".join(map(str, flat))[:LONGEST]
         elif value is True:
             yield key, True
+        elif type(value) is str and value[:1] == "{" and (held := parsed(value)) is not None:
+            waiting += held.items()
+            yield key, value[:LONGEST].lower()
         elif type(value) is str and "mutation" in value[:64] and _mutation(value):
             yield from [
                 (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
@@ -298,7 +281,7 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _request(args: dict[str, Any], method: str, url: str) -> tuple[str, ...] | None:
     """A request over HTTP as `curl` would be told to make it; `None` where it has no address."""
-    named = {plain(name): value for name, value in _flat(args).items()}
+    named = {plain(name): value for name, value in args.items()}
     url = url or next((named[key] for key in ADDRESSES if type(named.get(key)) is str), "")
     if not url:
         return None

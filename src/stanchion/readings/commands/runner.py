@@ -25,7 +25,7 @@ from stanchion.readings.commands.words import (
     UNSAID,
     WHOLE,
 )
-from stanchion.readings.names import KEPT, own_name, words
+from stanchion.readings.names import KEPT, numbered_words, own_name, words
 
 
 class Runner(NamedTuple):
@@ -47,7 +47,7 @@ NONE: Final = Runner(False)
 @lru_cache(KEPT)
 def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
-    own = [word for word in words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
+    own = [word for word in numbered_words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
     at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
     said = frozenset(own)
     runner = _runner_of(tool)

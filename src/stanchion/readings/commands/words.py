@@ -93,7 +93,8 @@ UNSAID: Final = listed("command commands cmd cli tool call execute")
 """Words in the names of such tools that the program is not given."""
 SAYS: Final = listed(
     "command commands cmd subcommand action operation verb service args arguments argv params "
-    "parameters options flags cmdargs"
+    "parameters options flags cmdargs servicename operationname actionname resource resourcetype "
+    "kind entry entrypoint remote ref refspec image package"
 )
 """Arguments of such tools that hold words of the command; all others are options of it."""
 STANDING: Final = frozenset({"repl", "interpreter"})
@@ -110,6 +111,8 @@ KEEPING: Final = listed(
 )
 """Words in the name of a tool that keeps code, or speaks of it."""
 
+ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
+"""Arguments that hold a method of HTTP."""
 COMMANDS: Final = listed(
     "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
     "exec run shellscript bashscript"
