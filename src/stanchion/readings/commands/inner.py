@@ -7,13 +7,15 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.words import ASKED_BY
+from stanchion.readings.commands.words import ASKED_BY, CALLED
 from stanchion.readings.names import plain
 from stanchion.readings.word_lists import listed
 
 NAMED_BY: Final = listed("name tool toolname function functionname fn recipientname")
 GIVEN_BY: Final = listed("arguments args params parameters input toolinput toolargs inputs kwargs")
 """Arguments that name the tool to which something is handed on, and what it is given."""
+PROVIDERS: Final = listed("provider cloud cloudprovider vendor platform backend")
+"""Arguments that name the program of a provider."""
 ACTIONS: Final = ASKED_BY | listed("op operation action")
 """What a part of a batch says that is done."""
 MOST: Final = 32
@@ -44,6 +46,11 @@ def inner_calls(reading: Any) -> tuple[Call, ...]:
             continue
         if one is not args and any(plain(str(key)) in ACTIONS for key in one):
             found.append((event.tool, {**around, **one}))
+        found += [
+            (value, {other: one[other] for other in one if other != key})
+            for key, value in one.items()
+            if type(value) is str and value.lower() in CALLED and plain(str(key)) in PROVIDERS
+        ]
         handed = _handed_on(one)
         if handed is not None:
             found.append(handed)

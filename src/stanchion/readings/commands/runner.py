@@ -9,6 +9,7 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.commands.words import (
     ANY,
     ASKING,
+    AWS,
     CALLED,
     ELSE,
     EVALUATING,
@@ -49,6 +50,8 @@ def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
     own = [word for word in numbered_words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
     at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
+    if at == len(own) and AWS[0] in words(tool):  # a server of nothing but operations
+        own, at = [*AWS, *own], 0
     said = frozenset(own)
     runner = _runner_of(tool)
     keeps = not said.isdisjoint(ASKING | ELSE | KEEPING)

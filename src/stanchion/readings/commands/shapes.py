@@ -12,13 +12,13 @@ import msgspec
 
 from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.words import ANY, GUESSED, LANGUAGES, SAYS, UNKNOWN
+from stanchion.readings.commands.words import ANY, AWS, GUESSED, LANGUAGES, SAYS, UNKNOWN
 from stanchion.readings.names import plain, words as named_words
 
 LONGEST: Final = 65_536
 KEPT: Final = 128
-AWS: Final = ("aws",)
-"""A program whose words are the names of what a library calls, with dashes between them."""
+COMPLETE: Final = 3
+"""With how many words a name says the service and the operation."""
 MANY: Final = 256
 """How many arguments of a call are spelled."""
 PYTHON: Final = LANGUAGES["python"]
@@ -132,14 +132,15 @@ def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
     words: list[str] = []
     options: list[str] = []
     waiting = list(args.items())
-    for name, value in waiting:
+    beside = len(waiting) if program[:1] != AWS or len(program) < COMPLETE else 0
+    for at, (name, value) in enumerate(waiting):
         if len(waiting) > MANY:
             break
         if type(value) is dict:
             waiting += value.items()
         elif type(value) is list and any(type(one) is dict for one in value):
             waiting += [pair for one in value if type(one) is dict for pair in one.items()]
-        elif plain(name) in SAYS or type(value) is list:
+        elif (at < beside and plain(name) in SAYS) or type(value) is list:
             words += words_behind(value)
         elif type(value) in (bool, str, int, float):
             options += option(name, value, program[:1] == AWS)

@@ -89,7 +89,9 @@ CALLED: Final = listed(
     "firebase supabase eksctl etcdctl velero"
 )
 """Programs that tools are named after, which give them their arguments."""
-UNSAID: Final = listed("command commands cmd cli tool call execute")
+AWS: Final = ("aws",)
+"""A program whose words are the names of what a library calls, with dashes between them."""
+UNSAID: Final = listed("command commands cmd cli tool call execute sdk api client")
 """Words in the names of such tools that the program is not given."""
 SAYS: Final = listed(
     "command commands cmd subcommand action operation verb service args arguments argv params "

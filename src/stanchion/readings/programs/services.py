@@ -7,10 +7,13 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
+from stanchion.readings.commands.shapes import as_aws, as_word, option
 from stanchion.readings.names import words
 from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
 from stanchion.readings.word_lists import listed
 
+MANY: Final = 16
+"""How many of what is set, and of services, are kept."""
 LIBRARIES: Final = regex(
     r"(?i)\b(?:boto3|botocore|aws-sdk(?:-[a-z0-9]+)*|google[.-]cloud|@google-cloud|googleapiclient|azure|"
     r"kubernetes|@kubernetes|docker|dockerode|github|octokit|gitlab|gitbeaker|stripe|paypal\w*|"
@@ -25,7 +28,7 @@ LIBRARIES: Final = regex(
     r"boto|ovh|scaleway|vultr|fastly|akamai|datadog\w*|sentry_sdk|ccxt|alpaca\w*|ib_insync|plaid|"
     r"quickbooks|xero\w*|docusign\w*|pymongo|mongoose|mongodb|pika|amqplib|nats|zookeeper|kazoo|"
     r"wp-load|wp-config|octokit|aiobotocore|aioboto3|google\.auth|telegram|discord|notion\w*|airtable|jenkins\w*|"
-    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365)\b"
+    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365|DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
 )
 """Libraries through which code does what a service's own program does."""
 HTTP: Final = listed(
@@ -34,6 +37,21 @@ HTTP: Final = listed(
 )
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
+ALONE: Final = listed(
+    "create_superuser createsuperuser dbRemoveTable dbWriteTable to_sql lookupCredentials "
+    "insertOverwrite saveAsTable purgeQueue"
+)
+"""Calls that say enough of a service without the name of a library."""
+AWS_SERVICE: Final = regex(
+    r"client-([a-z0-9-]+)|(?:client|resource)\(\s*['\"]([a-z0-9-]+)|/service/([a-z0-9]+)|"
+    r"awssdk[./]services[./](\w+)|AWS\.(\w+)\(|Aws::(\w+)::"
+)
+"""How code says which service of AWS it calls."""
+SETTING: Final = regex(r"\.(\w+)(?: ?= ?|\()(0|1|false|False|true|True)\b")
+"""A part of something that is changed before it is handed to a service."""
+SAID: Final = {"true": True, "false": False}
+ENDS: Final = ("-command", "-request", "-async", "-input")
+"""What libraries of AWS write behind the name of an operation."""
 SHOWN: Final = listed(
     "get_password getPassword list_secret_for_all_namespaces listSecretForAllNamespaces "
     "list_namespaced_secret listNamespacedSecret read_namespaced_secret readNamespacedSecret"
@@ -63,14 +81,20 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     shown: frozenset[str] = frozenset().union(
         *[call.made_of for call in code.calls if call.name in PRINTS]
     )
+    settings = SETTING.findall(text)[:MANY] if known else []
+    services = [name for one in AWS_SERVICE.findall(text) for name in one if name] if known else []
     found: list[tuple[str, ...] | None] = []
     for call in code.calls:
         found.append(_over_http(call))
         if call.name in TELLS and (call.name in SHOWN or call.name in shown):
             named = [word for word in words(call.name) if word not in ASKING]
             found.append(told(["get", *named, "secret"], ()))
-        if known:
-            found += [_by_git(call), _through_library(call, library), _to_many(call, mass)]
+        if known or call.name in ALONE:
+            found += [_by_git(call), _through_library(call, library, settings)]
+            found.append(_to_many(call, mass))
+            found += [
+                _by_aws(call, service, settings) for service in dict.fromkeys(services[:MANY])
+            ]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
 
 
@@ -129,21 +153,40 @@ def _to_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
     return told(["send", "bulk", "message"], ()) if library and mails else None
 
 
-def _through_library(call: Called, library: list[str]) -> tuple[str, ...] | None:
+def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tuple[str, ...] | None:
+    """A call of an operation of AWS, as its own program is told to do it."""
+    operation = as_word(call.name)
+    operation = next(
+        (operation.removesuffix(end) for end in ENDS if operation.endswith(end)), operation
+    )
+    if "-" not in operation or not FAKES.isdisjoint(call.behind):
+        return None
+    options = [
+        each
+        for key, value in (*call.named, *settings)
+        for each in option(key, SAID.get(str(value).lower(), str(value)), True)
+    ]
+    places = [each for each in sorted(call.behind) if "://" in each]
+    return (*as_aws([service.lower(), operation]), *options, *places)
+
+
+def _through_library(
+    call: Called, library: list[str], settings: list[tuple[str, str]]
+) -> tuple[str, ...] | None:
     """A call of a library, by the words of its name and of what it is called on."""
     if not FAKES.isdisjoint(call.behind):
         return None
     name = [word for word in words(call.name) if word not in CALLS]
     of = [word for part in call.of.split(".") for word in words(part)]
-    if DOES.isdisjoint(name) or not (of or len(name) > 1):
+    if call.name not in ALONE and (DOES.isdisjoint(name) or not (of or len(name) > 1)):
         return None
     behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
     given = [("given", each[:400].lower()) for each in call.args if each is not None]
     inside = sorted({each for each in call.made_of if not each.isidentifier()} - {*call.args})
     given += [("given", each[:400].lower()) for each in inside[:16]]
     named = [
-        (key.lower(), True if value in (None, "True") else value.lower())
-        for key, value in call.named
+        (key.lower(), True if value is None or value in ("True", "true") else value.lower())
+        for key, value in (*call.named, *settings)
     ]
     about = [each for each in (*library, *of, *behind) if each not in ASKING]
     return told([*about, *name], [*named, *given])
