@@ -170,18 +170,26 @@ def begins_after(rule: Rule, command: Command, commands: Sequence[Command]) -> b
     return False
 
 
+STAR: Final = "\0"
+"""What stands for a star that is meant as it is, `\\*`, until a piece is made."""
+
+
 def _piece(text: str) -> Piece:
-    words = text.split("|")
-    inside = tuple([word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2])
-    begin = [word[:-1].removeprefix("\\") for word in words if word[0] != "*" == word[-1]]
+    words = text.replace("\\*", STAR).split("|")
+    inside = [word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2]
+    begin = [word[:-1] for word in words if word[0] != "*" == word[-1]]
     end = [word[1:] for word in words if word[0] == "*" != word[-1]]
+    exact = [word for word in words if "*" not in (word[0], word[-1])]
+    lists = [[each.replace(STAR, "*") for each in one] for one in (exact, begin, end, inside)]
+    exact, begin, end, inside = lists
+    parts = [*[f"{BETWEEN}{each}" for each in begin], *[f"{each}{BETWEEN}" for each in end]]
     return Piece(
         text == "*",
-        frozenset([word for word in words if "*" not in (word[0], word[-1])]),
+        frozenset(exact),
         tuple(begin),
         tuple(end),
-        inside,
-        (*[f"{BETWEEN}{each}" for each in begin], *[f"{each}{BETWEEN}" for each in end], *inside),
+        tuple(inside),
+        (*parts, *inside),
     )
 
 
