@@ -35,7 +35,7 @@ DOES: Final = listed(
     silence snooze suppress toggle switch configure insert write apply deploy launch start provision
     forward redirect delegate offboard dismiss layoff fire ban block lock wipeout factory
     retire post tweet broadcast blast reply mail email trigger control export repoint reroute
-    failover cutover dispatch raise increase register
+    failover cutover dispatch raise increase register rebuild reimage reinstall review resolve
     """
 )
 """Words in the name of a call that changes something."""
@@ -45,7 +45,8 @@ ACTING: Final = listed(
 )
 """Arguments that say what is done, or to what."""
 KEPT_SECRET: Final = listed(
-    "secret secrets password passwords credential credentials keychain keyring keyvault passwd"
+    "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars"
 )
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET
@@ -60,7 +61,10 @@ ADDRESSES: Final = (
     "url", "uri", "endpoint", "path", "href", "address", "target", "route", "requesturl",
     "requestpath", "fullurl",
 )  # fmt: skip
+REACHING: Final = listed("url uri endpoint href uploadurl targeturl host service")
+"""Arguments of tools for files that say that these go elsewhere."""
 SAYING: Final = ACTING | ASKED_BY
+TOLD_BY: Final = SAYING | REACHING
 AT_ONCE: Final = listed("action operation op method api endpoint resource")
 """Arguments that may hold a method and an address."""
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
@@ -102,7 +106,7 @@ def deeds(reading: Any) -> tuple[Held, ...]:
         name = _named(tool)
         if name.of_files:
             found.append(_deletion(given) if name.deletes else None)
-        if not name.of_files or name.elsewhere:
+        if not name.of_files or name.elsewhere or not REACHING.isdisjoint(map(plain, given)):
             found += _asked_of_service(name, event.traits, given)
     if found == [None]:
         return ()
@@ -141,7 +145,7 @@ def may_tell(event: Any) -> bool:
     name = _named(event.tool)
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
     at_service = name.of_files and name.elsewhere and name.does
-    return bool(by_name or at_service) or any(plain(one) in SAYING for one in event.args)
+    return bool(by_name or at_service) or any(plain(one) in TOLD_BY for one in event.args)
 
 
 def asked_words(method: str, url: str) -> list[str]:

@@ -36,12 +36,12 @@ AWK: Final = Syntax(("#",), frozenset(), frozenset(), joined=frozenset({"name", 
 SYNTAXES: Final[dict[str, Syntax]] = {
     "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
     "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
-    "elixir": ELIXIR,
+    "elixir": ELIXIR, "iex": ELIXIR, "mix": ELIXIR, "artisan": PHP, "wp": PHP,
     "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
     "rscript": R, "r": R, **dict.fromkeys(
         (
-            "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script", "dotnet-script",
-            "dart",
+            "go", "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script",
+            "dotnet-script", "dart",
         ),
         TYPED,
     ),

@@ -262,6 +262,7 @@ def _encrypted(command: Command, found: Found) -> None:
 SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
     "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _curl, "wget": _wget,
     "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "bsdtar": _archive, "gtar": _archive,
     "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
     "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,
 }  # fmt: skip
