@@ -90,7 +90,7 @@ _ASKED: Final = regex(r"(?i)(get|delete|put|patch|post)\s+(\S+)")
 """A method and an address in one text."""
 _MUTATES: Final = regex(r"\s*mutation\b[^{]{0,400}\{\s*(?:\w+\s*:\s*)?(\w+)")
 _FIELD: Final = regex(r"(\w+)\s*:\s*\"?([\w/*.@-]+)")
-_HERE: Final = regex(r"(?i)[a-z]+://(?:localhost|127\.|0\.0\.0\.0|\[::1\]|testserver)")
+HERE: Final = regex(r"(?i)[a-z]+://(?:localhost|127\.|0\.0\.0\.0|\[::1\]|testserver)")
 _HOST_AND_PATH: Final = regex(r"(?:[A-Za-z]+://)?([^?#]*)")
 
 
@@ -123,7 +123,7 @@ def _asked_of_service(
     method = method or name.method
     asked = _request(args, method, url) if method else None
     if asked is not None:
-        if _HERE.match(asked[-1]) is not None:
+        if HERE.match(asked[-1]) is not None:
             return [asked]
         said = [*asked_words(asked[2], asked[-1]), *said]
     elif name.clusters and (manifest := _manifest(args)) is not None:
@@ -131,7 +131,7 @@ def _asked_of_service(
     if name.does or not TELLING.isdisjoint(said):
         effect = effect_of(traits)
         if not effect or effect in LASTING:
-            return [asked, told([*name.words, *said], _pairs(args))]
+            return [asked, told([*name.words, *said], pairs(args))]
     return [asked]
 
 
@@ -257,7 +257,7 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What a call is given, without the levels that it stands on."""
     waiting = list(args.items())
     for name, value in waiting:

@@ -14,6 +14,8 @@ SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir
 HOMES: Final = frozenset({"home", "expanduser", "HOME"})
 PUTS: Final = frozenset({"append", "extend", "add", "update", "insert"})
 """Calls that put something into what they are called on."""
+NAMED: Final = 64
+"""How many things in tables are kept of one call."""
 CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
@@ -76,8 +78,20 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
         _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
     ]
     named = [(word.arg, _value(word.value, values)) for word in node.keywords if word.arg]
+    named += [pair for each in given for pair in _held_by_name(each, values)][:NAMED]
     behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
     return Called(name, of, on, tuple(args), used, tuple(named), behind)
+
+
+def _held_by_name(node: ast.expr, values: Values) -> list[tuple[str, str | None]]:
+    """What tables that are written out among arguments hold by name."""
+    return [
+        (str(key.value), _value(value, values))
+        for each in ast.walk(node)
+        if isinstance(each, ast.Dict)
+        for key, value in zip(each.keys, each.values, strict=True)
+        if isinstance(key, ast.Constant) and not isinstance(value, ast.Dict)
+    ]
 
 
 def _value(node: ast.expr, values: Values) -> str | None:

@@ -57,6 +57,8 @@ TURNS: Final = 8
 """Through how many things of a list a loop is followed."""
 CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 CALLING: Final = frozenset("({")
+MANY_NAMED: Final = 64
+"""How many arguments by name are kept of one call."""
 NAMING: Final = frozenset({":", "=", "=>"})
 """What stands between a name and what is given by it."""
 SAID: Final = {"true": "True", "false": "False", "t": "True", "f": "False"}
@@ -84,8 +86,8 @@ class Value(NamedTuple):
     text: str | None = None
     items: tuple[str | None, ...] | None = None
     made_of: frozenset[str] = frozenset()
-    named: tuple[str, str | None] | None = None
-    """By which name it is given, and what that is."""
+    named: tuple[tuple[str, str | None], ...] = ()
+    """What is given by name in it, itself included."""
 
 
 EMPTY: Final = Value()
@@ -281,6 +283,19 @@ class _Reader:
         opened = self.here().text
         args = self._items(CLOSING[opened]) if opened in CALLING else self._bare_items()
         made_of = self._note(name, of, on, args, value.made_of) | value.made_of | {name}
+        named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]
+        return self._result(name, of, on, value, args, made_of)._replace(named=named)
+
+    def _result(
+        self,
+        name: str,
+        of: str,
+        on: str | None,
+        value: Value,
+        args: list[Value],
+        made_of: frozenset[str],
+    ) -> Value:
+        """What a call gives, as far as it is known."""
         texts = _flat(args)
         if name == "glob" and texts and texts[0] is not None:
             return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
@@ -327,7 +342,7 @@ class _Reader:
         name = "dofile" if name == "source" and self.syntax is R else name
         if len(self.calls) < MANY:
             told = tuple(_flat(args))
-            named = tuple([arg.named for arg in args if arg.named is not None])
+            named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]
             self.calls.append(Called(name, of, on, told, made_of, named, FAKES & behind))
         return made_of
 
@@ -361,7 +376,7 @@ class _Reader:
             said = SAID.get(self.tokens[at].text.lower())
         name = self.tokens[at - 2] if at > 1 and self.tokens[at - 1].text in NAMING else _END
         named = name.kind in ("name", "text") and said is not None
-        return item._replace(named=(name.text, said)) if named else item
+        return item._replace(named=((name.text, said), *item.named)) if named else item
 
     def _loop(self) -> None:
         """Bind the variable of a loop to the thing of this turn.

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
@@ -112,7 +114,9 @@ def _over_http(call: Called) -> tuple[str, ...] | None:
     method = method or next((each for each in given if each.lower() in METHODS), "")
     if method.lower() not in METHODS:
         return None
-    body = " ".join(sorted(call.made_of - {url, method}))
+    held = {key: value for key, value in call.named if value is not None and "://" not in value}
+    words = " ".join(sorted(call.made_of - {url, method}))
+    body = msgspec.json.encode({**held, "words": words}).decode() if held else words
     return request(method, url, body)
 
 
