@@ -23,19 +23,20 @@ from stanchion.readings.word_lists import listed
 
 DOES: Final = listed(
     """
-    delete destroy remove drop purge terminate wipe erase del nuke truncate flush flushall flushdb
-    flushdatabase empty clear reset uninstall teardown deprovision decommission deregister
-    unregister prune evict detach revoke unprotect cancel close archive transfer disable deactivate
-    suspend stop shutdown reboot poweroff halt drain cordon scale resize add create put set update
-    grant attach invite assign bind promote modify edit upsert patch change make enable authorize
-    allow open share publish expose merge accept pay payout refund charge capture send issue
-    initiate execute wire run rotate regenerate restore rollback force push upload import replace
-    unlink leave kill schedule buy purchase sell order trade place submit approve sign esign confirm
-    withdraw deposit donate remit disburse settle bid swap unlock disarm bypass override mute
-    silence snooze suppress toggle switch configure insert write apply deploy launch start provision
-    forward redirect delegate offboard dismiss layoff fire ban block lock wipeout factory
-    retire post tweet broadcast blast reply mail email trigger control export repoint reroute
-    failover cutover dispatch raise increase register rebuild reimage reinstall review resolve
+    rm delete destroy remove drop purge terminate wipe erase del nuke truncate flush flushall
+    flushdb flushdatabase empty clear reset uninstall teardown deprovision decommission
+    deregister unregister prune evict detach revoke unprotect cancel close archive transfer
+    disable deactivate suspend stop shutdown reboot poweroff halt drain cordon scale resize add
+    create put set update grant attach invite assign bind promote modify edit upsert patch
+    change make enable authorize allow open share publish expose merge accept pay payout refund
+    charge capture send issue initiate execute wire run rotate regenerate restore rollback force
+    push upload import replace unlink leave kill schedule buy purchase sell order trade place
+    submit approve sign esign confirm withdraw deposit donate remit disburse settle bid swap
+    unlock disarm bypass override mute silence snooze suppress toggle switch configure insert
+    write apply deploy launch start provision forward redirect delegate offboard dismiss layoff
+    fire ban block lock wipeout factory retire post tweet broadcast blast reply mail email
+    trigger control export repoint reroute failover cutover dispatch raise increase register
+    rebuild reimage reinstall review resolve
     """
 )
 """Words in the name of a call that changes something."""
@@ -63,10 +64,10 @@ ADDRESSES: Final = (
 )  # fmt: skip
 REACHING: Final = listed("url uri endpoint href uploadurl targeturl host service")
 """Arguments of tools for files that say that these go elsewhere."""
-SAYING: Final = ACTING | ASKED_BY
-TOLD_BY: Final = SAYING | REACHING
-AT_ONCE: Final = listed("action operation op method api endpoint resource")
+AT_ONCE: Final = listed("action operation op method api endpoint resource route request")
 """Arguments that may hold a method and an address."""
+SAYING: Final = ACTING | ASKED_BY | AT_ONCE
+TOLD_BY: Final = SAYING | REACHING
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")

@@ -11,6 +11,7 @@ from stanchion.readings.commands.words import (
     ASKING,
     AWS,
     CALLED,
+    CALLED_TOO,
     ELSE,
     EVALUATING,
     KEEPING,
@@ -48,7 +49,8 @@ NONE: Final = Runner(False)
 @lru_cache(KEPT)
 def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
-    own = [word for word in numbered_words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
+    own = [CALLED_TOO.get(word, word) for word in numbered_words(tool[-len(own_name(tool)) :])]
+    own = [word for word in own if word not in UNSAID]
     at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
     if at == len(own) and AWS[0] in words(tool):  # a server of nothing but operations
         own, at = [*AWS, *own], 0

@@ -86,9 +86,11 @@ SPEAKING: Final = listed("code snippet repl interpreter sandbox")
 CALLED: Final = listed(
     "kubectl oc helm docker podman nerdctl aws gcloud gsutil terraform tofu terragrunt pulumi git "
     "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
-    "firebase supabase eksctl etcdctl velero"
+    "firebase supabase eksctl etcdctl velero az mongosh deno vault doppler infisical sops oci"
 )
 """Programs that tools are named after, which give them their arguments."""
+CALLED_TOO: Final = {"azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd"}
+"""Other names of such programs."""
 AWS: Final = ("aws",)
 """A program whose words are the names of what a library calls, with dashes between them."""
 UNSAID: Final = listed("command commands cmd cli tool call execute sdk api client")

@@ -19,7 +19,7 @@ EXECUTES: Final = listed(
     posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
     check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
     create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
-    sudo backtick run_command Command ProcessBuilder Start doShellScript script
+    sudo backtick run_command cmd callCommand Command ProcessBuilder Start doShellScript script
     """
 )
 DELETES: Final = listed(
@@ -28,7 +28,8 @@ DELETES: Final = listed(
     remove_tree remove_entry remove_entry_secure rimraf removeSync emptyDir emptyDirSync delete
     deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete send2trash rmtree_p
     remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory deleteIfExists
-    remove_file removeItem Delete Remove
+    remove_file removeItem Delete Remove removeDir rmdirRecurse deleteTree deleteTreeAbsolute
+    remove_all
     """
 )
 OFTEN_OTHER: Final = listed(
@@ -37,7 +38,7 @@ OFTEN_OTHER: Final = listed(
 """Names that mean files only in a library of files, or on a path."""
 LIBRARIES: Final = listed(
     "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
-    "joblib torch np numpy Files Directory FileManager"
+    "joblib torch np numpy Files Directory FileManager toFile toPath"
 )
 KILLS: Final = listed("kill killpg posix_kill")
 COMMANDS: Final = {
@@ -77,8 +78,11 @@ DATABASE: Final = regex(r"jdbc:[a-z0-9]+:\S+|[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sq
 RECURSIVE: Final = listed(
     "rmtree rm_rf rm_r removedirs remove_dir rmSync rmdirSync remove_tree remove_entry "
     "remove_entry_secure rimraf removeSync emptyDir emptyDirSync deleteRecursive deleteDir "
-    "delete_tree remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory"
+    "delete_tree remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory "
+    "removeItem removeDir rmdirRecurse deleteTree deleteTreeAbsolute remove_all"
 )
+ALL_BELOW: Final = listed("recursive true")
+"""What is said where a folder goes with all that is in it."""
 OVERWRITES: Final = listed(
     "writeFile writeFileSync file_put_contents write_text write_bytes truncate truncateSync "
     "ftruncate appendFile appendFileSync binwrite createWriteStream writeText appendText WriteFile "
@@ -370,6 +374,8 @@ class _Found:
                 self.marks.add("hidden")
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
+        if call.name == "Start":  # its second word is a line of them
+            words = [words[0], *" ".join(words[1:]).split()]
         self.started.append(tuple(words))
         if len(words) == 1 or " " in words[0]:
             self.texts.append(words[0])
@@ -381,7 +387,7 @@ class _Found:
     def _deletes(self, call: Called) -> None:
         if not is_of_files(call):
             return
-        recursive = call.name in RECURSIVE or "recursive" in call.made_of
+        recursive = call.name in RECURSIVE or not ALL_BELOW.isdisjoint(call.made_of)
         given = call.args if call.args else (call.on,)
         paths = [path for path in given if path is not None and path[:1] != UNKNOWN]
         self.loose = self.loose or not paths

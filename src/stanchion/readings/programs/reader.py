@@ -339,7 +339,7 @@ class _Reader:
         behind: frozenset[str] = frozenset(),
     ) -> frozenset[str]:
         made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
-        name = "dofile" if name == "source" and self.syntax is R else name
+        name = "dofile" if name == "source" and self.syntax is R else name.rstrip("!")
         if len(self.calls) < MANY:
             told = tuple(_flat(args))
             named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]

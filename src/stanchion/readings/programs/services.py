@@ -49,6 +49,8 @@ AWS_SERVICE: Final = regex(
     r"awssdk[./]services[./](\w+)|AWS\.(\w+)\(|Aws::(\w+)::"
 )
 """How code says which service of AWS it calls."""
+ASKED: Final = regex(r"(DELETE|PUT|PATCH|POST) (/\S+)")
+"""A method and an address in one text, as libraries of forges take them."""
 SETTING: Final = regex(r"\.(\w+)(?: ?= ?|\()(0|1|false|False|true|True)\b")
 """A part of something that is changed before it is handed to a service."""
 SAID: Final = {"true": True, "false": False}
@@ -102,6 +104,9 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
 
 def _over_http(call: Called) -> tuple[str, ...] | None:
     """A request that may change something, of which the address is known."""
+    asked = ASKED.match(str(*call.args[:1]))
+    if asked is not None:
+        return request(asked[1], asked[2], " ".join(sorted(call.made_of)))
     name = call.name if call.name in ASKS else call.name.lower()
     if name not in ASKS:
         return None
