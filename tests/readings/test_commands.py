@@ -100,6 +100,9 @@ def test_what_plainly_is_code_is_read(
         ("run_report", {"note": "see the annex (page 3)"}),
         ("start_session", {"comment": "ask(me)"}),
         ("write_lua", {"path": "a.lua", "content": "os.execute('x')"}),
+        ("start_agent", {"prompt": "mend shutil.rmtree('/') in a.py"}),
+        ("Task", {"description": "find os.system('rm -rf /')"}),
+        ("format_code", {"python": "os.system('rm -rf /')"}),
     ],
 )
 def test_code_that_is_kept_is_not_read(tool: str, args: dict[str, Any]) -> None:

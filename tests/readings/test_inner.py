@@ -52,6 +52,16 @@ def test_a_request_is_judged_wherever_it_stands(request_: dict[str, Any]) -> Non
     assert run.check("api_batch", {"requests": [{"method": "GET", "url": "/repos/o/r"}]}).proceeds
 
 
+@pytest.mark.parametrize(
+    "tool", ["define_tool", "create_function", "register_action", "list_tools"]
+)
+def test_a_tool_that_is_described_is_not_called(tool: str) -> None:
+    run = Shield.load("default").run("ann")
+    assert run.check(
+        tool, {"name": "delete_repository", "parameters": {"owner": "string"}}
+    ).proceeds
+
+
 SPELLED: list[tuple[str, dict[str, Any]]] = [
     ("aws_s3_put_bucket_policy", {"Bucket": "b", "Policy": "{}"}),
     ("aws", {"service": "s3", "operation": "PutBucketPolicy", "params": {"Bucket": "b"}}),

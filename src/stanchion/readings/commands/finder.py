@@ -33,8 +33,16 @@ from stanchion.readings.commands.shapes import (
     spoken,
     words_behind,
 )
-from stanchion.readings.commands.words import ANY, CALLS, DECODERS, KEEPING, LANGUAGES, PAGE
-from stanchion.readings.names import words
+from stanchion.readings.commands.words import (
+    ANY,
+    CALLS,
+    DECODERS,
+    KEEPING,
+    LANGUAGES,
+    PAGE,
+    SAID_IN_WORDS,
+)
+from stanchion.readings.names import plain, words
 
 DEEPEST: Final = 32
 """How deep arguments are followed; JSON in a text counts as one level more."""
@@ -156,11 +164,9 @@ class Finder:
 
     def _evaluate(self, name: str, text: str, where: Where, level: dict[str, Any]) -> None:
         """Hold what plainly is code, of the language after which its argument is named."""
-        if (
-            self.names is not None
-            or CALLS.search(text) is None
-            or KEEPING.intersection(words(name))
-        ):
+        if self.names is not None or plain(name) in SAID_IN_WORDS or CALLS.search(text) is None:
+            return
+        if not KEEPING.isdisjoint(words(name)):
             return
         said = sorted(LANGUAGES.keys() & words(name))
         own = LANGUAGES[said[0]] if said else self.runner.language or ANY

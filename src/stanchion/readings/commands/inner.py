@@ -7,8 +7,8 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.words import ASKED_BY, CALLED
-from stanchion.readings.names import plain
+from stanchion.readings.commands.words import ASKED_BY, CALLED, DEFINING, KEEPING
+from stanchion.readings.names import letters, plain
 from stanchion.readings.word_lists import listed
 
 NAMED_BY: Final = listed("name tool toolname function functionname fn recipientname")
@@ -35,6 +35,7 @@ def inner_calls(reading: Any) -> tuple[Call, ...]:
     args = getattr(event, "args", None)
     if type(args) is not dict:
         return ()
+    keeps = not letters(event.tool).isdisjoint(KEEPING | DEFINING)
     around = {name: value for name, value in args.items() if type(value) is str}
     found: list[Call] = []
     waiting: list[Any] = [args]
@@ -51,7 +52,7 @@ def inner_calls(reading: Any) -> tuple[Call, ...]:
             for key, value in one.items()
             if type(value) is str and value.lower() in CALLED and plain(str(key)) in PROVIDERS
         ]
-        handed = _handed_on(one)
+        handed = None if keeps else _handed_on(one)
         if handed is not None:
             found.append(handed)
             waiting.append(handed[1])

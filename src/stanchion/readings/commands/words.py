@@ -86,7 +86,7 @@ SPEAKING: Final = listed("code snippet repl interpreter sandbox")
 CALLED: Final = listed(
     "kubectl oc helm docker podman nerdctl aws gcloud gsutil terraform tofu terragrunt pulumi git "
     "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
-    "firebase supabase eksctl etcdctl velero az mongosh deno vault doppler infisical sops oci"
+    "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci"
 )
 """Programs that tools are named after, which give them their arguments."""
 CALLED_TOO: Final = {"azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd"}
@@ -117,6 +117,13 @@ KEEPING: Final = listed(
 
 ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
 """Arguments that hold a method of HTTP."""
+SAID_IN_WORDS: Final = listed(
+    "prompt systemprompt description message messages task instructions instruction goal question "
+    "comment note notes title summary reason explanation context objective query"
+)
+"""Arguments that say something to people or models, and hold no code."""
+DEFINING: Final = listed("define register add schema list get describe delete")
+"""Words in the name of a tool that keeps what a function takes, beside those that keep code."""
 COMMANDS: Final = listed(
     "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
     "exec run shellscript bashscript"

@@ -43,8 +43,8 @@ def deletes_lost(command: Command, roots: Roots) -> bool:
 
 @asked
 def unpacks_over(command: Command, roots: Roots) -> bool:
-    """Whether what is in an archive goes over the system or a home."""
-    return bool(_places(command, roots, command.writes) & {"root", "home", "core"})
+    """Whether what is in an archive goes over everything, or over a home."""
+    return bool(_places(command, roots, command.writes) & {"root", "home"})
 
 
 @asked
