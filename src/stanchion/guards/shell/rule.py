@@ -102,7 +102,10 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         """Whether a command is such a danger."""
         if self.hint and self.hint not in command.line and not command.cwd:
             return False
-        return all(test(command, roots) for test in self._tests)
+        for test in self._tests:  # noqa: SIM110  # `all` would cost as much again
+            if not test(command, roots):
+                return False
+        return True
 
 
 def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
@@ -225,7 +228,14 @@ def _lacking(text: str) -> Check:
 def _having(text: str | Sequence[str]) -> Check:
     pieces = [_piece(group) for group in (text.split() if isinstance(text, str) else text)]
     pieces.sort(key=lambda piece: not piece.only_words)  # single words are soon looked for
-    return lambda command, _: all(each.is_in(command) for each in pieces)
+
+    def holds(command: Command, _: Roots) -> bool:
+        for each in pieces:  # noqa: SIM110  # as above
+            if not each.is_in(command):
+                return False
+        return True
+
+    return holds
 
 
 def _without(text: str) -> Check:

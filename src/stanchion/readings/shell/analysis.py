@@ -57,11 +57,17 @@ def analysed(text: str | tuple[str, ...], limits: Limits = LIMITS) -> Analysis:
     """Analyse a text, whatever it is, or a command whose words are given one by one."""
     if not isinstance(text, str):
         if text[0] == TOOL:
-            return Analysis((Command(text),), steps=len(text))
+            return _told(text)
         text = join(text)
     if len(text) > limits.command_chars:
         return Analysis((), f"it is longer than {limits.command_chars:,} characters")
     return _kept(text, limits)
+
+
+@lru_cache(maxsize=KEPT)
+def _told(words: tuple[str, ...]) -> Analysis:
+    """The call of a tool, told as a command: nothing of its words is run."""
+    return Analysis((Command(words),), steps=len(words))
 
 
 def _is_alone(text: str, words: list[str]) -> bool:
