@@ -76,6 +76,39 @@ def test_code_is_read_as_what_it_is(
     assert [one.text for one in held(tool, args, USUAL)] == [text]
 
 
+@pytest.mark.parametrize(
+    ("tool", "args", "text"),
+    [
+        ("redis_eval", {"lua": "redis.call('FLUSHALL')"}, ("lua", "-e", "redis.call('FLUSHALL')")),
+        ("helper", {"main_go": "os.RemoveAll(d)"}, ("yaegi", "-e", "os.RemoveAll(d)")),
+        ("run_task", {"body": "<?php unlink($f);"}, ("php", "-r", "<?php unlink($f);")),
+        ("start_job", {"step": "purge!(all);"}, ("kotlin", "-e", "purge!(all);")),
+        ("remote_iex", {"expression": "A.drop(b)"}, ("elixir", "-e", "A.drop(b)")),
+        ("jshell_run", {"lines": ["var a = b;", "a.c();"]}, ("jbang", "-c", "var a = b;\na.c();")),
+    ],
+)
+def test_what_plainly_is_code_is_read(
+    tool: str, args: dict[str, Any], text: tuple[str, ...]
+) -> None:
+    assert text in [one.text for one in held(tool, args, USUAL)]
+
+
+@pytest.mark.parametrize(
+    ("tool", "args"),
+    [
+        ("create_task", {"body": "call purge(all)"}),
+        ("run_report", {"note": "see the annex (page 3)"}),
+        ("start_session", {"comment": "ask(me)"}),
+        ("write_lua", {"path": "a.lua", "content": "os.execute('x')"}),
+        ("start_agent", {"prompt": "mend shutil.rmtree('/') in a.py"}),
+        ("Task", {"description": "find os.system('rm -rf /')"}),
+        ("format_code", {"python": "os.system('rm -rf /')"}),
+    ],
+)
+def test_code_that_is_kept_is_not_read(tool: str, args: dict[str, Any]) -> None:
+    assert held(tool, args, USUAL) == ()
+
+
 def test_lines_of_a_notebook_that_a_shell_runs_are_commands() -> None:
     found = held("ipython", {"code": "import os\n!rm -rf build\nos.listdir()"}, USUAL)
     assert [one.text for one in found] == [
@@ -125,7 +158,7 @@ def test_a_command_further_down_hides_no_text_above_it() -> None:
     [
         ("git", {"command": "status"}, "git status"),
         ("mcp__k8s__kubectl", {"args": "delete ns prod"}, "kubectl delete ns prod"),
-        ("kubectlDelete", {"kind": "ns", "why": "rm -rf /"}, "kubectl delete --kind=ns --why"),
+        ("kubectlDelete", {"kind": "ns", "why": "rm -rf /"}, "kubectl delete ns --why"),
         ("run_helm_command", {"args": ["list", "-A"]}, "helm list -A"),
         ("terraform", {"action": "apply", "auto_approve": True}, "terraform apply --auto-approve"),
         ("aws", {"service": "s3api", "operation": "ls", "params": {"a": 1}}, "aws s3api ls --a=1"),

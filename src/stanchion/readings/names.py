@@ -12,8 +12,12 @@ from stanchion.kernel.regex import regex
 KEPT: Final = 4_096
 LONGEST: Final = 200
 """How much of a name is read."""
+TOOL: Final = "tool:"
+"""What stands for the program where a call is told as a command by its name."""
 
 _WORD: Final = regex(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+_BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
+_NUMBERED: Final = regex(r"[A-Za-z]{1,5}[0-9]{1,2}[a-z]?")
 _SERVER: Final = regex(r"mcp__.+?__|.*[./:]", re.DOTALL)
 
 
@@ -22,6 +26,17 @@ def words(name: str) -> tuple[str, ...]:
     """The words of a name, in small letters: `writeFile`, `write_file` and `fs.write-file` have the
     same."""
     return tuple([word.lower() for word in _WORD.findall(_plainly(name))])
+
+
+def numbered_words(name: str) -> tuple[str, ...]:
+    """The words of a name of which some have numbers: `s3` and `k8s` are one each."""
+    return tuple(
+        [
+            word
+            for part in _BETWEEN.split(name[:LONGEST])
+            for word in ((part.lower(),) if _NUMBERED.fullmatch(part) else words(part))
+        ]
+    )
 
 
 @lru_cache(KEPT)

@@ -11,7 +11,7 @@ from stanchion.guards.shell.codes import FAMILIES
 from stanchion.guards.shell.consequence import Loss, RiskRow, Risks
 from stanchion.guards.shell.places import Roots, place_of
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.command import BETWEEN, Command
 from stanchion.readings.shell.options import Once
 
 Check = Callable[[Command, Roots], bool]
@@ -39,6 +39,8 @@ class Piece(NamedTuple):
     beginnings: tuple[str, ...]
     endings: tuple[str, ...]
     inside: tuple[str, ...]
+    parts: tuple[str, ...]
+    """The last three as they are in `Command.lined`."""
 
     @property
     def only_words(self) -> bool:
@@ -49,7 +51,9 @@ class Piece(NamedTuple):
         """Whether a word of a command behind its program is that."""
         if not self.exact.isdisjoint(command.small):
             return True
-        return not self.only_words and any(map(self.fits, command.argv[1:]))
+        if self.anything:
+            return len(command.argv) > 1
+        return any(map(command.lined.__contains__, self.parts))
 
     def fits(self, word: str) -> bool:
         """Whether a word is that, in small letters."""
@@ -101,7 +105,10 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         """Whether a command is such a danger."""
         if self.hint and self.hint not in command.line and not command.cwd:
             return False
-        return all(test(command, roots) for test in self._tests)
+        for test in self._tests:  # noqa: SIM110  # `all` would cost as much again
+            if not test(command, roots):
+                return False
+        return True
 
 
 def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
@@ -174,15 +181,26 @@ def begins_after(rule: Rule, command: Command, commands: Sequence[Command]) -> b
     return False
 
 
+STAR: Final = "\0"
+"""What stands for a star that is meant as it is, `\\*`, until a piece is made."""
+
+
 def _piece(text: str) -> Piece:
-    words = text.split("|")
-    inside = tuple([word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2])
+    words = text.replace("\\*", STAR).split("|")
+    inside = [word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2]
+    begin = [word[:-1] for word in words if word[0] != "*" == word[-1]]
+    end = [word[1:] for word in words if word[0] == "*" != word[-1]]
+    exact = [word for word in words if "*" not in (word[0], word[-1])]
+    lists = [[each.replace(STAR, "*") for each in one] for one in (exact, begin, end, inside)]
+    exact, begin, end, inside = lists
+    parts = [*[f"{BETWEEN}{each}" for each in begin], *[f"{each}{BETWEEN}" for each in end]]
     return Piece(
         text == "*",
-        frozenset([word for word in words if "*" not in (word[0], word[-1])]),
-        tuple([word[:-1].removeprefix("\\") for word in words if word[0] != "*" == word[-1]]),
-        tuple([word[1:] for word in words if word[0] == "*" != word[-1]]),
-        inside,
+        frozenset(exact),
+        tuple(begin),
+        tuple(end),
+        tuple(inside),
+        (*parts, *inside),
     )
 
 
@@ -217,7 +235,15 @@ def _lacking(text: str) -> Check:
 
 def _having(text: str | Sequence[str]) -> Check:
     pieces = [_piece(group) for group in (text.split() if isinstance(text, str) else text)]
-    return lambda command, _: all(each.is_in(command) for each in pieces)
+    pieces.sort(key=lambda piece: not piece.only_words)  # single words are soon looked for
+
+    def holds(command: Command, _: Roots) -> bool:
+        for each in pieces:  # noqa: SIM110  # as above
+            if not each.is_in(command):
+                return False
+        return True
+
+    return holds
 
 
 def _without(text: str) -> Check:

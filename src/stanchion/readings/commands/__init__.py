@@ -3,11 +3,13 @@ called and wherever in its arguments they stand."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
-from stanchion.readings.commands.roles import BESIDE, CODE, COMMAND, RUN, role_of
-from stanchion.readings.commands.runner import NONE, Runner, runner_of
+from stanchion.readings.commands.inner import Call, inner_calls
+from stanchion.readings.commands.roles import BESIDE, CODE, COMMAND, RUN, SPOKEN_CODE, role_of
+from stanchion.readings.commands.runner import Runner, runner_of
 from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
 
 __all__ = ["JSON", "USUAL", "Held", "Naming", "commands", "held", "may_hold"]
@@ -24,7 +26,16 @@ NOTHING: Final[tuple[Held, ...]] = ()
 def commands(reading: Any) -> tuple[Held, ...]:
     """What the call of a reading runs."""
     event = reading.event
-    return held(event.tool, getattr(event, "args", None), USUAL)
+    found = held(event.tool, getattr(event, "args", None), USUAL)
+    inner = reading.of(inner_calls)
+    return (*found, *_within(inner, found)) if inner else found
+
+
+def _within(inner: tuple[Call, ...], found: tuple[Held, ...]) -> Iterator[Held]:
+    """What inner calls run, beside what is found already."""
+    known = {one.text for one in found}
+    for tool, args in inner:
+        yield from [one for one in held(tool, args, USUAL) if one.text not in known]
 
 
 def may_hold(event: Any) -> bool:
@@ -32,9 +43,9 @@ def may_hold(event: Any) -> bool:
     of its arguments; otherwise only a text does that may be JSON (`JSON`)."""
     runner = runner_of(event.tool)
     return (
-        runner != NONE
+        any(runner[:4])
         or not PLAIN.issuperset(map(type, event.args.values()))
-        or any(role_of(name) & (COMMAND | BESIDE) for name in event.args)
+        or any(role_of(name) & (COMMAND | BESIDE | SPOKEN_CODE) for name in event.args)
     )
 
 
@@ -54,14 +65,14 @@ def held(tool: str, args: Any, naming: Naming) -> tuple[Held, ...]:
         runner = ALWAYS
     else:
         return NOTHING
-    if naming.arguments is None and not runner.language and not runner.program:
+    if naming.arguments is None and not (runner.language or runner.program or runner.evaluates):
         found = _plainly(args, runner.runs)
         if found is not None:
             return found
     finder = Finder(runner, naming.arguments)
     finder.level(args, (), 0)
-    if runner.runs and not any(len(one.where) == 1 for one in finder.found):
-        finder.every = 0 if finder.found else DEEPEST
+    if runner.runs and 0 not in finder.depths:
+        finder.every = 0 if finder.depths else DEEPEST
         finder.found.clear()
         finder.level(args, (), 0)
     if runner.program:
@@ -79,7 +90,11 @@ def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
         if type(value) is str:
             if not value:
                 continue
-            if role & BESIDE or value[0] in OPENING or (runs and role & (CODE | COMMAND) == CODE):
+            if (
+                role & (BESIDE | SPOKEN_CODE)
+                or value[0] in OPENING
+                or (runs and role & (CODE | COMMAND) == CODE)
+            ):
                 return None
             if role & wanted and (runs or LONE.fullmatch(value) is None):
                 found.append(Held(value, (name,), runs))

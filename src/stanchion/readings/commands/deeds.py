@@ -14,19 +14,41 @@ from stanchion.kernel.declared import LASTING, effect_of
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
+from stanchion.readings.commands.inner import inner_calls, parsed
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
-from stanchion.readings.commands.words import WORDS
-from stanchion.readings.names import KEPT, letters, plain, words
+from stanchion.readings.commands.words import ASKED_BY
+from stanchion.readings.names import KEPT, TOOL, letters, numbered_words, plain
 from stanchion.readings.word_lists import listed
 
-TOOL: Final = "tool:"
-"""What stands for the program where a call is told by its name."""
-DOES: Final = WORDS["does"]
+DOES: Final = listed(
+    """
+    rm delete destroy remove drop purge terminate wipe erase del nuke truncate flush flushall
+    flushdb flushdatabase empty clear reset uninstall teardown deprovision decommission
+    deregister unregister prune evict detach revoke unprotect cancel close archive transfer
+    disable deactivate suspend stop shutdown reboot poweroff halt drain cordon scale resize add
+    create put set update grant attach invite assign bind promote modify edit upsert patch
+    change make enable authorize allow open share publish expose merge accept pay payout refund
+    charge capture send issue initiate execute wire run rotate regenerate restore rollback force
+    push upload import replace unlink leave kill schedule buy purchase sell order trade place
+    submit approve sign esign confirm withdraw deposit donate remit disburse settle bid swap
+    unlock disarm bypass override mute silence snooze suppress toggle switch configure insert
+    write apply deploy launch start provision forward redirect delegate offboard dismiss layoff
+    fire ban block lock wipeout factory retire post tweet broadcast blast reply mail email
+    trigger control export repoint reroute failover cutover dispatch raise increase register
+    rebuild reimage reinstall review resolve
+    """
+)
 """Words in the name of a call that changes something."""
-ACTING: Final = WORDS["acting"]
+ACTING: Final = listed(
+    "action operation verb method command subcommand op cmd function tool toolname resource "
+    "resourcetype kind type service objecttype entity api event"
+)
 """Arguments that say what is done, or to what."""
-KEPT_SECRET: Final = WORDS["kept secret"]
+KEPT_SECRET: Final = listed(
+    "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars"
+)
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET
 HELD_ELSEWHERE: Final = ELSEWHERE | listed("drive box mail mailbox outlook gmail imap exchange")
@@ -36,11 +58,16 @@ VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": 
 ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 """Words in the name of a tool that is about files, beside those that say so."""
 METHODS: Final = listed("delete put patch post")
-ADDRESSES: Final = ("url", "uri", "endpoint", "path", "href", "address")
-ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
-SAYING: Final = ACTING | ASKED_BY
-AT_ONCE: Final = listed("action operation op method api endpoint resource")
+ADDRESSES: Final = (
+    "url", "uri", "endpoint", "path", "href", "address", "target", "route", "requesturl",
+    "requestpath", "fullurl",
+)  # fmt: skip
+REACHING: Final = listed("url uri endpoint href uploadurl targeturl host service")
+"""Arguments of tools for files that say that these go elsewhere."""
+AT_ONCE: Final = listed("action operation op method api endpoint resource route request")
 """Arguments that may hold a method and an address."""
+SAYING: Final = ACTING | ASKED_BY | AT_ONCE
+TOLD_BY: Final = SAYING | REACHING
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
@@ -51,8 +78,6 @@ MOST: Final = 32
 MANY: Final = 256
 """Of how many no more are told."""
 LONGEST: Final = 400
-_BETWEEN: Final = regex(r"[^A-Za-z0-9]+")
-_NUMBERED: Final = regex(r"[A-Za-z]{1,5}[0-9]{1,2}[a-z]?")
 _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
 _SECRETS: Final = regex(
@@ -66,7 +91,7 @@ _ASKED: Final = regex(r"(?i)(get|delete|put|patch|post)\s+(\S+)")
 """A method and an address in one text."""
 _MUTATES: Final = regex(r"\s*mutation\b[^{]{0,400}\{\s*(?:\w+\s*:\s*)?(\w+)")
 _FIELD: Final = regex(r"(\w+)\s*:\s*\"?([\w/*.@-]+)")
-_HERE: Final = regex(r"(?i)[a-z]+://(?:localhost|127\.|0\.0\.0\.0|\[::1\]|testserver)")
+HERE: Final = regex(r"(?i)[a-z]+://(?:localhost|127\.|0\.0\.0\.0|\[::1\]|testserver)")
 _HOST_AND_PATH: Final = regex(r"(?:[A-Za-z]+://)?([^?#]*)")
 
 
@@ -77,12 +102,13 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     args = getattr(event, "args", None)
     if not args or type(args) is not dict:
         return ()
-    name = _named(event.tool)
     found: list[tuple[str, ...] | None] = []
-    if name.of_files:
-        found.append(_deletion(args) if name.deletes else None)
-    if not name.of_files or name.elsewhere:
-        found += _asked_of_service(name, event.traits, args)
+    for tool, given in ((event.tool, args), *reading.of(inner_calls)):
+        name = _named(tool)
+        if name.of_files:
+            found.append(_deletion(given) if name.deletes else None)
+        if not name.of_files or name.elsewhere or not REACHING.isdisjoint(map(plain, given)):
+            found += _asked_of_service(name, event.traits, given)
     if found == [None]:
         return ()
     at = (next(iter(event.args)),)
@@ -98,7 +124,7 @@ def _asked_of_service(
     method = method or name.method
     asked = _request(args, method, url) if method else None
     if asked is not None:
-        if _HERE.match(asked[-1]) is not None:
+        if HERE.match(asked[-1]) is not None:
             return [asked]
         said = [*asked_words(asked[2], asked[-1]), *said]
     elif name.clusters and (manifest := _manifest(args)) is not None:
@@ -106,7 +132,7 @@ def _asked_of_service(
     if name.does or not TELLING.isdisjoint(said):
         effect = effect_of(traits)
         if not effect or effect in LASTING:
-            return [asked, told([*name.words, *said], _pairs(args))]
+            return [asked, told([*name.words, *said], pairs(args))]
     return [asked]
 
 
@@ -120,7 +146,7 @@ def may_tell(event: Any) -> bool:
     name = _named(event.tool)
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
     at_service = name.of_files and name.elsewhere and name.does
-    return bool(by_name or at_service) or any(plain(one) in SAYING for one in event.args)
+    return bool(by_name or at_service) or any(plain(one) in TOLD_BY for one in event.args)
 
 
 def asked_words(method: str, url: str) -> list[str]:
@@ -130,23 +156,13 @@ def asked_words(method: str, url: str) -> list[str]:
     if verb is None or place is None:
         return []
     host, _, path = place[1].partition("/")
-    return [*_parts(host), verb, *_parts(path)]
-
-
-def _asks_within(value: Any) -> bool:
-    return type(value) is dict and any(plain(str(key)) in ASKED_BY for key in value)
+    return [*numbered_words(host), verb, *numbered_words(path)]
 
 
 def _mutation(value: Any) -> str:
     """What a text of GraphQL changes first; empty where it changes nothing."""
-    found = _MUTATES.match(value) if type(value) is str and MUTATION in value[:64] else None
+    found = _MUTATES.match(value) if type(value) is str else None
     return "" if found is None else found[1]
-
-
-def _flat(args: dict[str, Any]) -> dict[str, Any]:
-    """Arguments with those of the options of a request among them."""
-    within = [value for value in args.values() if _asks_within(value)]
-    return {**args, **within[0]} if within else args
 
 
 class ToldName(NamedTuple):
@@ -167,7 +183,7 @@ class ToldName(NamedTuple):
 def _named(tool: str) -> ToldName:
     known = letters(tool)
     return ToldName(
-        _parts(tool),
+        numbered_words(tool),
         not known.isdisjoint(TELLING) and not runner_of(tool).runs,
         not known.isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
@@ -184,27 +200,25 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
     method = url = ""
     for name, value in args.items():
         key = plain(name)
-        if type(value) is str and MUTATION in value[:64] and (changed := _mutation(value)):
-            said += _parts(changed)
+        if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
+            said += numbered_words(changed)
         elif key not in SAYING:
-            if _asks_within(value):
-                inner, method, url = _said(value)
-                said += inner
+            continue
         elif type(value) is dict:
-            said += [word for one in list(value)[:4] for word in _parts(str(one))]
-        elif type(value) is str:
-            match key in AT_ONCE, key in ASKED_BY:
-                case True, _ if (asked := _ASKED.fullmatch(value)) is not None:
-                    method, url = asked[1].lower(), asked[2]
-                case _, True if value.lower() in METHODS:
-                    method = value.lower()
-                case _, True if _SECRETS.search(str(args)) is not None:
-                    said += ["get", "secret"]
-                case at_once, _ if (_PLACE if at_once else _NAME).fullmatch(value) is not None:
-                    said += _parts(value)
+            said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
+        elif type(value) is not str:
+            continue
+        elif key in AT_ONCE and (asked := _ASKED.fullmatch(value)) is not None:
+            method, url = asked[1].lower(), asked[2]
+        elif key in ASKED_BY and value.lower() in METHODS:
+            method = value.lower()
+        elif key in ASKED_BY and _SECRETS.search(str(args)) is not None:
+            said += ["get", "secret"]
+        elif (_PLACE if key in AT_ONCE else _NAME).fullmatch(value) is not None:
+            said += numbered_words(value)
     if method == "get":
         return ([*said, "get", "secret"] if _SECRETS.search(url) else said), "", ""
-    return [*said, *filter(None, [VERBS.get(method)])], method, url
+    return ([*said, VERBS[method]] if method else said), method, url
 
 
 def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
@@ -221,17 +235,6 @@ def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:
     paths = [each for one in given for each in (one if type(one) is list else [one])]
     words = [each for each in paths if type(each) is str and each]
     return ("rm", "-rf", *words) if words else None
-
-
-def _parts(name: str) -> tuple[str, ...]:
-    """The words of a name; `s3` and `k8s` are one each."""
-    return tuple(
-        [
-            word
-            for part in _BETWEEN.split(name[:200])
-            for word in ((part.lower(),) if _NUMBERED.fullmatch(part) else words(part))
-        ]
-    )
 
 
 def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
@@ -255,7 +258,7 @@ def singular(word: str) -> str:
     return word.removesuffix("s")
 
 
-def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     """What a call is given, without the levels that it stands on."""
     waiting = list(args.items())
     for name, value in waiting:
@@ -264,13 +267,16 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         key = str(name).lower()[:64]
         if type(value) is dict:
             waiting += value.items()
-        elif type(value) in (list, tuple):
+        elif type(value) is list or type(value) is tuple:
             flat = [each for each in value if isinstance(each, str | int | float)]
             waiting += [pair for each in value if type(each) is dict for pair in each.items()]
             yield key, ",".join(map(str, flat))[:LONGEST]
         elif value is True:
             yield key, True
-        elif _mutation(value):
+        elif type(value) is str and value[:1] == "{" and (held := parsed(value)) is not None:
+            waiting += held.items()
+            yield key, value[:LONGEST].lower()
+        elif type(value) is str and "mutation" in value[:64] and _mutation(value):
             yield from [
                 (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
             ]
@@ -280,7 +286,7 @@ def _pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def _request(args: dict[str, Any], method: str, url: str) -> tuple[str, ...] | None:
     """A request over HTTP as `curl` would be told to make it; `None` where it has no address."""
-    named = {plain(name): value for name, value in _flat(args).items()}
+    named = {plain(name): value for name, value in args.items()}
     url = url or next((named[key] for key in ADDRESSES if type(named.get(key)) is str), "")
     if not url:
         return None

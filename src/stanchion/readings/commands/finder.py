@@ -8,7 +8,6 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.commands.roles import (
     BEHIND_IT,
     BESIDE,
@@ -19,6 +18,7 @@ from stanchion.readings.commands.roles import (
     PROGRAM,
     RUN,
     SCRIPT,
+    SPOKEN_CODE,
     STDIN_TEXT,
     role_of,
 )  # fmt: skip
@@ -33,7 +33,16 @@ from stanchion.readings.commands.shapes import (
     spoken,
     words_behind,
 )
-from stanchion.readings.commands.words import ANY, DECODERS, LANGUAGES, PAGE
+from stanchion.readings.commands.words import (
+    ANY,
+    CALLS,
+    DECODERS,
+    KEEPING,
+    LANGUAGES,
+    PAGE,
+    SAID_IN_WORDS,
+)
+from stanchion.readings.names import plain, words
 
 DEEPEST: Final = 32
 """How deep arguments are followed; JSON in a text counts as one level more."""
@@ -48,27 +57,17 @@ _SAYS: Final = regex(
 )
 
 
-class ArgumentSpot(NamedTuple):
-    """Where an argument stands: its name, the way to it, what it may be and whether it is run, what
-    stands beside it, and how deep."""
-
-    name: str
-    where: Where
-    role: int
-    runs: bool
-    level: dict[str, Any]
-    depth: int
-
-
 class Finder:
     """Follows the arguments of one call."""
 
-    __slots__ = ("every", "found", "names", "runner")
+    __slots__ = ("depths", "every", "found", "names", "runner")
 
     def __init__(self, runner: Runner, names: tuple[str, ...] | None) -> None:
         self.runner = runner
         self.names = names
         self.found: list[Held] = []
+        self.depths: set[int] = set()
+        """How deep arguments stand that are named as ones that are run."""
         self.every = -1
         """How deep every text is run, whatever its argument is called."""
 
@@ -82,9 +81,9 @@ class Finder:
             runs = depth <= self.every or self._runs(name, role)
             if type(value) is str:
                 if value:
-                    self._text(value, ArgumentSpot(name, where, role, runs, level, depth))
+                    self._text(name, value, where, role, runs, level, depth)
             elif type(value) is list or type(value) is tuple:
-                self._list(value, ArgumentSpot(name, where, role, runs, level, depth))
+                self._list(name, value, where, role, runs, level, depth)
             elif type(value) is dict and depth < DEEPEST:
                 self.level(value, (*where, name), depth + 1)
         if beside & BESIDE:
@@ -100,15 +99,26 @@ class Finder:
             return role & RUN != 0
         return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
 
-    def _text(self, text: str, spot: ArgumentSpot) -> None:
-        name, where, role, runs, level, depth = spot
+    def _text(
+        self,
+        name: str,
+        text: str,
+        where: Where,
+        role: int,
+        runs: bool,
+        level: dict[str, Any],
+        depth: int,
+    ) -> None:
         value = self._json(text, role, runs) if text[0] in OPENING and depth < DEEPEST else None
         if type(value) is dict:
             self.level(value, (*where, name), depth + 1)
         elif type(value) is list:
-            self._list(value, spot._replace(depth=depth + 1))
+            self._list(name, value, where, role, runs, level, depth + 1)
         elif runs:
+            self.depths.add(len(where))
             self._hold(text, (*where, name), role, level)
+        elif self.runner.evaluates or (role & SPOKEN_CODE and not self.runner.keeps):
+            self._evaluate(name, text, where, level)
 
     def _json(self, text: str, role: int, runs: bool) -> Any:
         """What a text holds that is JSON; `None` where it is none, or of no interest."""
@@ -121,19 +131,53 @@ class Finder:
         except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
             return None
 
-    def _list(self, value: Any, spot: ArgumentSpot) -> None:
-        name, depth, inner = spot.name, spot.depth, (*spot.where, spot.name)
-        if spot.runs and value and all(isinstance(item, str | int | float) for item in value):
-            words = tuple([item if type(item) is str else str(item) for item in value])
-            self.found += [Held(text, inner, self.runner.runs) for text in listed(name, words)]
+    def _list(
+        self,
+        name: str,
+        value: Any,
+        where: Where,
+        role: int,
+        runs: bool,
+        level: dict[str, Any],
+        depth: int,
+    ) -> None:
+        if runs and value and all(isinstance(item, str | int | float) for item in value):
+            self.depths.add(len(where))
+            given = tuple([item if type(item) is str else str(item) for item in value])
+            if self.runner.language and not role & COMMAND:
+                self._hold("\n".join(given), (*where, name), role | CODE, level)
+                return
+            self.found += [
+                Held(text, (*where, name), self.runner.runs) for text in listed(name, given)
+            ]
             return
-        for at, item in enumerate(value if depth < DEEPEST else ()):
+        if depth >= DEEPEST:
+            return
+        inner = (*where, name)
+        for at, item in enumerate(value):
             if type(item) is dict:
                 self.level(item, (*inner, at), depth + 1)
             elif type(item) is list or type(item) is tuple:
-                self._list(item, spot._replace(where=(*spot.where, at), depth=depth + 1))
+                self._list(name, item, (*where, at), role, runs, level, depth + 1)
             elif type(item) is str and item:
-                self._text(item, spot._replace(depth=depth + 1))
+                self._text(name, item, where, role, runs, level, depth + 1)
+
+    def _evaluate(self, name: str, text: str, where: Where, level: dict[str, Any]) -> None:
+        """Hold what plainly is code, of the language after which its argument is named."""
+        if self.names is not None or plain(name) in SAID_IN_WORDS or CALLS.search(text) is None:
+            return
+        if not KEEPING.isdisjoint(words(name)):
+            return
+        said = sorted(LANGUAGES.keys() & words(name))
+        own = LANGUAGES[said[0]] if said else self.runner.language or ANY
+        language = _language(level, own)
+        if language == PAGE:
+            return
+        self.found += [
+            Held(one, (*where, name), False, True)
+            for one in spoken(text, language, False)
+            if isinstance(one, tuple)
+        ]
 
     def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:
         language = self.runner.language

@@ -5,7 +5,20 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Final
 
-from stanchion.readings.commands.words import COMMANDS, CONTENTS, WORDS
+from stanchion.readings.commands.words import (
+    ABOUT,
+    BEHIND,
+    CODES,
+    COMMANDS,
+    CONTENTS,
+    ENDS,
+    INPUTS,
+    LANGUAGES,
+    PROGRAMS,
+    SCRIPTS,
+    SPOKEN,
+    STDIN,
+)
 from stanchion.readings.names import KEPT, plain, words
 
 COMMAND: Final = 1
@@ -18,20 +31,22 @@ LANGUAGE: Final = 64
 CONTENT: Final = 128
 SCRIPT: Final = 256
 """What an argument may be."""
+SPOKEN_CODE: Final = 512
+"""What is named after a language, and is code of it where it looks like code."""
 RUN: Final = COMMAND | CODE | INPUT
 BESIDE: Final = STDIN_TEXT | PROGRAM | BEHIND_IT | LANGUAGE
 """What says more about a command that stands beside it."""
 
 _NAMED: Final = (
     (COMMANDS, COMMAND),
-    (WORDS["arguments with code"], CODE),
-    (WORDS["arguments with what a tool runs"], INPUT),
-    (WORDS["arguments given to a command"], STDIN_TEXT),
-    (WORDS["arguments with a program"], PROGRAM),
-    (WORDS["arguments behind a command"], BEHIND_IT),
-    (WORDS["arguments that say a language"], LANGUAGE),
+    (CODES, CODE),
+    (INPUTS, INPUT),
+    (STDIN, STDIN_TEXT),
+    (PROGRAMS, PROGRAM),
+    (BEHIND, BEHIND_IT),
+    (SPOKEN, LANGUAGE),
     (CONTENTS, CONTENT),
-    (WORDS["arguments with a script"], SCRIPT),
+    (SCRIPTS, SCRIPT),
 )
 
 
@@ -41,10 +56,6 @@ def role_of(name: str) -> int:
     key = plain(name)
     role = sum([role for known, role in _NAMED if key in known])
     said = words(name)
-    if (
-        said
-        and said[-1] in WORDS["ends of arguments with a command"]
-        and WORDS["about commands"].isdisjoint(said)
-    ):
+    if said and said[-1] in ENDS and ABOUT.isdisjoint(said):
         role |= COMMAND
-    return role
+    return role if LANGUAGES.keys().isdisjoint(said) else role | SPOKEN_CODE

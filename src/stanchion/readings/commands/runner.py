@@ -6,18 +6,41 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.commands.words import ANY, LANGUAGES, PAGE, PARTS, SHELLS, UNSAID, WORDS
-from stanchion.readings.names import KEPT, own_name, words
+from stanchion.readings.commands.words import (
+    ANY,
+    ASKING,
+    AWS,
+    CALLED,
+    CALLED_TOO,
+    ELSE,
+    EVALUATING,
+    KEEPING,
+    LANGUAGES,
+    PAGE,
+    PAGES,
+    PARTS,
+    SHELLS,
+    SPEAKING,
+    STANDING,
+    STARTED,
+    STARTS,
+    UNSAID,
+    WHOLE,
+)
+from stanchion.readings.names import KEPT, numbered_words, own_name, words
 
 
 class Runner(NamedTuple):
     """Whether a tool runs what it is given, and how code of its language would be run; empty where
-    it is a shell's. `program` are the words of its name from the program on that it is named after:
-    `kubectl delete` of `kubectl_delete`."""
+    it is a shell's. `program` are the words of its name from the program on that it is named
+    after: `kubectl delete` of `kubectl_delete`. Where it `evaluates`, what plainly is code is read;
+    where it `keeps` code or speaks of it, not even what is named after a language."""
 
     runs: bool
     language: tuple[str, ...] = ()
     program: tuple[str, ...] = ()
+    evaluates: bool = False
+    keeps: bool = False
 
 
 NONE: Final = Runner(False)
@@ -26,30 +49,37 @@ NONE: Final = Runner(False)
 @lru_cache(KEPT)
 def runner_of(tool: str) -> Runner:
     """What a tool's name says: with any separators, in any case, behind the name of a server."""
-    own = [word for word in words(tool[-len(own_name(tool)) :]) if word not in UNSAID]
-    at = next(
-        (at for at, word in enumerate(own) if word in WORDS["named after"]),
-        len(own),
-    )
-    return _runner_of(tool)._replace(program=tuple(own[at:]))
+    own = [CALLED_TOO.get(word, word) for word in numbered_words(tool[-len(own_name(tool)) :])]
+    own = [word for word in own if word not in UNSAID]
+    at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
+    if at == len(own) and AWS[0] in words(tool):  # a server of nothing but operations
+        own, at = [*AWS, *own], 0
+    said = frozenset(own)
+    runner = _runner_of(tool)
+    keeps = not said.isdisjoint(ASKING | ELSE | KEEPING)
+    evaluates = not keeps and (bool(runner.language) or not said.isdisjoint(EVALUATING))
+    return runner._replace(program=tuple(own[at:]), evaluates=evaluates, keeps=keeps)
 
 
 def _runner_of(tool: str) -> Runner:
     said = frozenset(words(tool))
     language = _language(said)
     if not said.isdisjoint(SHELLS) or any(part in tool.lower() for part in PARTS):
-        other = not said.isdisjoint(WORDS["something else"]) and said & SHELLS == {"exec"}
+        other = not said.isdisjoint(ELSE) and said & SHELLS == {"exec"}
         return NONE if other else Runner(True, language)
-    if own_name(tool) in WORDS["tools that run by this name alone"]:
+    if own_name(tool) in WHOLE:
         return Runner(True, language)
-    if said.isdisjoint(WORDS["starting"]) and said.isdisjoint(WORDS["standing for what runs code"]):
-        if language in ((), ANY) or not said.isdisjoint(WORDS["asking"]):
-            return NONE
-        return Runner(own_name(tool).rstrip("0123456789.") in LANGUAGES, language)
-    if not said.isdisjoint(WORDS["in a browser"]):
+    if said.isdisjoint(STARTS) and said.isdisjoint(STANDING):
+        alone = own_name(tool).rstrip("0123456789.") in LANGUAGES
+        return (
+            Runner(alone, language)
+            if language and language != ANY and said.isdisjoint(ASKING)
+            else NONE
+        )
+    if not said.isdisjoint(PAGES):
         return Runner(False, language)
-    runs = bool(language) or not said.isdisjoint(WORDS["started"])
-    return Runner(True, language) if runs and said.isdisjoint(WORDS["something else"]) else NONE
+    runs = bool(language) or not said.isdisjoint(STARTED)
+    return Runner(True, language) if runs and said.isdisjoint(ELSE) else NONE
 
 
 def _language(said: frozenset[str]) -> tuple[str, ...]:
@@ -57,6 +87,6 @@ def _language(said: frozenset[str]) -> tuple[str, ...]:
     known = said & LANGUAGES.keys()
     if known:
         return LANGUAGES[min(known)] if len(known) == 1 else ANY
-    if not said.isdisjoint(WORDS["in a browser"]):
+    if not said.isdisjoint(PAGES):
         return PAGE
-    return () if said.isdisjoint(WORDS["code of some language"]) else ANY
+    return () if said.isdisjoint(SPEAKING) else ANY

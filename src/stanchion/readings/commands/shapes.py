@@ -3,7 +3,7 @@ told."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from shlex import join, quote
 from typing import Any, Final
@@ -12,11 +12,15 @@ import msgspec
 
 from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.words import ANY, GUESSED, LANGUAGES, SAYS
-from stanchion.readings.names import plain
+from stanchion.readings.commands.words import ANY, AWS, GUESSED, LANGUAGES, SAYS, UNKNOWN
+from stanchion.readings.names import plain, words as named_words
 
 LONGEST: Final = 65_536
 KEPT: Final = 128
+COMPLETE: Final = 3
+"""With how many words a name says the service and the operation."""
+MANY: Final = 256
+"""How many arguments of a call are spelled."""
 PYTHON: Final = LANGUAGES["python"]
 
 _MAGIC: Final = regex(r"(?m)^([ \t]*)([!%?]+)(.*)$")
@@ -38,10 +42,10 @@ def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...
         return (text[shell.end() :],)
     code, lines = _without_magic(text)
     if not is_python(code):
-        if language == PYTHON and "\n" in text:
-            return (text, (*PYTHON, text))
-        guess = next((one for sign, one in GUESSED if language == ANY and sign.search(text)), "")
-        return (text, (*LANGUAGES[guess], text)) if guess else (text,)
+        if language == PYTHON:
+            return (text, (*PYTHON, text)) if "\n" in text else (text,)
+        guess = next((LANGUAGES[one] for sign, one in GUESSED if sign.search(text)), UNKNOWN)
+        return (text, (*guess, text))
     read: list[Text] = [text] if language == ANY else []
     return (*read, *lines, (*PYTHON, code))
 
@@ -125,17 +129,53 @@ def words_behind(value: Any) -> Iterable[str]:
 def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
     """A call of a tool that is named after a program as that program's command: words as they are,
     whatever else is named as an option, switches where they are on."""
-    words = [*program]
-    for name, value in args.items():
-        if type(value) is dict and program:
-            words.append(spelled((), value))
-        elif plain(name) in SAYS or type(value) is list:
+    words: list[str] = []
+    options: list[str] = []
+    waiting = list(args.items())
+    beside = len(waiting) if program[:1] != AWS or len(program) < COMPLETE else 0
+    for at, (name, value) in enumerate(waiting):
+        if len(waiting) > MANY:
+            break
+        if type(value) is dict:
+            waiting += value.items()
+        elif type(value) is list and any(type(one) is dict for one in value):
+            waiting += [pair for one in value if type(one) is dict for pair in one.items()]
+        elif (at < beside and plain(name) in SAYS) or type(value) is list:
             words += words_behind(value)
-        elif value is True or type(value) in (str, int, float):
-            option = "--" + name.replace("_", "-")
-            named = NAME.fullmatch(str(value)) is not None and value is not True
-            words.append(quote(f"{option}={value}" if named else option))
-    return " ".join(words)
+        elif type(value) in (bool, str, int, float):
+            options += option(name, value, program[:1] == AWS)
+    if program[:1] == AWS:
+        return " ".join([*as_aws([*program[1:], *words]), *map(quote, options)])
+    return " ".join([*program, *words, *map(quote, options)])
+
+
+def option(name: str, value: str | float, dashed: bool) -> tuple[str, ...]:
+    """What is given by name as an option; nothing where it is off, but for a program that says so
+    by an option of its own (`--no-dry-run`), whose words have dashes."""
+    key = as_word(str(name)) if dashed else str(name).replace("_", "-")
+    if type(value) is bool:
+        return (f"--{key}",) if value else (f"--no-{key}",) if dashed else ()
+    text = "".join(str(value).split()) if str(value)[:1] in ("{", "[") else str(value)
+    return (f"--{key}={text}" if NAME.fullmatch(text) is not None else f"--{key}",)
+
+
+@lru_cache(KEPT)
+def as_word(name: str) -> str:
+    """A name as a word of a command line: `db-cluster` of `DBCluster` and `db_cluster`."""
+    return "-".join(named_words(name))
+
+
+def as_aws(said: Sequence[str]) -> tuple[str, ...]:
+    """The words of a call to AWS as its own program has them: a service and an operation."""
+    if not said:
+        return AWS
+    service, *behind = said
+    if behind and " " not in behind[0]:
+        whole = all(word.isalnum() for word in behind)
+        behind = [as_word("_".join(behind))] if whole else [as_word(behind[0]), *behind[1:]]
+    if service == "s3" and behind and "-" in behind[0]:
+        service = "s3api"
+    return (*AWS, service.lower().replace("_", "-"), *behind)
 
 
 def given(command: str, text: str) -> str:

@@ -6,15 +6,28 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed, sections
+from stanchion.readings.word_lists import listed
 
-WORDS: Final = sections("stanchion.readings.commands", "words.txt")
-"""Words in the names of tools and arguments, by the titles above them."""
-
-SHELLS: Final = WORDS["shells"]
+SHELLS: Final = listed(
+    "bash sh zsh ksh csh tcsh shell terminal powershell pwsh cmd exec subprocess stdin tmux"
+)
 """Words in the name of a tool that runs what it is given."""
 PARTS: Final = ("bash", "shell", "terminal")
 """What says the same within a word."""
+WHOLE: Final = listed("run execute command commands")
+"""Names that say the same where a tool is called by nothing else."""
+STARTS: Final = listed("run rerun execute exec start spawn launch invoke eval evaluate")
+STARTED: Final = listed(
+    "command commands cmds script scripts process program code ssh docker container kubectl pod "
+    "console remote"
+)
+"""Words that say it together: one of each."""
+ELSE: Final = listed("sql query queries db database statement workflow summary")
+"""Words in the name of a tool that executes something else."""
+ASKING: Final = listed(
+    "get list show search find explain describe lookup docs documentation help history format lint"
+)
+"""Words in the name of a tool that runs none of the code it is given."""
 
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     **dict.fromkeys(("python", "py", "ipython", "jupyter", "pypy"), ("python3", "-c")),
@@ -36,11 +49,19 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     "swift": ("swift", "-e"),
     "dart": ("dart", "-e"),
     "groovy": ("groovy", "-e"),
+    **dict.fromkeys(("elixir", "iex", "erlang"), ("elixir", "-e")),
     "osascript": ("osascript", "-e"),
     "applescript": ("osascript", "-e"),
 }
 """How code of a language would be run on a command line."""
+UNKNOWN: Final = ("kotlin", "-e")
+"""How code is read of a language that nobody says or guesses: for the calls in it."""
+CALLS: Final = regex(r"\w[!?]?\(|\w+\.\w+[!?] |(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)")
+"""What is in every text that plainly is code."""
 GUESSED: Final = (
+    (regex(r"\w <- |\blibrary\(\w+\)"), "r"),
+    (regex(r"(?m)^\s*local \w+(?:, ?\w+)* ?=|\bredis\.p?call\(|\w+ in i?pairs\("), "lua"),
+    (regex(r"\|> \w|(?m:^\s*defmodule |\b[A-Z]\w*\.[A-Z]\w*\.\w+[!?]?\()"), "elixir"),
     (regex(r"(?m)^\s*package \w+\s*$[\s\S]*\bfunc "), "go"),
     (regex(r"\bfn main\(|(?m:^\s*use \w+(?:::[\w{}, *]+)+;)"), "rust"),
     (regex(r"(?m)^\s*using [\w.]+;|\bConsole\.Write|^#r \""), "csharp"),
@@ -54,18 +75,84 @@ GUESSED: Final = (
     (regex(r"(?m)^\s*require ['\"]|\bdo \|\w+"), "ruby"),
 )
 """What tells the language of code that nobody says, in the order in which it is asked."""
+PAGES: Final = listed("browser page puppeteer playwright chrome selenium webdriver")
+"""Words in the name of a tool whose scripts are run by a browser."""
 PAGE: Final = ("",)
 """Stands for the language of a browser: no command comes of it."""
 ANY: Final = ("*",)
 """Stands for a language that nobody says."""
-UNSAID: Final = listed("command commands cmd cli tool call execute")
+SPEAKING: Final = listed("code snippet repl interpreter sandbox")
+"""Words in the name of a tool that runs code of a language it does not say."""
+CALLED: Final = listed(
+    "kubectl oc helm docker podman nerdctl aws gcloud gsutil terraform tofu terragrunt pulumi git "
+    "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
+    "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci"
+)
+"""Programs that tools are named after, which give them their arguments."""
+CALLED_TOO: Final = {"azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd"}
+"""Other names of such programs."""
+AWS: Final = ("aws",)
+"""A program whose words are the names of what a library calls, with dashes between them."""
+UNSAID: Final = listed("command commands cmd cli tool call execute sdk api client")
 """Words in the names of such tools that the program is not given."""
-SAYS: Final = WORDS["says"]
+SAYS: Final = listed(
+    "command commands cmd subcommand action operation verb service args arguments argv params "
+    "parameters options flags cmdargs servicename operationname actionname resource resourcetype "
+    "kind entry entrypoint remote ref refspec image package"
+)
 """Arguments of such tools that hold words of the command; all others are options of it."""
+STANDING: Final = frozenset({"repl", "interpreter"})
+"""Words that stand for something that runs code."""
+EVALUATING: Final = listed(
+    "run execute exec start launch invoke eval evaluate repl interpreter console session script "
+    "scripting playground cell kernel sandbox runtime iex pry task job step lambda scriptlet macro"
+)
+"""Words in the name of a tool that may run what it is given: of that, what plainly is code is
+read."""
+KEEPING: Final = listed(
+    "write edit save create update upload insert append format lint explain review translate "
+    "generate compare document test comment send post search publish"
+)
+"""Words in the name of a tool that keeps code, or speaks of it."""
 
-COMMANDS: Final = WORDS["commands"]
+ASKED_BY: Final = listed("method httpmethod verb requestmethod httpverb")
+"""Arguments that hold a method of HTTP."""
+SAID_IN_WORDS: Final = listed(
+    "prompt systemprompt description message messages task instructions instruction goal question "
+    "comment note notes title summary reason explanation context objective query"
+)
+"""Arguments that say something to people or models, and hold no code."""
+DEFINING: Final = listed("define register add schema list get describe delete")
+"""Words in the name of a tool that keeps what a function takes, beside those that keep code."""
+COMMANDS: Final = listed(
+    "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
+    "exec run shellscript bashscript"
+)
 """Arguments that hold a command, whichever tool has them."""
+ENDS: Final = listed("command commands cmd cmds cmdline")
+"""Words with which the names of more such arguments end."""
+ABOUT: Final = listed(
+    "allow allowed allowlist deny denied block blocked forbid forbidden disallowed exclude "
+    "excluded ignore ignored banned dangerous known recent previous history example no sub voice "
+    "slash"
+)
+"""Words in the names of arguments that speak of commands and give none to run."""
+CODES: Final = listed("code source sourcecode snippet cell pythoncode program javascript")
+SCRIPTS: Final = frozenset({"script", "scripts"})
+INPUTS: Final = frozenset({"input"})
+"""Arguments that hold what a tool runs where its name says that it runs something."""
+STDIN: Final = listed("stdin standardinput input stdininput stdintext stdindata")
+"""Arguments that are given to the command beside them."""
+PROGRAMS: Final = listed("program executable binary exe executablepath interpreter")
+"""Arguments that hold the command of the words beside them."""
+BEHIND: Final = listed("args arguments argv params parameters options flags cmdargs")
+"""Arguments that stand behind the command beside them."""
+SPOKEN: Final = listed("language lang interpreter runtime kernel syntax encoding")
+"""Arguments that say the language of the code beside them, or how it is encoded."""
 DECODERS: Final = {"base64": "base64 -d", "b64": "base64 -d", "hex": "xxd -r -p"}
 """What turns a text into what is run, by the encoding that an argument says."""
-CONTENTS: Final = WORDS["contents"]
+CONTENTS: Final = listed(
+    "content contents text body newstring oldstring oldstr newstr newtext oldtext newcontent "
+    "patch edits code data filetext message prompt query description diff inserttext"
+)
 """Arguments that are written into files or sent: what they hold is not run by this call."""

@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 __all__ = ["program_effects"]
 
 
+PYTHONS = ("python", "pypy", "ipython", "manage.py", "django-admin", "flask")
+"""How programs that run Python are called."""
+
+
 def program_effects(program: str, code: str) -> Effects:
     """What code does that a program is given to run; in a language that is not known here it is
     read as Perl is."""
@@ -25,7 +29,7 @@ def program_effects(program: str, code: str) -> Effects:
 
 
 def _read(program: str, code: str) -> Code:
-    if program.startswith(("python", "pypy", "ipython")):
+    if program.startswith(PYTHONS):
         from stanchion.readings.programs.python import read_python
 
         read = read_python(code)

@@ -7,10 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.word_lists import sections
-
-WORDS: Final = sections("stanchion.readings.programs", "words.txt")
-"""The names of functions and libraries that are known, by the titles above them."""
+from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 65_536
 """Longer code is not read."""
@@ -18,11 +15,16 @@ MANY: Final = 512
 """How many calls of one piece of code are kept."""
 UNKNOWN: Final = "$"
 """What stands for a part of a text that is not known."""
-ENVIRONMENT: Final = WORDS["environment"]
+ENVIRONMENT: Final = frozenset(
+    {"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject"}
+)
 """How languages name all variables of the environment."""
 ONE_VARIABLE: Final = "environ[]"
 """What stands for a single one of them."""
-FAKES: Final = WORDS["fakes"]
+FAKES: Final = listed(
+    "fakeredis FakeRedis FakeStrictRedis mongomock fake Mock MagicMock AsyncMock create_autospec "
+    "MongoMemoryServer mockClient"
+)
 """What makes things of which nothing outlives the code."""
 
 

@@ -9,7 +9,6 @@ from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import unquote
 
-from stanchion.readings.programs.calls import WORDS
 from stanchion.readings.word_lists import listed
 
 
@@ -22,17 +21,30 @@ def _hex(text: str) -> str:
     return bytes.fromhex(text).decode("latin-1")
 
 
-DECODERS: Final[dict[str, Callable[[str], str]]] = {
-    "from base64": _base64,
-    "from hex": _hex,
-    "from escapes": unquote,
-    "from rot13": lambda text: str(decode(text, "rot13")),
-    "turned round": lambda text: text[::-1],
-    "in small letters": str.lower,
-    "in capitals": str.upper,
+BY_NAME: Final[dict[str, Callable[[str], str]]] = {
+    **dict.fromkeys(
+        listed(
+            "atob b64decode base64_decode decode_base64 decode64 urlsafe_decode64 strict_decode64 "
+            "urlsafe_b64decode FromBase64String a2b_base64 standard_b64decode decodebytes"
+        ),
+        _base64,
+    ),
+    **dict.fromkeys(listed("hex2bin unhexlify fromhex a2b_hex"), _hex),
+    **dict.fromkeys(
+        listed("decodeURIComponent unescape urldecode rawurldecode unquote decodeURI"), unquote
+    ),
+    **dict.fromkeys(listed("str_rot13"), lambda text: str(decode(text, "rot13"))),
+    **dict.fromkeys(listed("strrev reverse"), lambda text: text[::-1]),
+    **dict.fromkeys(listed("lower toLowerCase strtolower downcase lc"), str.lower),
+    **dict.fromkeys(listed("upper toUpperCase strtoupper upcase uc"), str.upper),
 }
-BY_NAME: Final = {name: make for title, make in DECODERS.items() for name in WORDS[title]}
-SAME: Final = WORDS["same"]
+SAME: Final = listed(
+    """
+    toString to_s str String strip trim chomp encode decode expanduser resolve absolute abspath
+    realpath fspath bytes expandvars Path PurePath homedir read_text strval valueOf freeze dup quote
+    escapeshellarg normalize expand_path text SQL
+    """
+)
 """Functions whose result is what they are called on, or their first argument, as far as it matters
 here."""
 HIDING: Final = frozenset(

@@ -8,15 +8,38 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, WORDS, Called, Code
+from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, Called, Code
 from stanchion.readings.programs.decoding import HIDING
 from stanchion.readings.word_lists import listed
 
-EXECUTES: Final = WORDS["executes"]
-DELETES: Final = WORDS["deletes"]
-OFTEN_OTHER: Final = WORDS["often other"]
+EXECUTES: Final = listed(
+    """
+    system popen popen2 popen3 popen4 exec execl execle execlp execlpe execv execve execvp execvpe
+    execSync execFile execFileSync spawn spawnSync spawnl spawnle spawnlp spawnv spawnve spawnvp
+    posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
+    check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
+    create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
+    sudo backtick run_command cmd callCommand Command ProcessBuilder Start doShellScript script
+    """
+)
+DELETES: Final = listed(
+    """
+    rmtree remove unlink unlinkSync rm rmSync rmdir rmdirSync rm_rf rm_r rm_f remove_dir removedirs
+    remove_tree remove_entry remove_entry_secure rimraf removeSync emptyDir emptyDirSync delete
+    deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete send2trash rmtree_p
+    remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory deleteIfExists
+    remove_file removeItem Delete Remove removeDir rmdirRecurse deleteTree deleteTreeAbsolute
+    remove_all
+    """
+)
+OFTEN_OTHER: Final = listed(
+    "copy replace move link cp mv remove delete rm write save dump remove_dir new Delete Remove"
+)
 """Names that mean files only in a library of files, or on a path."""
-LIBRARIES: Final = WORDS["libraries"]
+LIBRARIES: Final = listed(
+    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
+    "joblib torch np numpy Files Directory FileManager toFile toPath"
+)
 KILLS: Final = listed("kill killpg posix_kill")
 COMMANDS: Final = {
     **dict.fromkeys(listed("move rename renames renameSync moveSync mv replace"), "mv"),
@@ -26,11 +49,24 @@ COMMANDS: Final = {
     **dict.fromkeys(KILLS, "kill"),
 }
 """Calls that do what a command does, with the same words."""
-SWEEPS: Final = WORDS["sweeps"]
+SWEEPS: Final = listed(
+    "rglob glob iglob walk iterdir scandir listdir readdir readdirSync globSync scandir children "
+    "each_child entries opendir readDir readDirSync find walkBottomUp walkTopDown walkFileTree "
+    "listFiles WalkDir Walk GetFiles EnumerateFiles GetDirectories read_dir contentsOfDirectory"
+)
 """Calls that list a folder."""
 WALKS: Final = listed("walkBottomUp walkTopDown listFiles walkFileTree EnumerateFiles GetFiles")
 """Calls that list all files of a folder for what is then done to each."""
-QUERIES: Final = WORDS["queries"]
+QUERIES: Final = listed(
+    """
+    execute executescript executemany exec_driver_sql query raw executeRaw executeRawUnsafe
+    queryRawUnsafe $executeRawUnsafe $queryRawUnsafe $executeRaw mysqli_query pg_query do select_all
+    exec_query statement unprepared exec run executeUpdate executeLargeUpdate addBatch
+    ExecuteNonQuery ExecuteNonQueryAsync Exec ExecContext MustExec QueryRow ExecuteSqlRaw
+    ExecuteSqlRawAsync ExecuteSqlCommand batch_execute raw_sql prepareStatement Query dbExecute
+    dbSendQuery dbSendStatement dbGetQuery
+    """
+)
 """Calls that hand a statement to a database."""
 GIVEN: Final = listed("command cmd shell_command")
 """Arguments by name that hold a command, whatever runs it."""
@@ -39,21 +75,62 @@ EACH: Final = listed("array_map array_walk forEach map each for_each")
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
 IN_MEMORY: Final = regex(r":memory:|[:/]mem(?:ory)?:")
 DATABASE: Final = regex(r"jdbc:[a-z0-9]+:\S+|[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sqlite3?)|:memory:")
-RECURSIVE: Final = WORDS["recursive"]
-OVERWRITES: Final = WORDS["overwrites"]
+RECURSIVE: Final = listed(
+    "rmtree rm_rf rm_r removedirs remove_dir rmSync rmdirSync remove_tree remove_entry "
+    "remove_entry_secure rimraf removeSync emptyDir emptyDirSync deleteRecursive deleteDir "
+    "delete_tree remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory "
+    "removeItem removeDir rmdirRecurse deleteTree deleteTreeAbsolute remove_all"
+)
+ALL_BELOW: Final = listed("recursive true")
+"""What is said where a folder goes with all that is in it."""
+OVERWRITES: Final = listed(
+    "writeFile writeFileSync file_put_contents write_text write_bytes truncate truncateSync "
+    "ftruncate appendFile appendFileSync binwrite createWriteStream writeText appendText WriteFile "
+    "WriteAllText AppendAllText writeString WriteAllBytes"
+)
 OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile OpenFile")
 OPTIONS: Final = listed("append write create truncate create_new")
 """How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
 ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
-READS: Final = WORDS["reads"]
-CONNECTS: Final = WORDS["connects"]
-SENDS: Final = WORDS["sends"]
+READS: Final = listed(
+    "readFile readFileSync file_get_contents readfile read_text read_bytes readlines slurp binread "
+    "createReadStream file readlink copyfile copy copy2 upload_file readString readAllBytes "
+    "readAllLines readText ReadFile ReadAllText ReadAllBytes read_to_string contentsOfFile"
+)
+CONNECTS: Final = listed(
+    """
+    connect create_connection createConnection fsockopen pfsockopen stream_socket_client TCPSocket
+    TCPClient socketpair
+    """
+)
+SENDS: Final = listed(
+    """
+    post put patch end urlopen request Request fetch axios get urlretrieve sendall sendto send
+    sendmail send_message storbinary upload upload_file put_object curl_exec curl_init curl_setopt
+    curl_setopt_array file_get_contents lookup resolve gethostbyname getaddrinfo dns_get_record
+    start post_form write publish getstore mirror post_data UploadString UploadFile UploadData
+    resolve4 resolveTxt wget
+    """
+)
 """Calls that reach another host, or hand something on to what does; only with a host, or what names
 a library of the network in what they are called on."""
-NETWORK: Final = WORDS["network"]
-EVALUATES: Final = WORDS["evaluates"]
+NETWORK: Final = listed(
+    """
+    requests httpx urllib urllib3 urllib.request request aiohttp socket http https net axios fetch
+    Net HTTP Faraday RestClient HTTParty LWP smtplib ftplib boto3 client session s s3 sock conn
+    paramiko dns tls got superagent curl TCPSocket Socket socket.http ssl websockets WebSocket dgram
+    open-uri URI open_sftp sftp ftp SFTPClient
+    """
+)
+EVALUATES: Final = listed(
+    """
+    eval exec instance_eval class_eval module_eval Function runInThisContext runInNewContext
+    loadstring load dofile assert create_function compile runpy run_path include require iex
+    Invoke-Expression
+    """
+)
 READS_DATA: Final = listed("json ujson orjson simplejson toml tomllib re regex JSON")
 """Libraries whose `load` and `compile` run nothing."""
 UNPACKS: Final = listed("pickle dill cloudpickle marshal joblib shelve")
@@ -61,8 +138,12 @@ LIBRARIES_OF_WEB: Final = listed("requests httpx urllib urlopen aiohttp urlretri
 LOADS: Final = listed("CDLL PyDLL WinDLL LoadLibrary load_library dlopen exec_module")
 """Calls that run what a file of machine code, or a module, has."""
 FETCHES: Final = listed("urlopen urlretrieve download")
-SHELL_NAMES: Final = WORDS["shell names"]
-DUPLICATES: Final = WORDS["duplicates"]
+SHELL_NAMES: Final = frozenset(
+    {"sh", "bash", "dash", "zsh", "ksh", "cmd", "cmd.exe", "powershell", "powershell.exe"}
+)
+DUPLICATES: Final = listed(
+    "dup2 pty fdopen reopen spawn stdin stdout stderr STDIN STDOUT pipe makefile fileno"
+)
 EMPTIES: Final = regex(
     r"(?:clear_?\w+|delete|terminate|destroy|drop|drop_?(?:database|collection|all|table|index)|"
     r"delete_?(?:by\w*|many|all|\w*(?:index|objects?|collection|database|bucket|stack|table|"
@@ -77,14 +158,14 @@ EVERY_RECORD: Final = regex(
     r"deleteAllInBatch|drop_all_tables|dropSchema)$"
 )
 """Calls of mappers that delete every record."""
-HOLDING: Final = WORDS["holding"]
+HOLDING: Final = listed(
+    "boto3 s3 ec2 rds dynamodb pymongo MongoClient redis es elasticsearch Elasticsearch storage "
+    "bigquery mongo bucket"
+)
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
 _MODE: Final = regex(r"[rwaxbt+]{1,3}")
-_WRITES: Final = regex(r"(?s)[w>x]|.w|a\Z")
-_FLAGS: Final = regex(r"O_WRONLY|O_RDWR")
-"""How it is said that a file is opened to be written."""
 _PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
 
 
@@ -119,13 +200,22 @@ def effects_of(code: Code) -> Effects:
         found.take(call)
     found.settle(code)
     names = {call.name for call in code.calls}
-    shell = not SHELL_NAMES.isdisjoint([argv[0].rpartition("/")[2] for argv in found.started])
-    if found.connects and (shell or (names & DUPLICATES and found.shell_like(code))):
+    starts_shell = any(
+        word.rpartition("/")[2] in SHELL_NAMES for argv in found.started for word in argv[:1]
+    )
+    if (
+        found.connects
+        and (names & DUPLICATES or starts_shell)
+        and (starts_shell or found.shell_like(code))
+    ):
         found.marks.add("reverse")
     if found.evaluates and found.sends and "fetched" not in found.marks:
         found.marks.add("hidden")
-    unknown = {call.name for call in code.calls if call.args[:1] == (None,)}
-    if names & FETCHES and unknown & LOADS:
+    if (
+        names & LOADS
+        and names & FETCHES
+        and any(call.name in LOADS and call.args[:1] == (None,) for call in code.calls)
+    ):
         found.marks.add("fetched")
     if code.forks:
         found.marks.add("forks")
@@ -164,26 +254,29 @@ class _Found:
     def settle(self, code: Code) -> None:
         """Join what only several calls tell: what is deleted is what was listed, a statement goes
         to the database that is named, an archive has what was read."""
-        self._run_statements([each for call in code.calls for each in call.args if each])
-        folders = [each for call in code.calls if call.name in SWEEPS for each in _places(call)]
-        called = {call.name for call in code.calls}
-        if "/proc" in folders and called & KILLS:
-            self.started.append(("kill", "-9", "-1"))
-        if self.loose or (called & WALKS and called & DELETES):
-            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
-        self._join_archives()
-        read = tuple(self.reads[:16])
-        self.sends = [one if one.files else one._replace(files=read) for one in self.sends]
-        self._run_fetched(code)
-
-    def _run_statements(self, texts: list[str]) -> None:
-        """Note the statements as those of the database that is named; one in memory has nothing to
-        lose."""
-        named = list(filter(DATABASE.fullmatch, texts))
-        if named and all(map(IN_MEMORY.search, named)):
+        texts = [each for call in code.calls for each in call.args if each is not None]
+        named = [each for each in texts if DATABASE.fullmatch(each) is not None]
+        here = [each for each in named if IN_MEMORY.search(each) is not None]
+        if here and here == named:
             self.marks.discard("deletes")
         elif "sqlite://" not in texts:
             self.started += [("psql", *named[:1], "-c", text) for text in self.statements]
+        folders = [
+            each
+            for call in code.calls
+            if not SWEEPS.isdisjoint((call.name, call.of.rpartition(".")[2]))
+            for each in _places(call)
+        ]
+        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
+            self.started.append(("kill", "-9", "-1"))
+        called = {call.name for call in code.calls}
+        if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
+            self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
+        self._join_archives()
+        if self.reads:
+            read = tuple(self.reads[:16])
+            self.sends = [one if one.files else one._replace(files=read) for one in self.sends]
+        self._run_fetched(code)
 
     def _run_fetched(self, code: Code) -> None:
         """Note that a file is run that was written where something was fetched."""
@@ -281,6 +374,8 @@ class _Found:
                 self.marks.add("hidden")
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
+        if call.name == "Start":  # its second word is a line of them
+            words = [words[0], *" ".join(words[1:]).split()]
         self.started.append(tuple(words))
         if len(words) == 1 or " " in words[0]:
             self.texts.append(words[0])
@@ -292,7 +387,7 @@ class _Found:
     def _deletes(self, call: Called) -> None:
         if not is_of_files(call):
             return
-        recursive = call.name in RECURSIVE or "recursive" in call.made_of
+        recursive = call.name in RECURSIVE or not ALL_BELOW.isdisjoint(call.made_of)
         given = call.args if call.args else (call.on,)
         paths = [path for path in given if path is not None and path[:1] != UNKNOWN]
         self.loose = self.loose or not paths
@@ -315,29 +410,35 @@ class _Found:
         self.started.append((command, *words))
 
     def _files(self, call: Called) -> None:
+        if call.name in OPENS:
+            self.writes += [
+                each.lstrip("> ")
+                for each in call.args
+                if each is not None and each.lstrip()[:1] == ">"
+            ]
         lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
         own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
         path = call.on if own else call.args[0]
+        if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
+            path = call.args[2] if len(call.args) > 2 else None
         if path is None or not _is_path(path):
             return
+        mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")
         if call.name in OPENS:
-            modes = call.args if lone else call.args[1:]
-            self._opened(call, path, next((each for each in modes if each is not None), ""))
+            into = (
+                self.writes
+                if mode[:1] in ("w", ">", "x")
+                or "w" in mode[:2]
+                or mode == "a"
+                or any("O_WRONLY" in each or "O_RDWR" in each for each in call.made_of)
+                or ("OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split(".")))
+                else self.reads
+            )
+            into.append(path.lstrip("<> ") if mode == "" else path)
         elif call.name in OVERWRITES:
             self.writes.append(path)
         elif call.name in READS:
             self.reads.append(path)
-
-    def _opened(self, call: Called, path: str, mode: str) -> None:
-        flags = _FLAGS.search(" ".join(call.made_of)) is not None
-        options = "OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split("."))
-        into = self.writes if _WRITES.match(mode) or flags or options else self.reads
-        into.append(path if mode else path.lstrip("<> "))
-
-    def _arrows(self, call: Called) -> None:
-        """Note what Perl writes by `open(F, ">x")`."""
-        texts = [each for each in call.args if each is not None]
-        self.writes += [each.lstrip("> ") for each in texts if each.lstrip()[:1] == ">"]
 
     def _sends(self, call: Called) -> None:
         hosts = [each for each in (*call.args, call.on) if each is not None and _HOST.search(each)]
@@ -382,7 +483,6 @@ NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]
     (CONNECTS | {"new", "open", "tcp"}, _Found._connects),
     (SENDS | CONNECTS, _Found._sends),
     (PACKS, _Found._packs),
-    (OPENS, _Found._arrows),
 )
 """What is noted of calls, by their names."""
 

@@ -143,7 +143,7 @@ class _Reader:
         name = words[0].rpartition("\\")[2].lower() if words else ""
         if words:
             self.steps.append(Step(tuple(words), before, tuple(inside)))
-        return (*filter(None, [name]), *inside, *_files(name, words))
+        return (*([name] if name else []), *inside, *_files(name, words))
 
     def _assign(self, name: str) -> None:
         self.at += 1

@@ -12,6 +12,10 @@ from stanchion.readings.shell.python_code import Values
 
 SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
 HOMES: Final = frozenset({"home", "expanduser", "HOME"})
+PUTS: Final = frozenset({"append", "extend", "add", "update", "insert"})
+"""Calls that put something into what they are called on."""
+NAMED: Final = 64
+"""How many things in tables are kept of one call."""
 CLOSURE: Final = 6
 """How often what variables are made of is looked up in turn."""
 
@@ -41,16 +45,15 @@ def read_python(code: str) -> Code | None:
 
 def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> Called:
     func = node.func
-    name, of, on, behind = "", "", None, NOBODY
-    match func:
-        case ast.Attribute():
-            name, of, on = func.attr, _dotted(func.value), values.value(func.value)
-            on = _swept(func.value, made) if on is None else on
-            behind = _closed(_names(func.value), made)
-        case ast.Name():
-            name = values.called.get(func.id, func.id)
-        case ast.Call(args=[one, *rest]):  # `getattr(os, "sys" + "tem")(…)`
-            of, name = _dotted(one), "".join([values.value(each) or "" for each in rest[:1]])
+    name, of, on = "", "", None
+    if isinstance(func, ast.Attribute):
+        name, of, on = func.attr, _dotted(func.value), values.value(func.value)
+    elif isinstance(func, ast.Name):
+        name = values.called.get(func.id, func.id)
+    elif isinstance(func, ast.Call):  # `getattr(os, "sys" + "tem")(…)`
+        texts = [values.value(arg) for arg in func.args[:2]]
+        of = _dotted(func.args[0]) if func.args else ""
+        name = texts[1] if len(texts) > 1 and texts[1] is not None else ""
     given = [
         *node.args,
         *[word.value for word in node.keywords if word.arg not in ("headers", "auth", "env")],
@@ -63,10 +66,32 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
     used = frozenset().union(*[_names(arg) for arg in given]) if given else _names(func)
     used = _closed(used, made)
     kept = [word.value for word in node.keywords if word.arg in ("headers", "auth")]
-    used |= NOBODY.union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT
-    args = [_told(each, made) if (text := values.value(each)) is None else text for each in flat]
+    used |= (
+        frozenset().union(*[_closed(_names(arg), made) for arg in kept]) & ENVIRONMENT
+        if kept
+        else frozenset()
+    )
+    if on is None and isinstance(func, ast.Attribute):
+        on = _swept(func.value, made)
+    texts = [values.value(each) for each in flat]
+    args = [
+        _told(each, made) if text is None else text for each, text in zip(flat, texts, strict=True)
+    ]
     named = [(word.arg, _value(word.value, values)) for word in node.keywords if word.arg]
+    named += [pair for each in given for pair in _held_by_name(each, values)][:NAMED]
+    behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
     return Called(name, of, on, tuple(args), used, tuple(named), behind)
+
+
+def _held_by_name(node: ast.expr, values: Values) -> list[tuple[str, str | None]]:
+    """What tables that are written out among arguments hold by name."""
+    return [
+        (str(key.value), _value(value, values))
+        for each in ast.walk(node)
+        if isinstance(each, ast.Dict)
+        for key, value in zip(each.keys, each.values, strict=True)
+        if isinstance(key, ast.Constant) and not isinstance(value, ast.Dict)
+    ]
 
 
 def _value(node: ast.expr, values: Values) -> str | None:
@@ -113,11 +138,11 @@ def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
         match node:
             case ast.Assign():
                 pairs = [(target, node.value) for target in node.targets]
-            case ast.AugAssign() | ast.For() | ast.comprehension():
+            case ast.AugAssign() | ast.For() | ast.AsyncFor() | ast.comprehension():
                 pairs = [
                     (node.target, node.value if isinstance(node, ast.AugAssign) else node.iter)
                 ]
-            case ast.With():
+            case ast.With() | ast.AsyncWith():
                 pairs = [
                     (item.optional_vars, item.context_expr)
                     for item in node.items
@@ -125,6 +150,8 @@ def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
                 ]
             case ast.NamedExpr():
                 pairs = [(node.target, node.value)]
+            case ast.Call(func=ast.Attribute(attr=name, value=ast.Name() as into)):
+                pairs = [(into, each) for each in node.args] if name in PUTS else []
         for target, value in pairs:
             for name in [each.id for each in ast.walk(target) if isinstance(each, ast.Name)]:
                 made[name] = made.get(name, frozenset()) | _names(value)

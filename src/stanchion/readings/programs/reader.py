@@ -16,10 +16,8 @@ from stanchion.readings.programs.calls import (
     NOTHING,
     ONE_VARIABLE,
     UNKNOWN,
-    WORDS,
     Called,
     Code,
-    known_parts,
 )
 from stanchion.readings.programs.decoding import decoded
 from stanchion.readings.programs.syntax import LUA, PERL, RUBY, TYPED, R, Syntax
@@ -34,8 +32,16 @@ _BRACED: Final = regex(r"\{[^{}]*\}")
 """Alternatives in a pattern of paths."""
 _END: Final = Token("line", "")
 DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
-KEYWORDS: Final = WORDS["keywords"]
-VARIABLES: Final = WORDS["variables"]
+KEYWORDS: Final = frozenset(
+    {
+        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
+        "while", "until", "for", "foreach", "return", "use", "require", "when", "case", "function",
+        "def", "sub",
+    }
+)  # fmt: skip
+VARIABLES: Final = frozenset(
+    {"process.env", "ENV", "Deno.env", "environ[]", "os.environ", "Bun.env"}
+)
 """How languages name the variables of the environment, one of which is asked for."""
 HOME: Final = "~"
 HOMES: Final = frozenset({"homedir", "home", "home_dir", "UserHomeDir", "homeDirectory"})
@@ -43,8 +49,6 @@ OWN_HOME: Final = frozenset({"HOME", "user.home", "USERPROFILE"})
 """Variables and properties that name one's own home."""
 PLACES: Final = frozenset({"File", "PathBuf", "Path", "Paths", "FileInfo", "DirectoryInfo", "URL"})
 """What makes a place of its parts."""
-PATHS: Final = frozenset({"path", "File", "posix", "filepath", "Path"})
-"""What joins the parts of a path."""
 """Calls that tell the home of who runs them."""
 LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 
@@ -52,7 +56,15 @@ LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 TURNS: Final = 8
 """Through how many things of a list a loop is followed."""
 CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
-EACH: Final = WORDS["each"]
+CALLING: Final = frozenset("({")
+MANY_NAMED: Final = 64
+"""How many arguments by name are kept of one call."""
+NAMING: Final = frozenset({":", "=", "=>"})
+"""What stands between a name and what is given by it."""
+SAID: Final = {"true": "True", "false": "False", "t": "True", "f": "False"}
+EACH: Final = frozenset(
+    {"forEach", "map", "each", "flatMap", "each_with_index", "for_each", "filter", "select"}
+)
 """Calls that run a block for each thing of what they are called on."""
 BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
 """What stands before the variable of such a block."""
@@ -74,10 +86,11 @@ class Value(NamedTuple):
     text: str | None = None
     items: tuple[str | None, ...] | None = None
     made_of: frozenset[str] = frozenset()
+    named: tuple[tuple[str, str | None], ...] = ()
+    """What is given by name in it, itself included."""
 
 
 EMPTY: Final = Value()
-NOTHING_KNOWN: Final[frozenset[str]] = frozenset()
 
 
 def read_code(code: str, syntax: Syntax) -> Code:
@@ -106,6 +119,7 @@ class _Reader:
         self.depth = 0
         self.calls: list[Called] = []
         self.values: dict[str, Value] = {}
+        self.modules: dict[str, str] = {}
 
     def all(self) -> None:
         while self.at < len(self.tokens) and len(self.calls) < MANY:
@@ -121,22 +135,28 @@ class _Reader:
             self.at += short == [":", "="]
             if self.here().text == "=" and name and self.at <= before + 2:
                 self.at += 1
+                calls = len(self.calls)
                 self.values[name.strip("${}@")] = self.expression()
+                self._name_module(name, self.calls[calls:])
             elif value.text is not None and self.here().text == "|":
                 self._piped(value)
             if self.at == before:
                 self.at += 1
 
+    def _name_module(self, name: str, calls: list[Called]) -> None:
+        """Keep under which name a module is had: `const p = require("node:path")`."""
+        if len(calls) == 1 and calls[0].name == "require" and calls[0].args[:1] != (None,):
+            module = str(*calls[0].args[:1])
+            self.modules[name] = module.rpartition("/")[2].rpartition(":")[2]
+
     def _piped(self, value: Value) -> None:
         """awk: a text in a pipe is a command, before `getline` or behind `print`."""
-        if self._ahead().text in ("getline", "&"):
+        after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+        if after in ("getline", "&"):
             self._note("system", "", None, [value])
 
     def here(self) -> Token:
         return self.tokens[self.at] if self.at < len(self.tokens) else _END
-
-    def _ahead(self) -> Token:
-        return self.tokens[self.at + 1] if self.at + 1 < len(self.tokens) else _END
 
     def expression(self) -> Value:
         """An expression: what stands between two joining signs, one after the other."""
@@ -144,34 +164,36 @@ class _Reader:
         value = self._operand() if self.depth < DEEPEST else EMPTY
         while (
             self.depth < DEEPEST
-            and self.here().kind == "sign"
-            and self.here().text in self.syntax.joins
+            and self.here().kind in self.syntax.joined
+            and (self.here().kind != "sign" or self.here().text in self.syntax.joins)
         ):
-            self.at += 1
+            self.at += self.here().kind == "sign"
             value = _joined(value, self._operand())
         self.depth -= 1
         return value
 
     def _operand(self) -> Value:
         token = self.here()
-        self.at += token.kind in ("text", "run", "words", "number")
-        match token.kind:
-            case "text":
-                return self._members(self._filled(token.text), "")
-            case "run":
-                value = self._filled(token.text)
-                self._note("system", "", None, [value])
-                return self._members(Value(None, None, value.made_of | {"system"}), "")
-            case "words":
-                listed = tuple(token.text.split())
-                return self._members(Value(None, listed, frozenset(listed)), "")
-            case "number":
-                return Value(token.text, None)
-            case "name":
-                return self._named()
+        if token.kind == "text":
+            self.at += 1
+            return self._members(self._filled(token.text), "")
+        if token.kind == "run":
+            self.at += 1
+            value = self._filled(token.text)
+            self._note("system", "", None, [value])
+            return self._members(Value(None, None, value.made_of | {"system"}), "")
+        if token.kind == "words":
+            self.at += 1
+            listed = tuple(token.text.split())
+            return self._members(Value(None, listed, frozenset(listed)), "")
+        if token.kind == "number":
+            self.at += 1
+            return Value(token.text, None)
+        if token.kind == "name":
+            return self._named()
         if token.text in ("(", "[") or (token.text == "{" and self.syntax is LUA):
             items = self._items(CLOSING[token.text])
-            made = NOTHING_KNOWN.union(*[item.made_of for item in items])
+            made = frozenset().union(*[item.made_of for item in items]) if items else frozenset()
             if len(items) == 1 and token.text == "(":
                 return self._members(items[0]._replace(made_of=made), "")
             return self._members(Value(None, tuple([item.text for item in items]), made), "")
@@ -191,38 +213,46 @@ class _Reader:
         if name in ("new", "await", "return", "echo", "print", "use"):
             return self.expression()
         bare = name.strip("${}@&")
-        if self._begins_call(name):
+        if self._is_called(name):
             value = self._call(bare, "", None)
             taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
             return self._members(value, taken[0] if taken and taken[0] is not None else bare)
         known = self.values.get(bare, EMPTY)
         if name == "$ENV" or (bare in ENVIRONMENT and self.here().text in ("[", ".", "{")):
             bare = ONE_VARIABLE
-        return self._members(known._replace(made_of=known.made_of | {bare}), bare)
+        of = self.modules.get(bare, bare)
+        return self._members(known._replace(made_of=known.made_of | {bare}), of)
 
-    def _begins_call(self, name: str) -> bool:
-        """Whether the name is that of a call; without brackets it stands before a text, or a
+    def _is_called(self, name: str) -> bool:
+        """Whether what a name stands before are its arguments."""
+        here = self.here()
+        if here.text == "(" or (here.text == "{" and self.syntax is LUA and here.kind == "sign"):
+            return True
+        return self.syntax.bare_calls and self._is_argument(name)
+
+    def _is_argument(self, name: str) -> bool:
+        """Whether the name is that of a call without brackets: it stands before a text, or a
         variable."""
         token = self.here()
-        if token.text == "(" or not self.syntax.bare_calls:
-            return token.text == "("
         if name[:1] in "$@%" or name in KEYWORDS:
             return False
         if (name, token.text) == ("open", "my"):
             return True
         if token.kind == "name" and token.text not in KEYWORDS:
-            return token.text[:1] in "$@%" or self._ahead().text == "("
+            after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+            return token.text[:1] in "$@%" or after == "("
         return token.kind == "text"
 
     def _members(self, value: Value, of: str) -> Value:
         """What is called on something, one call after the other."""
         while self.depth < DEEPEST and self.here().kind == "sign":
             sign = self.here().text
-            if sign in self.syntax.members:
-                name = self._ahead().text
-                if self._ahead().kind != "name":
+            if sign in self.syntax.members and self.at + 1 < len(self.tokens):
+                after = self.tokens[self.at + 1]
+                if after.kind != "name":
                     return value
                 self.at += 2
+                name = after.text
                 if name in EACH:
                     self._bind_block(value)
             elif sign == "[" and value is not EMPTY:
@@ -236,61 +266,69 @@ class _Reader:
                 continue
             else:
                 return value
-            called = self._begins_call(name)
-            value = (self._call if called else self._member)(name, of, value.text, value)
-            of = f"{of}.{name}".removeprefix(".")
+            if self._is_called(name):
+                value = self._call(name, of, value.text, value)
+            else:
+                if name.endswith(("_all", "!")) or (self.syntax is RUBY and name in BARE):
+                    self._note(name, of, value.text, [])
+                told = _told(name, of)
+                made = decoded(name, value.text, ()) if told is None else told
+                value = Value(
+                    made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"}
+                )
+            of = f"{of}.{name}" if of else name
         return value
 
-    def _member(self, name: str, of: str, on: str | None, value: Value) -> Value:
-        """What is told by a name behind something that nobody calls."""
-        if name.endswith(("_all", "!")) or (self.syntax is RUBY and name in BARE):
-            self._note(name, of, on, [])
-        told = _told(name, of)
-        made = decoded(name, on, ()) if told is None else told
-        return Value(made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"})
-
     def _call(self, name: str, of: str, on: str | None, value: Value = EMPTY) -> Value:
-        args = self._items(")") if self.here().text == "(" else self._bare_items()
+        opened = self.here().text
+        args = self._items(CLOSING[opened]) if opened in CALLING else self._bare_items()
         made_of = self._note(name, of, on, args, value.made_of) | value.made_of | {name}
+        named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]
+        return self._result(name, of, on, value, args, made_of)._replace(named=named)
+
+    def _result(
+        self,
+        name: str,
+        of: str,
+        on: str | None,
+        value: Value,
+        args: list[Value],
+        made_of: frozenset[str],
+    ) -> Value:
+        """What a call gives, as far as it is known."""
         texts = _flat(args)
-        given = self._given(name, of, value, texts, made_of)
-        if given is not None:
-            return given
+        if name == "glob" and texts and texts[0] is not None:
+            return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
+        if name in ("map", "flatMap") and value.items and texts and texts[-1] is not None:
+            return Value(None, (texts[-1],), made_of | {texts[-1]})
+        if self.syntax is R and name == "path":
+            return Value("/".join([UNKNOWN if each is None else each for each in texts]))
+        if self.syntax is R and name in APPLIES and len(args) > 1 and args[1].made_of:
+            self._note(min(args[1].made_of), "", None, [args[0], *args[2:]])
+        if name in LISTING or (name == "from" and of == "Array"):
+            return Value(None, tuple(texts), made_of)
+        if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:
+            return Value(
+                None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of
+            )
+        if self.syntax is TYPED and name in SAME:
+            return value._replace(made_of=made_of)
         if self.syntax is TYPED and name in ("join", "resolve", "appendingPathComponent") and on:
-            texts, of = [on, *texts], "path"
+            texts = [on, *texts]
+            of = "path"
         told = _told(name, of, *texts)
         if told is not None:
             return Value(told, None, made_of)
         if name in ("join", "implode", "concat"):
-            items = tuple(texts[1:]) if value.items is None else value.items
-            between = "".join([each for each in texts[:1] if each is not None])
-            return Value(between.join(known_parts(items)) if items else None, None, made_of)
+            items = value.items if value.items is not None else tuple(texts[1:])
+            if not items:
+                return Value(None, None, made_of)
+            between = texts[0] if texts and texts[0] is not None else ""
+            return Value(
+                between.join([UNKNOWN if item is None else item for item in items]), None, made_of
+            )
         on = on if on is not None or not value.items else value.items[0]
         return Value(decoded(name, on, texts), None, made_of)
-
-    def _given(
-        self,
-        name: str,
-        of: str,
-        value: Value,
-        texts: list[str | None],
-        made_of: frozenset[str],
-    ) -> Value | None:
-        """What calls give that list something, or give what they are given; `None` for others."""
-        match name:
-            case "glob" if texts and texts[0] is not None:
-                return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
-            case "map" | "flatMap" if value.items and texts and texts[-1] is not None:
-                return Value(None, (texts[-1],), made_of | {texts[-1]})
-            case "path" if self.syntax is R:
-                return Value("/".join(known_parts(texts)))
-            case "map" | "collect" if value.items and {"fromCharCode", "chr"} & made_of:
-                items = tuple([decoded("chr", None, (item,)) for item in value.items])
-                return Value(None, items, made_of)
-        if name in LISTING or (name, of) == ("from", "Array"):
-            return Value(None, tuple(texts), made_of)
-        same = self.syntax is TYPED and name in SAME
-        return value._replace(made_of=made_of) if same else None
 
     def _note(
         self,
@@ -300,13 +338,12 @@ class _Reader:
         args: list[Value],
         behind: frozenset[str] = frozenset(),
     ) -> frozenset[str]:
-        made_of = NOTHING_KNOWN.union(*[arg.made_of for arg in args])
-        name = "dofile" if name == "source" and self.syntax is R else name
+        made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
+        name = "dofile" if name == "source" and self.syntax is R else name.rstrip("!")
         if len(self.calls) < MANY:
             told = tuple(_flat(args))
-            self.calls.append(Called(name, of, on, told, made_of, (), FAKES & behind))
-        if self.syntax is R and name in APPLIES and len(args) > 1 and args[1].made_of:
-            self._note(min(args[1].made_of), "", None, [args[0], *args[2:]])
+            named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]
+            self.calls.append(Called(name, of, on, told, made_of, named, FAKES & behind))
         return made_of
 
     def _items(self, close: str) -> list[Value]:
@@ -322,14 +359,24 @@ class _Reader:
             if self.at == before:
                 self.at += 1
             elif len(items) < 256:
-                items.append(item)
+                items.append(self._named_item(item, before))
                 if self.here().text == "=" and self.at == before + 1:  # in a block, or by name
                     self.at += 1
+                    begin = self.at
                     value = self.expression()
                     self.values[self.tokens[before].text.strip("${}@")] = value
-                    items.append(value)
+                    items.append(self._named_item(value, begin))
         self.at += 1
         return items
+
+    def _named_item(self, item: Value, at: int) -> Value:
+        """An item of a list of arguments, with the name by which it is given."""
+        said = item.text
+        if said is None and self.at == at + 1:
+            said = SAID.get(self.tokens[at].text.lower())
+        name = self.tokens[at - 2] if at > 1 and self.tokens[at - 1].text in NAMING else _END
+        named = name.kind in ("name", "text") and said is not None
+        return item._replace(named=((name.text, said), *item.named)) if named else item
 
     def _loop(self) -> None:
         """Bind the variable of a loop to the thing of this turn.
@@ -435,23 +482,32 @@ class _Reader:
 def _told(name: str, of: str, *texts: str | None) -> str | None:
     """What a library tells: a home, a variable of the environment, a path of its parts; `None` for
     anything else."""
-    parts = known_parts(texts)
-    if name in HOMES or (name in ASKS_HOME and not OWN_HOME.isdisjoint(parts[:1])):
+    if name in HOMES:
+        return HOME
+    if texts and texts[0] in OWN_HOME and name in ASKS_HOME:
         return HOME
     if of in VARIABLES or name == "getenv":
         return f"${texts[0] if texts else name}"
-    last = of.rpartition(".")[2]
-    if name in PLACES or (name in ("from", "of", "get", "new") and last in PLACES):
-        return "/".join(parts) if parts[:1] not in ([], [UNKNOWN]) else None
-    joins = name in ("join", "Join", "resolve", "Combine")
-    return "/".join(parts) if joins and last in PATHS else None
+    if name in PLACES or (name in ("from", "of", "get", "new") and of.rpartition(".")[2] in PLACES):
+        parts = [UNKNOWN if each is None else each for each in texts]
+        return "/".join(parts) if parts and parts[0] != UNKNOWN else None
+    if name in ("join", "Join", "resolve", "Combine") and of.rpartition(".")[2] in (
+        "path",
+        "File",
+        "posix",
+        "filepath",
+        "Path",
+    ):
+        return "/".join([UNKNOWN if each is None else each for each in texts])
+    return None
 
 
 def _joined(left: Value, right: Value) -> Value:
     made = left.made_of | right.made_of
     if left.text is None and right.text is None:
         return Value(None, None, made)
-    return Value("".join(known_parts((left.text, right.text))), None, made)
+    texts = [UNKNOWN if each.text is None else each.text for each in (left, right)]
+    return Value("".join(texts), None, made)
 
 
 def _flat(args: list[Value]) -> list[str | None]:

@@ -5,12 +5,17 @@ from __future__ import annotations
 
 from typing import Final
 
+import msgspec
+
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
+from stanchion.readings.commands.shapes import as_aws, as_word, option
 from stanchion.readings.names import words
-from stanchion.readings.programs.calls import FAKES, UNKNOWN, WORDS, Called, Code
+from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
 from stanchion.readings.word_lists import listed
 
+MANY: Final = 16
+"""How many of what is set, and of services, are kept."""
 LIBRARIES: Final = regex(
     r"(?i)\b(?:boto3|botocore|aws-sdk(?:-[a-z0-9]+)*|google[.-]cloud|@google-cloud|googleapiclient|azure|"
     r"kubernetes|@kubernetes|docker|dockerode|github|octokit|gitlab|gitbeaker|stripe|paypal\w*|"
@@ -25,17 +30,43 @@ LIBRARIES: Final = regex(
     r"boto|ovh|scaleway|vultr|fastly|akamai|datadog\w*|sentry_sdk|ccxt|alpaca\w*|ib_insync|plaid|"
     r"quickbooks|xero\w*|docusign\w*|pymongo|mongoose|mongodb|pika|amqplib|nats|zookeeper|kazoo|"
     r"wp-load|wp-config|octokit|aiobotocore|aioboto3|google\.auth|telegram|discord|notion\w*|airtable|jenkins\w*|"
-    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365)\b"
+    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365|DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
 )
 """Libraries through which code does what a service's own program does."""
-HTTP: Final = WORDS["http"]
+HTTP: Final = listed(
+    "requests httpx axios superagent got ky HTTParty Faraday RestClient Http Guzzle http Net HTTP "
+    "urllib request needle undici unirest Typhoeus Excon LWP"
+)
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
-SHOWN: Final = WORDS["shown"]
-IN_TEXTS: Final = listed("git fog wise square vault nats consul nomad discord jira")
+ALONE: Final = listed(
+    "create_superuser createsuperuser dbRemoveTable dbWriteTable to_sql lookupCredentials "
+    "insertOverwrite saveAsTable purgeQueue"
+)
+"""Calls that say enough of a service without the name of a library."""
+AWS_SERVICE: Final = regex(
+    r"client-([a-z0-9-]+)|(?:client|resource)\(\s*['\"]([a-z0-9-]+)|/service/([a-z0-9]+)|"
+    r"awssdk[./]services[./](\w+)|AWS\.(\w+)\(|Aws::(\w+)::"
+)
+"""How code says which service of AWS it calls."""
+ASKED: Final = regex(r"(DELETE|PUT|PATCH|POST) (/\S+)")
+"""A method and an address in one text, as libraries of forges take them."""
+SETTING: Final = regex(r"\.(\w+)(?: ?= ?|\()(0|1|false|False|true|True)\b")
+"""A part of something that is changed before it is handed to a service."""
+SAID: Final = {"true": True, "false": False}
+ENDS: Final = ("-command", "-request", "-async", "-input")
+"""What libraries of AWS write behind the name of an operation."""
+SHOWN: Final = listed(
+    "get_password getPassword list_secret_for_all_namespaces listSecretForAllNamespaces "
+    "list_namespaced_secret listNamespacedSecret read_namespaced_secret readNamespacedSecret"
+)
+WORDS: Final = listed("git fog wise square vault nats consul nomad discord jira")
 """Names of libraries that also stand in texts."""
 LOOPS: Final = regex(r"\b(?:for|foreach|forEach|each|each_row|map|chunk|while|iterrows|apply)\b")
-MAILS: Final = WORDS["mails"]
+MAILS: Final = listed(
+    "sendmessage sendmail sendemail postmessage chatpostmessage sendmassmail sendrawemail "
+    "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
+)
 """Calls that send a message to somebody."""
 TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
 """Calls that tell a secret; a keyring's are shown whatever becomes of them."""
@@ -54,19 +85,28 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     shown: frozenset[str] = frozenset().union(
         *[call.made_of for call in code.calls if call.name in PRINTS]
     )
+    settings = SETTING.findall(text)[:MANY] if known else []
+    services = [name for one in AWS_SERVICE.findall(text) for name in one if name] if known else []
     found: list[tuple[str, ...] | None] = []
     for call in code.calls:
         found.append(_over_http(call))
         if call.name in TELLS and (call.name in SHOWN or call.name in shown):
             named = [word for word in words(call.name) if word not in ASKING]
             found.append(told(["get", *named, "secret"], ()))
-        if known:
-            found += [_by_git(call), _through_library(call, library), _to_many(call, mass)]
+        if known or call.name in ALONE:
+            found += [_by_git(call), _through_library(call, library, settings)]
+            found.append(_to_many(call, mass))
+            found += [
+                _by_aws(call, service, settings) for service in dict.fromkeys(services[:MANY])
+            ]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
 
 
 def _over_http(call: Called) -> tuple[str, ...] | None:
     """A request that may change something, of which the address is known."""
+    asked = ASKED.match(str(*call.args[:1]))
+    if asked is not None:
+        return request(asked[1], asked[2], " ".join(sorted(call.made_of)))
     name = call.name if call.name in ASKS else call.name.lower()
     if name not in ASKS:
         return None
@@ -79,7 +119,9 @@ def _over_http(call: Called) -> tuple[str, ...] | None:
     method = method or next((each for each in given if each.lower() in METHODS), "")
     if method.lower() not in METHODS:
         return None
-    body = " ".join(sorted(call.made_of - {url, method}))
+    held = {key: value for key, value in call.named if value is not None and "://" not in value}
+    words = " ".join(sorted(call.made_of - {url, method}))
+    body = msgspec.json.encode({**held, "words": words}).decode() if held else words
     return request(method, url, body)
 
 
@@ -108,7 +150,7 @@ def _by_git(call: Called) -> tuple[str, ...] | None:
 def named_words(library: str) -> tuple[str, ...]:
     """The words of a library's name, as services are called."""
     plain = library.lower()
-    if plain in IN_TEXTS:
+    if plain in WORDS:
         return ()
     return ("aws",) if "boto" in plain or plain == "amazonaws" else words(plain)
 
@@ -120,21 +162,40 @@ def _to_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
     return told(["send", "bulk", "message"], ()) if library and mails else None
 
 
-def _through_library(call: Called, library: list[str]) -> tuple[str, ...] | None:
+def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tuple[str, ...] | None:
+    """A call of an operation of AWS, as its own program is told to do it."""
+    operation = as_word(call.name)
+    operation = next(
+        (operation.removesuffix(end) for end in ENDS if operation.endswith(end)), operation
+    )
+    if "-" not in operation or not FAKES.isdisjoint(call.behind):
+        return None
+    options = [
+        each
+        for key, value in (*call.named, *settings)
+        for each in option(key, SAID.get(str(value).lower(), str(value)), True)
+    ]
+    places = [each for each in sorted(call.behind) if "://" in each]
+    return (*as_aws([service.lower(), operation]), *options, *places)
+
+
+def _through_library(
+    call: Called, library: list[str], settings: list[tuple[str, str]]
+) -> tuple[str, ...] | None:
     """A call of a library, by the words of its name and of what it is called on."""
     if not FAKES.isdisjoint(call.behind):
         return None
     name = [word for word in words(call.name) if word not in CALLS]
     of = [word for part in call.of.split(".") for word in words(part)]
-    if DOES.isdisjoint(name) or len([*of, *name]) < 2:
+    if call.name not in ALONE and (DOES.isdisjoint(name) or not (of or len(name) > 1)):
         return None
     behind = [word for each in sorted(call.behind) if "/" not in each for word in words(each[:64])]
     given = [("given", each[:400].lower()) for each in call.args if each is not None]
     inside = sorted({each for each in call.made_of if not each.isidentifier()} - {*call.args})
     given += [("given", each[:400].lower()) for each in inside[:16]]
     named = [
-        (key.lower(), True if value in (None, "True") else value.lower())
-        for key, value in call.named
+        (key.lower(), True if value is None or value in ("True", "true") else value.lower())
+        for key, value in (*call.named, *settings)
     ]
     about = [each for each in (*library, *of, *behind) if each not in ASKING]
     return told([*about, *name], [*named, *given])

@@ -18,26 +18,30 @@ class Syntax(NamedTuple):
     backquote_runs: bool = False
     letters: bool = False
     bare_calls: bool = False
+    joined: frozenset[str] = frozenset({"sign"})
+    """What follows where a text goes on: a sign that joins, or the next name or text itself."""
 
 
 JAVASCRIPT: Final = Syntax(("//",), frozenset("+"), frozenset({".", "?."}))
 TYPED: Final = Syntax(("//", "#!", "#r"), frozenset("+"), frozenset({".", "?.", "::", "->"}))
 """Go, Java, Kotlin, Scala, Swift, Rust and C#, of which no more is known here."""
+ELIXIR: Final = Syntax(("#",), frozenset({"<>"}), frozenset({"."}), bare_calls=True)
 RUBY: Final = Syntax(("#",), frozenset({"+", "<<"}), frozenset({".", "::", "&."}), True, True, True)
 PERL: Final = Syntax(("#",), frozenset("."), frozenset({"->", "::"}), True, True, True)
 PHP: Final = Syntax(("#", "//"), frozenset("."), frozenset({"->", "::", "\\"}), True, False, True)
 LUA: Final = Syntax(("--",), frozenset({".."}), frozenset({".", ":"}), False, False, True)
 R: Final = Syntax(("#",), frozenset(), frozenset({"::"}))
-AWK: Final = Syntax(("#",), frozenset(), frozenset(), False, False, False)
+AWK: Final = Syntax(("#",), frozenset(), frozenset(), joined=frozenset({"name", "text"}))
 
 SYNTAXES: Final[dict[str, Syntax]] = {
     "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
     "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
+    "elixir": ELIXIR, "iex": ELIXIR, "mix": ELIXIR, "artisan": PHP, "wp": PHP,
     "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
     "rscript": R, "r": R, **dict.fromkeys(
         (
-            "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script", "dotnet-script",
-            "dart",
+            "go", "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script",
+            "dotnet-script", "dart",
         ),
         TYPED,
     ),

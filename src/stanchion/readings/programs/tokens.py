@@ -78,8 +78,8 @@ def _token(code: str, at: int, syntax: Syntax, found: list[Token]) -> int:
         )
         return number.end()
     sign = _SIGN.match(code, at)
-    found.append(Token("sign", char if sign is None else sign[0]))
-    return at + len(found[-1].text)
+    found.append(Token("sign", sign[0] if sign is not None else char))
+    return at + (len(sign[0]) if sign is not None else 1)
 
 
 def _may_begin(found: list[Token]) -> bool:

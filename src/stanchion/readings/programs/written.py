@@ -3,12 +3,12 @@ nobody can tell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, WORDS, Called, Code
+from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, Called, Code
 from stanchion.readings.programs.effects import (
     DELETES,
     EVALUATES,
@@ -24,19 +24,36 @@ from stanchion.readings.word_lists import listed
 
 DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""
-FIRST: Final = OVERWRITES | WORDS["first"]
+FIRST: Final = OVERWRITES | listed(
+    """
+    mkdir makedirs mkdirSync mkdir_p mkdirs touch touch_file utime chmod chown lchown mknod mkfifo
+    savefig to_csv to_excel to_parquet to_pickle to_feather to_hdf imwrite write_image write_html
+    writeTextFile writeTextFileSync outputFile outputFileSync writeJson writeJsonSync ensureDir
+    ensureFile set_key utimes chmodSync savetxt savez FileHandler RotatingFileHandler symlink_to
+    hardlink_to
+    """
+)
 """Calls that write what their first argument names, or what they are called on where they have
 none."""
-SECOND: Final = WORDS["second"]
+SECOND: Final = listed(
+    """
+    copyfile copy2 copytree copyFile copyFileSync cpSync copySync renameSync rename renames symlink
+    symlinkSync linkSync link move moveSync copy replace cp cp_r mv ln_s urlretrieve
+    move_uploaded_file copy_file
+    """
+)
 """Calls that write what their second argument names; on a path, what their first one does."""
-MOVES: Final = listed("move rename renames renameSync moveSync mv")
-"""Those of them that leave nothing where it was."""
 SAVES: Final = listed("save dump save_model save_weights")
 """Calls that put something into the file that any of their arguments names."""
 UNPACKS: Final = listed("extractall unpack_archive extract")
-RUNS: Final = WORDS["runs"]
+RUNS: Final = listed(
+    "system popen execSync exec spawn spawnSync run call check_call check_output Popen getoutput"
+)
 SHELLS: Final = listed("os subprocess child_process sp Kernel")
-NAMED: Final = WORDS["named"]
+NAMED: Final = listed(
+    "path file filename fname dst dest destination output out path_or_buf excel_writer fp "
+    "extract_dir"
+)
 """Arguments by name that say where something is written."""
 FLAGS: Final = listed("O_WRONLY O_RDWR O_CREAT O_APPEND O_TRUNC")
 ARCHIVES: Final = listed("ZipFile TarFile File BZ2File GzipFile LZMAFile new NamedTemporaryFile")
@@ -46,13 +63,7 @@ PURE: Final = listed("BytesIO StringIO stdout stderr buffer")
 _MODE: Final = regex(r"[rwaxbtU+]{1,4}(?::\w*)?")
 _FILE: Final = regex(r"[^\s:?*\"<>|]*[/.][^\s:?*\"<>|]*")
 _REDIRECTED: Final = regex(r">>?\s*(?:\"((?:[^\"\\]|\\.)*)\"|(?=[A-Za-z_$(]))")
-_PRINTS: Final = regex(r"\bprintf?\b(?=([^;}]*))")
-
-
-Use = tuple[str, str | None]
-"""How a file is used, and its path where that is known."""
-TOO_LONG: Final = ("write", None, "code that is too long to be read")
-RUN_TEXT: Final = EVALUATES - listed("include require compile load assert")
+_PRINTS: Final = regex(r"\bprintf?\b[^;}\n]*?")
 
 
 class Written(NamedTuple):
@@ -70,28 +81,37 @@ def written_by(program: str, code: str) -> Written:
     while waiting:
         one, depth = waiting.pop()
         if len(one) > LONGEST or depth > DEEPEST:
-            found.append(TOO_LONG)
+            found.append(("write", None, "code that is too long to be read"))
             continue
         read = _read(program, one)
         if read is None:
             found.append(("write", None, program))
             continue
-        found += [TOO_LONG] * (len(read.calls) >= MANY)
-        found += [(use, path, call.name) for call in read.calls for use, path in _uses(call)]
-        waiting += [(each, depth + 1) for each in _run_by(read) if each != one]
-        found += [("write", path, "print") for path in _redirected(program, one)]
+        if len(read.calls) >= MANY:
+            found.append(("write", None, "code that is too long to be read"))
+        for call in read.calls:
+            found += [(use, path, call.name) for use, path in _uses(call)]
+            if call.name in EVALUATES and call.name not in (
+                "include",
+                "require",
+                "compile",
+                "load",
+                "assert",
+            ):
+                made = call.args[0] if call.args else None
+                if made is None:
+                    found += [("write", None, call.name)] if call.args else []
+                elif made != one:
+                    waiting.append((made, depth + 1))
+        if program.endswith("awk"):
+            found += [("write", path, "print") for path in _redirected(one)]
     known = [(use, path) for use, path, _ in found if path is not None and not _is_unknown(path)]
+    lost = [name for _, path, name in found if path is None or _is_unknown(path)]
     return Written(
         tuple(dict.fromkeys([path for use, path in known if use == "write"])),
         tuple(dict.fromkeys([path for use, path in known if use == "delete"])),
-        tuple(dict.fromkeys([name for _, path, name in found if _is_unknown(path)])),
+        tuple(dict.fromkeys(lost)),
     )
-
-
-def _run_by(read: Code) -> list[str]:
-    """The code that a piece of code makes and runs, as far as it is known."""
-    runs = [each for call in read.calls if call.name in RUN_TEXT for each in call.args[:1]]
-    return [each for each in runs if each is not None]
 
 
 def _read(program: str, code: str) -> Code | None:
@@ -104,16 +124,23 @@ def _read(program: str, code: str) -> Code | None:
     return None if syntax is None else Code(()) if syntax is AWK else read_code(code, syntax)
 
 
-def _is_unknown(path: str | None) -> bool:
+def _is_unknown(path: str) -> bool:
     """Whether nothing is known of where a path begins."""
-    return path is None or (path[:1] == UNKNOWN and path[:5] != "$HOME")
+    return path[:1] == UNKNOWN and path[:5] != "$HOME"
 
 
-def _redirected(program: str, code: str) -> Iterator[str | None]:
+def _redirected(code: str) -> Iterator[str | None]:
     """Where awk prints to: a text behind `>` in a statement that prints, or `None` for what nobody
     can tell."""
-    for found in _PRINTS.finditer(code) if program.endswith("awk") else ():
-        statement = found[1]
+    for found in _PRINTS.finditer(code):
+        end = min(
+            [
+                at
+                for at in (code.find(";", found.end()), code.find("}", found.end()), len(code))
+                if at >= 0
+            ]
+        )
+        statement = code[found.end() : end]
         into = _REDIRECTED.search(statement)
         if into is not None and statement[: into.start()].count("(") == statement[
             : into.start()
@@ -121,12 +148,52 @@ def _redirected(program: str, code: str) -> Iterator[str | None]:
             yield into[1]
 
 
-def _uses(call: Called) -> Iterator[Use]:
+def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
     """What one call writes and deletes."""
+    name, args = call.name, call.args
     library = not LIBRARIES.isdisjoint(call.of.replace("::", ".").split("."))
-    yield from next((tell(call, library) for names, tell in USES if call.name in names), ())
-    if call.name in RUN_TEXT and call.args[:1] == (None,):
+    if name in OPENS or name in DECLARES or (name in ARCHIVES and (args or call.named)):
+        yield from _opened(call)
+    elif (
+        name in RUNS
+        and not SHELLS.isdisjoint(call.of.split("."))
+        and args
+        and all(each is None for each in args)
+    ):
         yield "write", None
+    elif name in DELETES and (
+        library or name not in OFTEN_OTHER or (call.on is not None and not args)
+    ):
+        path = args[0] if args and call.of.rpartition(".")[2] != "Path" else call.on
+        yield "delete", path
+    elif name in SECOND and (
+        library or name not in OFTEN_OTHER or _is_bare(call) or (name, len(args)) == ("replace", 1)
+    ):
+        yield from _moved(call, library)
+    elif name == "basicConfig":
+        yield from [("write", text) for key, text in call.named if key == "filename"]
+    elif name in FIRST:
+        yield "write", _first(call)
+    elif name == "write" and library and args and call.of.rpartition(".")[2] in LIBRARIES:
+        yield "write", args[0]
+    elif name in SAVES and (args or call.named):
+        paths = [
+            each
+            for each in (*args, *[text for key, text in call.named if key in NAMED])
+            if each is not None
+        ]
+        files = [each for each in paths if _FILE.fullmatch(each) is not None]
+        if files or (library and "open" not in call.made_of):
+            yield "write", files[0] if files else None
+    elif name in UNPACKS and (name != "extract" or call.args):
+        given = dict(call.named)
+        path = given.get("path", given.get("extract_dir", "."))
+        yield "write", args[-1] if args and not (name == "extract" and len(args) == 1) else path
+
+
+def _is_bare(call: Called) -> bool:
+    """Whether a call is one of a function, not of a method."""
+    return not call.of and call.on is None
 
 
 def _first(call: Called) -> str | None:
@@ -153,14 +220,13 @@ def _first(call: Called) -> str | None:
     return named[0] if named else call.on
 
 
-def _moved(call: Called, library: bool) -> Iterator[Use]:
+def _moved(call: Called, library: bool) -> Iterator[tuple[str, str | None]]:
     """Where something is put, and what is gone from where it was."""
     args, name = call.args, call.name
     named = [text for key, text in call.named if key in NAMED]
-    called = library or not (call.of or call.on is not None)
-    if not called and name in OFTEN_OTHER and (name, len(args)) != ("replace", 1):
-        return
-    if not called or call.of.rpartition(".")[2] == "Path":  # `Path("a").rename("b")`
+    if call.of.rpartition(".")[2] == "Path" or not (
+        library or _is_bare(call)
+    ):  # `Path("a").rename("b")`
         if args:
             yield "write", args[0]
             yield "delete", call.on
@@ -168,96 +234,41 @@ def _moved(call: Called, library: bool) -> Iterator[Use]:
     if len(args) > 1:
         yield "write", args[-1] if name in ("cp", "mv", "cp_r", "ln_s") else args[1]
     elif args or named:
-        yield "write", next(iter(named), None)
-    yield from [("delete", each) for each in args[:1] if name in MOVES]
+        yield "write", named[0] if named else None
+    if args and name in ("move", "rename", "renames", "renameSync", "moveSync", "mv"):
+        yield "delete", args[0]
 
 
-def _by_arrow(call: Called) -> list[Use]:
-    """What Perl opens to be written: `open(F, ">x")`, `open(my $f, ">", "x")`; nothing where no
-    arrow says so."""
-    arrows = [at for at, each in enumerate(call.args) if (each or "").lstrip()[:1] in (">", "+")]
-    if not arrows or "mode" in dict(call.named):
-        return []
-    said = (call.args[arrows[0]] or "").lstrip("+<> \t")
-    into = said.partition(":")[0] if ":" in (call.args[arrows[0]] or "")[:4] else said
-    return [("write", into or next(iter(call.args[arrows[0] + 1 :]), None))]
-
-
-def _mode(call: Called) -> str | None:
-    """The mode in which a call opens a file; `None` where nobody can tell."""
-    if len(call.args) < 2:
-        return dict(call.named).get("mode", "r")
-    flags = " ".join(call.made_of)
-    if not FLAGS.isdisjoint(call.made_of):
-        return "w"
-    return "r" if call.args[1] is None and (call.of == "os" or "O_" in flags) else call.args[1]
-
-
-def _opened(call: Called, _library: bool) -> Iterator[Use]:
+def _opened(call: Called) -> Iterator[tuple[str, str | None]]:
     """What is opened to be written. A mode that nobody can tell may be one for writing."""
     args, named = call.args, dict(call.named)
-    by_arrow = _by_arrow(call)
-    if by_arrow or call.name in DECLARES or (not PURE.isdisjoint(call.made_of) and not args):
-        yield from by_arrow
+    arrows = [
+        (at, each)
+        for at, each in enumerate(args)
+        if each is not None and each.lstrip()[:1] in (">", "+")
+    ]
+    if arrows and "mode" not in named:  # Perl: `open(F, ">x")`, `open(my $f, ">", "x")`
+        at, each = arrows[0]
+        into = each.lstrip("+<> \t").partition(":")[0] if ":" in each[:4] else each.lstrip("+<> \t")
+        yield "write", into if into else (args[at + 1] if at + 1 < len(args) else None)
+        return
+    if call.name in DECLARES or (not PURE.isdisjoint(call.made_of) and not args):
         return
     lone = len(args) == 1 and args[0] is not None and _MODE.fullmatch(args[0]) is not None
-    path = args[0] if args else named.get("file", named.get("path", named.get("name")))
-    mode = _mode(call)
     if lone and (call.of or call.on is not None):  # `path.open("w")`
         path, mode = call.on, args[0]
+    else:
+        path = args[0] if args else named.get("file", named.get("path", named.get("name")))
+        mode = args[1] if len(args) > 1 else named.get("mode", "r") if "mode" in named else "r"
+        if len(args) > 1 and not FLAGS.isdisjoint(call.made_of):
+            mode = "w"
+        elif (
+            len(args) > 1
+            and mode is None
+            and (call.of == "os" or any("O_" in each for each in call.made_of))
+        ):
+            mode = "r"
     if call.name in ("File", "new") and mode == "r":
         return
-    if mode is None or not frozenset("wax+").isdisjoint(mode):
+    if mode is None or any(letter in mode for letter in "wax+"):
         yield "write", path
-
-
-def _saved(call: Called, library: bool) -> Iterator[Use]:
-    """The file that one of the arguments names."""
-    if not (call.args or call.named):
-        return
-    given = (*call.args, *[text for key, text in call.named if key in NAMED])
-    files = [each for each in given if each is not None and _FILE.fullmatch(each) is not None]
-    if files or (library and "open" not in call.made_of):
-        yield "write", files[0] if files else None
-
-
-def _unpacked(call: Called, _library: bool) -> Iterator[Use]:
-    args, given = call.args, dict(call.named)
-    into = args[1:] if call.name == "extract" else args
-    if args or call.name != "extract":
-        yield "write", args[-1] if into else given.get("path", given.get("extract_dir", "."))
-
-
-def _ran(call: Called, _library: bool) -> Iterator[Use]:
-    """What nobody can tell, where a shell is given what is not known."""
-    if not SHELLS.isdisjoint(call.of.split(".")) and {*call.args} == {None}:
-        yield "write", None
-
-
-def _deleted(call: Called, library: bool) -> Iterator[Use]:
-    args = call.args
-    if library or call.name not in OFTEN_OTHER or (call.on is not None and not args):
-        yield "delete", args[0] if args and call.of.rpartition(".")[2] != "Path" else call.on
-
-
-def _put(call: Called, library: bool) -> Iterator[Use]:
-    """What a library of files writes by a call that elsewhere means something else."""
-    if library and call.args and call.of.rpartition(".")[2] in LIBRARIES:
-        yield "write", call.args[0]
-
-
-USES: Final[tuple[tuple[frozenset[str], Callable[[Called, bool], Iterable[Use]]], ...]] = (
-    (OPENS | DECLARES | ARCHIVES, _opened),
-    (RUNS, _ran),
-    (DELETES, _deleted),
-    (SECOND, _moved),
-    (FIRST, lambda call, _: [("write", _first(call))]),
-    (SAVES, _saved),
-    (UNPACKS, _unpacked),
-    (frozenset({"write"}), _put),
-    (
-        frozenset({"basicConfig"}),
-        lambda call, _: [("write", text) for key, text in call.named if key == "filename"],
-    ),
-)
-"""What calls write and delete, by their names."""

@@ -11,6 +11,7 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
+from stanchion.readings.names import TOOL
 from stanchion.readings.shell import languages, passed, shells, wrappers
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.data import DATA
@@ -54,10 +55,19 @@ class Analysis(msgspec.Struct, frozen=True, gc=False):
 
 def analysed(text: str | tuple[str, ...], limits: Limits = LIMITS) -> Analysis:
     """Analyse a text, whatever it is, or a command whose words are given one by one."""
-    text = text if isinstance(text, str) else join(text)
+    if not isinstance(text, str):
+        if text[0] == TOOL:
+            return _told(text)
+        text = join(text)
     if len(text) > limits.command_chars:
         return Analysis((), f"it is longer than {limits.command_chars:,} characters")
     return _kept(text, limits)
+
+
+@lru_cache(maxsize=KEPT)
+def _told(words: tuple[str, ...]) -> Analysis:
+    """The call of a tool, told as a command: nothing of its words is run."""
+    return Analysis((Command(words),), steps=len(words))
 
 
 def _is_alone(text: str, words: list[str]) -> bool:

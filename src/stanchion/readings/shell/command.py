@@ -8,11 +8,14 @@ from typing import Final
 
 import msgspec
 
+from stanchion.readings.names import TOOL
 from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.known import by_name, named
 from stanchion.readings.shell.options import Once, Sorted, sort
 from stanchion.readings.shell.partly_known import Open, origin_of
 
+BETWEEN: Final = "\x1f"
+"""What parts the words of a command that are looked through together."""
 WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
 READS: Final = frozenset({"<", "<>"})
 """Operators of a shell that write into a file, and that read one."""
@@ -254,6 +257,7 @@ def _encrypted(command: Command, found: Found) -> None:
 SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
     "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _fetch, "wget": _fetch,
     "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "bsdtar": _archive, "gtar": _archive,
     "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
     "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,
 }  # fmt: skip
@@ -295,6 +299,12 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     def small(self) -> frozenset[str]:
         """Its words behind the program, in lower case."""
         return frozenset(map(str.lower, self.argv[1:]))
+
+    @Once
+    def lined(self) -> str:
+        """Its words behind the program, in lower case and in one text, with `BETWEEN` on both sides
+        of each."""
+        return f"{BETWEEN}{BETWEEN.join(self.argv[1:]).lower()}{BETWEEN}"
 
     @Once
     def sorted(self) -> Sorted:
@@ -368,7 +378,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     def words(self) -> str:
         """The command on one line, as a message quotes it: at most 120 characters. A call that is
         told as one is quoted by the words of its name."""
-        shown = self.operands if self.name == "tool:" else self.argv
+        shown = self.operands if self.name == TOOL else self.argv
         text = " ".join(
             [
                 word if word and not any(char.isspace() for char in word) else f"'{word}'"

@@ -12,6 +12,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.known import by_name
+from stanchion.readings.shell.options import sort
 from stanchion.readings.word_lists import in_order
 
 
@@ -57,14 +58,21 @@ def codes_in(
         for word in args
         if len(word) > 3 and word[:2] in language.options and not word.startswith("--")
     ]
+    codes += [
+        word.partition("=")[2]
+        for word in args
+        if word[:2] == "--" and word.partition("=")[0] in language.options and "=" in word
+    ]
     codes += [after for word, after in pairwise(args) if clustered(word, language.options)]
     operands = [word for word in args if not word.startswith("-")]
-    codes = codes or operands[: language.program]
-    if codes:
-        return codes
-    if given is not None and (not operands or args[-1:] == ("-",)):
-        return [given]
-    return [files[word] for word in operands[:1] if word in files]
+    if language.program and not codes and operands:
+        codes = [*sort(argv[0].rpartition("/")[2], args).operands[:1]]
+    elif not codes and given is not None and (not operands or args[-1:] == ("-",)):
+        codes = [given]
+    elif not codes:
+        first = operands[1:2] if operands[:1] == ["run"] else operands[:1]
+        codes = [files[each] for each in first if each in files]
+    return codes
 
 
 SOCKET: Final = in_order("socket TCPSocket Socket fsockopen net. TCPClient /inet/tcp /dev/tcp")

@@ -88,6 +88,8 @@ class Keeping:
         self.sockets: set[str] = set()
         self.maybe = 0
         self.wanted = 0
+        self.seen = 0
+        """How many of those that want an output only show it."""
         self.others: dict[str, list[str]] = {}
 
     def printed(self, script: Script) -> str:
@@ -111,7 +113,7 @@ class Keeping:
             call.opens,
             call.settings,
             marks,
-            taken=self.wanted > bool(call.opens),
+            taken=self.wanted - self.seen > bool(call.opens),
         )
         if self.files and (carried := self._carried(made)):
             made = msgspec.structs.replace(made, carries=carried)

@@ -34,6 +34,34 @@ SHELL_VARIABLES: Final = frozenset({"$SHELL", "$BASH", "${SHELL}"})
 """Variables that name a shell, whoever runs the text."""
 
 
+SHOWING: Final = frozenset(
+    {
+        "jq",
+        "yq",
+        "cat",
+        "bat",
+        "head",
+        "tail",
+        "less",
+        "more",
+        "sort",
+        "uniq",
+        "column",
+        "tac",
+        "nl",
+    }
+)
+"""Programs that show of what they read what is asked for."""
+
+
+def _shows(part: Node) -> bool:
+    """Whether a part of a pipe shows what it reads."""
+    if not isinstance(part, Simple) or part.redirects or not part.words:
+        return False
+    name = part.words[0]
+    return isinstance(name, str) and name in SHOWING
+
+
 class Walker(Control):
     """Follows one text and keeps the commands it would run."""
 
@@ -153,8 +181,11 @@ class Walker(Control):
         text = given
         self.apart += 1
         self.wanted += 1
-        for part in node.parts[:-1]:
+        for at, part in enumerate(node.parts[:-1], 1):
+            seen = all(map(_shows, node.parts[at:]))
+            self.seen += seen
             text = self.node(part, text)
+            self.seen -= seen
         self.wanted -= 1
         text = self.node(node.parts[-1], text)
         self.apart -= 1

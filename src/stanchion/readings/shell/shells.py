@@ -261,9 +261,8 @@ def _option_c(walker: Walker, call: Call) -> str | None:
     for at, word in enumerate(args[:-1]):
         if word in ("-c", "--command", "/c", "/C") or clustered(word, ("-c",)):
             walker.emit(call)
-            return walker.under(
-                f"{name} -c", partial(walker.text, args[at + 1]), name in ("su", "runuser")
-            )
+            text = " ".join(args[at + 1 :]) if word[0] == "/" else args[at + 1]
+            return walker.under(f"{name} -c", partial(walker.text, text), name in ("su", "runuser"))
     if name == "watch":
         inner, _ = inner_of(Prefix(frozenset({"-n", "--interval"})), args)
         walker.emit(call)

@@ -41,6 +41,12 @@ def deletes_lost(command: Command, roots: Roots) -> bool:
 
 
 @asked
+def unpacks_over(command: Command, roots: Roots) -> bool:
+    """Whether what is in an archive goes over everything, or over a home."""
+    return bool(_places(command, roots, command.writes) & {"root", "home"})
+
+
+@asked
 def deletes_shared(command: Command, roots: Roots) -> bool:
     """Whether everything in a folder goes in which other programs keep their files and sockets,
     too."""

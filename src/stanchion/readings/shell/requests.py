@@ -1,0 +1,53 @@
+"""Requests: what a command line asks of a service over HTTP, told as the call of a tool is."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any, Final
+
+from stanchion.readings.commands.deeds import HERE, asked_words, pairs, told
+from stanchion.readings.commands.inner import parsed
+from stanchion.readings.shell.command import Command
+from stanchion.readings.word_lists import listed
+
+CLIENTS: Final = listed("curl wget http https xh gh glab")
+METHOD: Final = listed("-X --request --method")
+BODY: Final = listed(
+    "-d --data --data-raw --data-binary --data-urlencode --json -f -F --field --raw-field --form "
+    "--post-data --body-data"
+)
+"""Options that say the method of a request, and what is sent."""
+FORGES: Final = frozenset({"gh", "glab"})
+LONGEST: Final = 4_096
+
+
+def told_request(command: Command) -> Command | None:
+    """A request that may change something as the call of a tool, by its method, the words of its
+    address and what it sends; `None` where a command makes none to another host."""
+    if command.name not in CLIENTS or (command.name in FORGES and command.operands[:1] != ("api",)):
+        return None
+    method, bodies = "", list[str]()
+    for flag, value in _options(command.argv):
+        if flag in METHOD:
+            method = value
+        elif flag in BODY:
+            bodies.append(value[:LONGEST])
+    places = [word for word in command.operands if "/" in word and word not in bodies]
+    url = next((word for word in places if "://" in word), places[0] if places else "")
+    words = asked_words(method if method else "post" if bodies else "", url)
+    if not words or HERE.match(url) is not None:
+        return None
+    held: dict[str, Any] = {}
+    for body in bodies:
+        known = parsed(body)
+        fields = [part.partition("=") for part in body.split("&")] if known is None else []
+        held.update({key: value for key, _, value in fields} if known is None else known)
+    return Command(told(words, pairs(held)), command.via, command.privileged, command.cwd)
+
+
+def _options(argv: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Options with the word behind them, or what they are joined with."""
+    found = [(word, after) for word, after in pairwise(argv) if word[:1] == "-"]
+    joined = [word.partition("=") for word in argv if word[:2] == "--" and "=" in word]
+    found += [(flag, value) for flag, _, value in joined]
+    return found + [("-X", word[2:]) for word in argv if word[:2] == "-X" and len(word) > 2]
