@@ -3,7 +3,7 @@ address is."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 import msgspec
 
@@ -15,9 +15,6 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.urls import Target, url_of
-
-if TYPE_CHECKING:
-    from stanchion.guards.egress.guard import EgressGuard
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -41,7 +38,8 @@ class Resolved(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 25
 
-    egress: EgressGuard
+    egress: Any
+    """The guard of requests that it stands beside."""
 
     def ask(self, reading: Reading[Egress], /) -> Lookup | None:
         """Ask for the addresses of a name; nothing where there is none, or the request stops here
@@ -72,8 +70,10 @@ class Resolved(msgspec.Struct, frozen=True):
             raise TypeError("a resolver answers with a list of addresses")
         if isinstance(event, Asked) and not addresses:
             return None
-        return self.egress.judged_addresses(target, addresses)
+        found: Finding | None = self.egress.judged_addresses(target, addresses)
+        return found
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        return self.egress.actions()
+        said: tuple[Action, ...] = self.egress.actions()
+        return said

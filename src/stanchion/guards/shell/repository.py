@@ -20,7 +20,6 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell import Shell
     from stanchion.guards.shell.consequence import Loss
     from stanchion.guards.shell.questions import Question, Unsure
     from stanchion.guards.shell.rule import Rule
@@ -60,12 +59,14 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 10
 
-    shell: Shell
+    shell: Any
+    """The guard of shell texts that it stands beside."""
 
     @property
     def gate(self) -> GuardGate | None:
         """What is in every call that holds a command."""
-        return self.shell.gate
+        gate: GuardGate | None = self.shell.gate
+        return gate
 
     def told(self, own: Any, /) -> Repository:
         """The same guard that knows where the shield keeps what is its own."""
@@ -116,7 +117,8 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        return self.shell.actions()
+        said: tuple[Action, ...] = self.shell.actions()
+        return said
 
 
 def _lost(one: Unsure, state: Any) -> Loss:
