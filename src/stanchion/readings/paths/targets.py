@@ -72,6 +72,11 @@ PATTERNS: Final = listed("pattern patterns glob globpattern includepattern inclu
 UNPACKS: Final = listed("extract unzip untar unpack decompress inflate")
 DEEP: Final = listed("grep search archive zip compress tar backup index upload")
 LOOKS: Final = listed("list ls glob stat tree exists info")
+STATS: Final = listed("info stat exists metadata")
+ATTACHED: Final = listed(
+    "attachment attachments attachmentpath attachmentpaths attachedfiles attach"
+)
+"""Arguments of what is sent that name files."""
 SHOWS: Final = listed("read content contents get cat open view load")
 
 _LOOKS: Final = regex(
@@ -113,7 +118,7 @@ def targets(
     """The paths that a call names: by the names of their arguments, in lists and deeper down too;
     those of its commands; and texts under other names that look like one."""
     said = act_of(tool, traits)
-    own: Use = seeing.tools(tool) or said.use
+    own: Use = seeing.tools(tool) or ("write" if _downloads(said, args) else said.use)
     base = next(
         (v for key, v in args.items() if type(v) is str and plain(str(key)) in words.STARTS), ""
     )
@@ -238,6 +243,11 @@ def contents(args: Mapping[str, Any]) -> Iterator[str]:
             yield value
 
 
+def _downloads(said: Act, args: Mapping[str, Any]) -> bool:
+    """Whether a call puts what an address holds into a file."""
+    return "download" in said.words and any(plain(str(key)) in words.URLS for key in args)
+
+
 def _in_text(
     key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
 ) -> Iterator[Target]:
@@ -279,7 +289,9 @@ READ: Final[dict[str, Callable[[str, str], list[Target]]]] = {
 def _loosely(name: str, text: str, base: str, own: Use, said: Act) -> Iterator[Target]:
     """A text under a name that does not surely say that it is a path."""
     looks = _LOOKS.match(text) is not None
-    if name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
+    if name in ATTACHED and (looks or text[:1] == "." or _FILE.fullmatch(text) is not None):
+        yield Target(text, "read", True, base)
+    elif name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
         yield Target(text, "write", True, base, "deep")
     elif _is_put(name, text, looks, said):
         yield Target(text, "write", True, base)
@@ -313,7 +325,8 @@ def _how(said: Act) -> How:
     """Whether a tool says where things are and no more, or goes through all that is in a folder."""
     if not DEEP.isdisjoint(said.words):
         return "deep"
-    return "looks" if not LOOKS.isdisjoint(said.words) and SHOWS.isdisjoint(said.words) else ""
+    looks = not LOOKS.isdisjoint(said.words) and SHOWS.isdisjoint(said.words)
+    return "looks" if looks or not STATS.isdisjoint(said.words) else ""
 
 
 def _turned(name: str, own: Use, said: Act) -> Use:
