@@ -48,8 +48,9 @@ _OPENED: Final = regex(r"\b(?:connect|create_engine|create_async_engine)\(([^()]
 _PASSING: Final = regex(r":memory:|\btmp|\btemp|sqlite://[\"']")
 """Signs of a database that goes with the code that opens it."""
 _OF_TESTS: Final = regex(
-    r"(?i)://(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1)(?::\d+)?/\w*(?<![a-z])(?:test|tmp|scratch)"
-    r"(?![a-z])"
+    r"(?i)(?:://(?:[^@/\s]*@)?(?:localhost|127\.0\.0\.1)(?::\d+)?/"
+    r"|(?:-h ?|--host[= ])(?:localhost|127\.0\.0\.1) (?:[^|;&'\"]* )?(?<!-[uUpW] ))"
+    r"\w*(?<![a-z])(?:test|tmp|scratch)(?![a-z])"
 )
 """The address of a database on this host that tests make anew."""
 _UNKNOWN: Final = regex(r"%\(\w+\)s|%s|\$\{\w+\}|\$[A-Za-z_]\w*|\$\([^()]*\)|\$(?![\w$'])")

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.dialect import PRODUCTS, words_of
 from stanchion.readings.sql.statement import TEXT
@@ -130,8 +131,9 @@ class Argument(NamedTuple):
 
 @lru_cache(1024)
 def runs_sql(tool: str) -> bool:
-    """Whether a tool's name says that it may run SQL."""
-    return not TOOLS.isdisjoint(words_of(tool)) or tool.lower() in PRODUCTS
+    """Whether a tool's name says that it may run SQL, and no other language."""
+    may = not TOOLS.isdisjoint(words_of(tool)) and not runner_of(tool).language
+    return may or surely_runs_sql(tool)
 
 
 @lru_cache(1024)
