@@ -24,12 +24,11 @@ def returning(place: str) -> frozenset[int]:
     node = _function(place)
     lines = (SOURCES / place.split(":")[0]).read_text(encoding="utf-8").splitlines()
     found, number = set(), 0
-    ends = (ast.Return, ast.Break)
-    returns = {one.lineno for one in ast.walk(node) if isinstance(one, ends)}
+    ends = {one.lineno for one in ast.walk(node) if isinstance(one, ast.Return | ast.Break)}
     for at in range(node.lineno, (node.end_lineno or node.lineno) + 1):
-        begins = _NUMBERED.fullmatch(lines[at - 1].strip().removeprefix("#").strip())
+        begins = _NUMBERED.fullmatch(lines[at - 1].strip(" #"))
         number += bool(begins and int(begins[1]) == number + 1)
-        if at in returns:
+        if at in ends:
             found.add(number)
     return frozenset(found)
 

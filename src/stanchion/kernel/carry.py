@@ -9,6 +9,7 @@ from stanchion.kernel import actions
 from stanchion.kernel.actions import Action
 from stanchion.kernel.cells import (
     KEEP,
+    UNBOUND,
     WIDTH,
     Bound,
     Cell,
@@ -90,7 +91,6 @@ def _stale(state: State, batch: Batch, now: int) -> Reply:
     return Reply(now, True, fresh=tuple(fresh))
 
 
-UNBOUND: Final = Bound((), [], [], [], [], [])
 SHARED: Final[Step] = ([0, {}, 0, 0, 0, 0, 0], 0, -1, 0, False)
 """The step of lines that share a counter: no value is as low as its limit."""
 

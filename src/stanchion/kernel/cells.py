@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import heapq
 from collections import deque
-from typing import Any
+from typing import Any, Final
 
 from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Line, Reply
 from stanchion.kernel.tuples import NamedTuple
@@ -37,6 +37,10 @@ class Bound(NamedTuple):
     held: list[tuple[str, int, bool, int, int]]
     longer: list[tuple[str, Cell, int]]
     registers: list[tuple[Cell, Line]]
+
+
+UNBOUND: Final = Bound((), [], [], [], [], [])
+"""How no lines are bound."""
 
 
 class Dirty:

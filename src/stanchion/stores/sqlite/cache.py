@@ -19,6 +19,7 @@ from stanchion.kernel.cells import (
     KEEP,
     NUMBER,
     TOUCHED,
+    UNBOUND,
     WIDTH,
     Cell,
     Dirty,
@@ -133,8 +134,7 @@ class Cache:
         if not all(map(known.__contains__, map(_key, chain(batch.expects, batch.puts)))):
             wanted += self._missing(map(_key, chain(batch.expects, batch.puts)))
         lines = batch.lines
-        bound = state.bound.get(id(lines))
-        if bound is None or bound.lines is not lines:
+        if state.bound.get(id(lines), UNBOUND).lines is not lines:
             wanted += self._missing(map(_key, lines))
         for hold_id, _ in batch.settles:
             if (
