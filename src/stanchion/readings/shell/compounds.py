@@ -50,10 +50,22 @@ class Compounds(Spelling):
 
     def _blank(self) -> str:
         """Pass blanks; the character that stands behind them."""
-        found = BLANK.match(self.text, self.at)
-        if found is not None:
-            self.at = found.end()
-        return self.text[self.at : self.at + 1]
+        text, at = self.text, self.at
+        if at >= self.end:
+            return ""
+        char = text[at]
+        if char == " ":
+            at += 1
+            self.at = at
+            if at >= self.end:
+                return ""
+            char = text[at]
+        if char in " \t\r\\":
+            found = BLANK.match(text, at)
+            if found is not None:
+                at = self.at = found.end()
+                return text[at] if at < self.end else ""
+        return char
 
     def _lines(self) -> str:
         """Pass blanks, comments, ends of lines and the here-documents behind them."""
