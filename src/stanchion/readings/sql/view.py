@@ -241,8 +241,11 @@ def _forgetting(piece: Piece, view: _View) -> Statement | None:
     first = first_word(piece.words)
     if forgets(piece):
         return Statement(Does.DESTRUCTIVE, f"{first} that lets data go", writes=named_tables(piece))
-    changes = mutating(piece) if first == "ALTER" and view.dialect == "clickhouse" else None
-    return None if changes is None else parsed(changes, view.reader, view.text)
+    changes = mutating(piece, view.text) if first == "ALTER" else ""
+    if not changes or view.dialect != "clickhouse":
+        return None
+    pieces, text = pieces_of(changes, view.reader, view.dialect)
+    return parsed(pieces[0], view.reader, text)
 
 
 def _of_client(piece: Piece, _view: _View) -> Statement | None:
