@@ -61,6 +61,7 @@ CALL tidy(1)
 EXEC tidy 1
 EXEC mine.sp_help 1
 EXEC @a = sp_help
+EXEC @sp_help 'dir'
 EXECUTE p
 WAITFOR DELAY '0:0:5'
 DO SLEEP(5)
