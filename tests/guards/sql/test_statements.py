@@ -61,6 +61,7 @@ CALL tidy(1)
 EXEC tidy 1
 EXEC mine.sp_help 1
 EXEC @a = sp_help
+EXEC @sp_help 'dir'
 EXECUTE p
 WAITFOR DELAY '0:0:5'
 DO SLEEP(5)
@@ -265,7 +266,15 @@ def test_functions_of_each_dialect_are_known(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "call", ["ts_rewrite(a, b)", "get_raw_page(a)", "dictGet(a)", "my_own(a)", "shop.weekday(a)"]
+    "call",
+    [
+        "ts_rewrite(a, b)",
+        "get_raw_page(a)",
+        "dictGet(a)",
+        "crypt(a, b)",
+        "my_own(a)",
+        "shop.weekday(a)",
+    ],
 )
 def test_what_a_function_does_is_unknown(call: str) -> None:
     name = call.partition("(")[0].lower()

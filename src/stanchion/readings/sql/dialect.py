@@ -32,33 +32,15 @@ FLAT: Final = listed("mysql sqlite oracle snowflake bigquery trino presto")
 knows."""
 
 _SAID: Final[dict[str, DialectName]] = {
-    "bigquery": "bigquery",
+    **{name: name for name in DIALECTS},
     "bq": "bigquery",
-    "clickhouse": "clickhouse",
-    "databricks": "databricks",
-    "duckdb": "duckdb",
-    "hive": "hive",
-    "mysql": "mysql",
     "mariadb": "mysql",
-    "oracle": "oracle",
-    "pg": "postgres",
-    "postgres": "postgres",
-    "postgresql": "postgres",
-    "psql": "postgres",
-    "supabase": "postgres",
-    "presto": "presto",
-    "redshift": "redshift",
-    "snowflake": "snowflake",
-    "spark": "spark",
-    "sqlite": "sqlite",
+    **dict.fromkeys(("pg", "postgresql", "psql", "supabase"), "postgres"),
     "sqlite3": "sqlite",
-    "trino": "trino",
     "athena": "trino",
-    "mssql": "tsql",
-    "sqlserver": "tsql",
-    "tsql": "tsql",
+    **dict.fromkeys(("mssql", "sqlserver"), "tsql"),
 }
-
+"""Words in the names of tools, and the dialects that they say."""
 PRODUCTS: Final = frozenset(_SAID)
 
 _WORD: Final = regex(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.runner import runner_of
@@ -122,13 +122,6 @@ _PROGRAM: Final = regex(r"(?i)\s*truncate\s+-[a-z]")
 """A program of that name, with an option."""
 
 
-class Argument(NamedTuple):
-    """An argument's name, and what is in it."""
-
-    name: str
-    value: Any
-
-
 @lru_cache(1024)
 def runs_sql(tool: str) -> bool:
     """Whether a tool's name says that it may run SQL, and no other language."""
@@ -166,11 +159,11 @@ def looks_like_sql(text: str, surely: bool) -> bool:
     is SQL, and one that changes something further on."""
     if surely:
         return bool(text.strip()) and not _is_sentence(text)
+    changes = _CHANGE.search(text)
     if begins_as_sql(text, surely) or _LATER.search(text) is not None:
         return True
-    if begins_with_verb(text) and (_begins_in_capitals(text) or _CHANGE.search(text) is not None):
-        return True
-    changes = _CHANGE.search(text)
+    if begins_with_verb(text):
+        return changes is not None or _begins_in_capitals(text)
     return changes is not None and (changes[0].isupper() or _BLOCK.match(text) is not None)
 
 
@@ -244,14 +237,14 @@ def values_named(args: dict[str, Any], wanted: frozenset[str]) -> list[str]:
     return found
 
 
-def texts_in(args: dict[str, Any]) -> Iterator[Argument]:
-    """Every text of a call, each with the name of the argument that it is in."""
-    waiting: list[Argument] = [Argument(name, value) for name, value in args.items()]
+def texts_in(args: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every text of a call, with the name of the argument that it is in before it."""
+    waiting: list[tuple[str, Any]] = [*args.items()]
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, str):
-            yield Argument(name, value)
+            yield name, value
         elif isinstance(value, dict):
-            waiting += [Argument(key, inner) for key, inner in value.items()]
+            waiting += value.items()
         elif isinstance(value, list):
-            waiting += [Argument(name, inner) for inner in value]
+            waiting += [(name, inner) for inner in value]

@@ -285,34 +285,27 @@ def _has_statement_inside(words: list[str]) -> bool:
     )
 
 
-def _token_like(token: Any, kind: TokenType, text: str) -> Token:
-    return Token(kind, text, token.line, token.col, token.start, token.end)
-
-
 def _insert_for(tokens: list[Token]) -> list[Token]:
     """A REPLACE as the INSERT that it is to a parser."""
-    return [_token_like(tokens[0], TokenType.INSERT, "INSERT"), *tokens[1:]]
+    own = tokens[0]
+    first = Token(TokenType.INSERT, "INSERT", own.line, own.col, own.start, own.end)
+    return [first, *tokens[1:]]
 
 
-def mutating(piece: Piece) -> Piece | None:
-    """An `ALTER TABLE … DELETE WHERE …` or `… UPDATE … WHERE …` of ClickHouse's as the statement
-    that it is; none where it is none."""
+def mutating(piece: Piece, text: str) -> str:
+    """An `ALTER TABLE … DELETE WHERE …` or `… UPDATE … WHERE …` of ClickHouse's as the text of the
+    statement that it is; empty where it is none."""
     words, tokens = piece.words, piece.tokens
     found = [at for at, word in enumerate(words[:16]) if word in ("DELETE", "UPDATE") and at > 2]
     if words[1:2] != ["TABLE"] or not found or "WHERE" not in words[found[0] :]:
-        return None
+        return ""
     at = found[0]
-    table = 2 + words[2:at].index("ON") if "ON" in words[2:at] else at
+    named = 2 + words[2:at].index("ON") if "ON" in words[2:at] else at
     end = words.index("SETTINGS") if "SETTINGS" in words else len(words)
+    table = text[tokens[2].start : tokens[named].start]
+    rest = text[tokens[at].end + 1 : tokens[end - 1].end + 1]
     deletes = words[at] == "DELETE"
-    kind, word = (TokenType.FROM, "FROM") if deletes else (TokenType.SET, "SET")
-    named, rest = Piece(tokens[2:table], words[2:table]), piece.between(at + 1, end)
-    added = Piece([_token_like(tokens[at], kind, word)], [word])
-    parts = (added, named, rest) if deletes else (named, added, rest)
-    return Piece(
-        [tokens[at], *[token for part in parts for token in part.tokens]],
-        [words[at], *[word for part in parts for word in part.words]],
-    )
+    return " ".join(["DELETE FROM", table, rest] if deletes else ["UPDATE", table, "SET", rest])
 
 
 def shown(word: str) -> str:

@@ -241,8 +241,11 @@ def _forgetting(piece: Piece, view: _View) -> Statement | None:
     first = first_word(piece.words)
     if forgets(piece):
         return Statement(Does.DESTRUCTIVE, f"{first} that lets data go", writes=named_tables(piece))
-    changes = mutating(piece) if first == "ALTER" and view.dialect == "clickhouse" else None
-    return None if changes is None else parsed(changes, view.reader, view.text)
+    changes = mutating(piece, view.text) if first == "ALTER" else ""
+    if not changes or view.dialect != "clickhouse":
+        return None
+    pieces, text = pieces_of(changes, view.reader, view.dialect)
+    return parsed(pieces[0], view.reader, text)
 
 
 def _of_client(piece: Piece, _view: _View) -> Statement | None:
@@ -330,8 +333,15 @@ def _called(piece: Piece, view: _View) -> Statement:
         if is_name(word)
     ]
     own = tuple([name for name in names if effect_of(name, view.dialect)] or names[-1:])
-    tells = words[0] == "EXEC" and piece.words[2:3] != ["."] and names[:1] and names[0] in _TELLING
-    return Statement(Does.READ if tells else Does.CALL, first_word(words), calls=own)
+    return Statement(Does.READ if _tells(piece) else Does.CALL, first_word(words), calls=own)
+
+
+def _tells(piece: Piece) -> bool:
+    """Whether a procedure is one of the server's own that only tells something: not one of a schema
+    that has its name, nor one whose name is in a variable."""
+    words = piece.words
+    plain = words[0] == "EXEC" and len(words) > 1 and is_name(words[1]) and words[2:3] != ["."]
+    return plain and piece.tokens[1].text.lower() in _TELLING
 
 
 def _done(piece: Piece, view: _View) -> Statement:
