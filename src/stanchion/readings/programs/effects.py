@@ -40,11 +40,13 @@ LIBRARIES: Final = listed(
     "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
     "joblib torch np numpy Files Directory FileManager toFile toPath"
 )
-KILLS: Final = listed("kill killpg posix_kill")
+KILLS: Final = listed("kill killpg posix_kill Kill")
+EVERY_PROCESS: Final = listed("process_iter pids GetProcesses allProcesses")
+"""Calls that list all that runs."""
 COMMANDS: Final = {
     **dict.fromkeys(listed("move rename renames renameSync moveSync mv replace"), "mv"),
-    **dict.fromkeys(listed("chmod chmodSync fchmod chmod_R"), "chmod"),
-    **dict.fromkeys(listed("chown chownSync lchown chown_R"), "chown"),
+    **dict.fromkeys(listed("chmod chmodSync fchmod chmod_R Chmod"), "chmod"),
+    **dict.fromkeys(listed("chown chownSync lchown chown_R Chown"), "chown"),
     **dict.fromkeys(listed("symlink symlinkSync ln_s ln_sf symlink_to"), "ln"),
     **dict.fromkeys(KILLS, "kill"),
 }
@@ -111,7 +113,7 @@ SENDS: Final = listed(
     sendmail send_message storbinary upload upload_file put_object curl_exec curl_init curl_setopt
     curl_setopt_array file_get_contents lookup resolve gethostbyname getaddrinfo dns_get_record
     start post_form write publish getstore mirror post_data UploadString UploadFile UploadData
-    resolve4 resolveTxt wget
+    resolve4 resolveTxt wget Post PostForm
     """
 )
 """Calls that reach another host, or hand something on to what does; only with a host, or what names
@@ -155,7 +157,9 @@ EVERY_RECORD: Final = regex(
     r"delete(?:Index|By|Many|Objects?|Collection|"
     r"Database|_many)|(?:drop|destroy|delete|truncate)_all|drop(?:Database|Collection|_database)|"
     r"flush(?:[aA]ll|[dD]b)|EnsureDeleted(?:Async)?|obliterate|ExecuteDelete(?:Async)?|"
-    r"deleteAllInBatch|drop_all_tables|dropSchema)$"
+    r"deleteAllInBatch|drop_all_tables|dropSchema|drop_?(?:table|if_?exists))$|"
+    r"(?:^|\.)(?:knex|table)\.(?:truncate|del|delete)$|(?:sequelize|connection|[sS]chema)\.drop\w*$|"
+    r"(?:[rR]epository|[rR]epo|[dD]ao|[mM]apper)\.deleteAll$"
 )
 """Calls of mappers that delete every record."""
 HOLDING: Final = listed(
@@ -235,6 +239,7 @@ class _Found:
         self.connects = False
         self.evaluates = False
         self.statements: list[str] = []
+        self.built: list[str] = []
         self.loose = False
 
     def all(self) -> Effects:
@@ -267,7 +272,8 @@ class _Found:
             if not SWEEPS.isdisjoint((call.name, call.of.rpartition(".")[2]))
             for each in _places(call)
         ]
-        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
+        everything = "/proc" in folders or any(call.name in EVERY_PROCESS for call in code.calls)
+        if everything and any(call.name in KILLS for call in code.calls):
             self.started.append(("kill", "-9", "-1"))
         called = {call.name for call in code.calls}
         if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
@@ -309,6 +315,7 @@ class _Found:
             if call.name in names:
                 note(self, call)
         self._files(call)
+        self._builds(call)
         words = {*call.of.split("."), *call.made_of}
         every = EMPTIES.fullmatch(call.name.lower()) and not HOLDING.isdisjoint(words)
         if not FAKES.isdisjoint(call.behind):
@@ -316,13 +323,22 @@ class _Found:
         if every or EVERY_RECORD.search(f"{call.of}.{call.name}".lstrip(".")):
             self.marks.add("deletes")
 
+    def _builds(self, call: Called) -> None:
+        """Note a command that is put together word by word: `Command::new("rm").arg("-rf")`."""
+        known = [UNKNOWN if each is None else each for each in call.args]
+        if call.name == "new" and call.of.rpartition(".")[2] == "Command":
+            self.built = known
+        elif call.name in ("arg", "args") and "Command" in call.of.split("."):
+            self.built = [*self.built, *known]
+            self.started.append(tuple(self.built))
+
     def _asks(self, call: Called) -> bool:
         """Note a statement that is handed to a database; whether it is one."""
-        first = call.args[0] if call.args else None
-        if call.name not in QUERIES or first is None or SQL.match(first) is None:
+        if call.name not in QUERIES:
             return False
-        self.statements.append(first)
-        return True
+        asked = [each for each in call.args[:2] if each is not None and SQL.match(each) is not None]
+        self.statements += asked[:1]
+        return bool(asked)
 
     def _syncs(self, call: Called) -> None:
         if "force" in call.made_of:
@@ -374,6 +390,8 @@ class _Found:
                 self.marks.add("hidden")
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
+        if call.of.rpartition(".")[2] == "Artisan":
+            words = ["php", "artisan", *words]
         if call.name == "Start":  # its second word is a line of them
             words = [words[0], *" ".join(words[1:]).split()]
         self.started.append(tuple(words))
@@ -407,6 +425,7 @@ class _Found:
         command = COMMANDS[call.name]
         if command in ("chmod", "chown", "kill") and words and not words[0][:1].isdigit():
             words.reverse()
+        words = ["-9", "-1"] if command == "kill" and words[:1] == ["-1"] else words
         self.started.append((command, *words))
 
     def _files(self, call: Called) -> None:
@@ -418,7 +437,7 @@ class _Found:
             ]
         lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
         own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
-        path = call.on if own else call.args[0]
+        path = call.on if own and (call.on is not None or not call.args) else call.args[0]
         if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
             path = call.args[2] if len(call.args) > 2 else None
         if path is None or not _is_path(path):

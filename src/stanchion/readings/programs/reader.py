@@ -68,8 +68,14 @@ EACH: Final = frozenset(
 """Calls that run a block for each thing of what they are called on."""
 BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
 """What stands before the variable of such a block."""
-BARE: Final = frozenset({"terminate", "destroy", "delete", "stop", "drop", "unlink", "rmtree"})
+BARE: Final = frozenset(
+    {"terminate", "destroy", "delete", "stop", "drop", "unlink", "rmtree", "flushall", "flushdb"}
+)
 """Calls of Ruby that need no brackets."""
+WHOLE: Final = frozenset({"to_h", "to_s", "to_a", "to_json", "inspect", "dup", "sort"})
+"""Parts of Ruby's variables that are all of them."""
+TAKING: Final = frozenset({"eval", "system", "exec", "load", "instance_eval"})
+"""Calls that take what stands behind them, whatever it is."""
 SAME: Final = frozenset({"expect", "unwrap", "clone", "toString", "to_string", "toFile", "toPath"})
 """Calls that give what they are called on."""
 ASKS_HOME: Final = frozenset({"getenv", "Getenv", "var", "getProperty", "GetEnvironmentVariable"})
@@ -197,8 +203,13 @@ class _Reader:
             if len(items) == 1 and token.text == "(":
                 return self._members(items[0]._replace(made_of=made), "")
             return self._members(Value(None, tuple([item.text for item in items]), made), "")
-        if token.text in ("!", "&", "@", "new", "\\", "-", "|") and token.kind == "sign":
+        if token.text in ("!", "&", "@", "new", "\\", "-", "|", "$") and token.kind == "sign":
             self.at += 1
+            if token.text == "-" and self.here().kind == "number":
+                self.at += 1
+                return Value(f"-{self.tokens[self.at - 1].text}")
+            if token.text == "$" and self.here().kind == "text":  # a shell's template
+                self._note("system", "", None, [self._filled(self.here().text)])
             return self.expression() if token.text in ("&", "@", "\\", "|") else EMPTY
         return EMPTY
 
@@ -218,7 +229,9 @@ class _Reader:
             taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
             return self._members(value, taken[0] if taken and taken[0] is not None else bare)
         known = self.values.get(bare, EMPTY)
-        if name == "$ENV" or (bare in ENVIRONMENT and self.here().text in ("[", ".", "{")):
+        part = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+        one = self.here().text in ("[", ".", "{") and part not in WHOLE
+        if name == "$ENV" or (bare in ENVIRONMENT and one):
             bare = ONE_VARIABLE
         of = self.modules.get(bare, bare)
         return self._members(known._replace(made_of=known.made_of | {bare}), of)
@@ -239,6 +252,8 @@ class _Reader:
         if (name, token.text) == ("open", "my"):
             return True
         if token.kind == "name" and token.text not in KEYWORDS:
+            if name in TAKING:
+                return True
             after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
             return token.text[:1] in "$@%" or after == "("
         return token.kind == "text"
@@ -273,9 +288,8 @@ class _Reader:
                     self._note(name, of, value.text, [])
                 told = _told(name, of)
                 made = decoded(name, value.text, ()) if told is None else told
-                value = Value(
-                    made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"}
-                )
+                whole = value.made_of if name in WHOLE else value.made_of - ENVIRONMENT
+                value = Value(made, value.items, whole | {name, f"{of}.{name}"})
             of = f"{of}.{name}" if of else name
         return value
 

@@ -68,7 +68,10 @@ MAILS: Final = listed(
     "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
 )
 """Calls that send a message to somebody."""
-TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
+TELLS: Final = SHOWN | listed(
+    "get_secret_value access_secret_version getSecretValue get_secret read_secret_version "
+    "read_secret getSecret get_secret_bundle"
+)
 """Calls that tell a secret; a keyring's are shown whatever becomes of them."""
 PRINTS: Final = listed("print puts log write echo post send pprint")
 CALLS: Final = listed("command input request cmd client async sync")
