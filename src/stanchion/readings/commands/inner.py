@@ -25,6 +25,8 @@ MANY: Final = 256
 LONGEST: Final = 65_536
 _NAME: Final = regex(r"[A-Za-z][\w.:/-]{1,99}")
 
+PARTS: Final = frozenset({dict, list, tuple})
+"""What arguments are of that may hold a call, beside texts of JSON."""
 Call = tuple[str, dict[str, Any]]
 """A tool's name, and what it is given."""
 

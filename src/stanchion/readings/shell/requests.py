@@ -10,7 +10,7 @@ from stanchion.readings.commands.inner import parsed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.word_lists import listed
 
-CLIENTS: Final = listed("curl wget http https xh gh glab")
+OVER_HTTP: Final = listed("curl wget http https xh gh glab")
 METHOD: Final = listed("-X --request --method")
 BODY: Final = listed(
     "-d --data --data-raw --data-binary --data-urlencode --json -f -F --field --raw-field --form "
@@ -24,7 +24,7 @@ LONGEST: Final = 4_096
 def told_request(command: Command) -> Command | None:
     """A request that may change something as the call of a tool, by its method, the words of its
     address and what it sends; `None` where a command makes none to another host."""
-    if command.name not in CLIENTS or (command.name in FORGES and command.operands[:1] != ("api",)):
+    if command.name in FORGES and command.operands[:1] != ("api",):
         return None
     method, bodies = "", list[str]()
     for flag, value in _options(command.argv):
