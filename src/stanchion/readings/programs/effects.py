@@ -10,36 +10,15 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, Called, Code
 from stanchion.readings.programs.decoding import HIDING
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import listed, sections
 
-EXECUTES: Final = listed(
-    """
-    system popen popen2 popen3 popen4 exec execl execle execlp execlpe execv execve execvp execvpe
-    execSync execFile execFileSync spawn spawnSync spawnl spawnle spawnlp spawnv spawnve spawnvp
-    posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
-    check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
-    create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
-    sudo backtick run_command cmd callCommand Command ProcessBuilder Start doShellScript script
-    """
-)
-DELETES: Final = listed(
-    """
-    rmtree remove unlink unlinkSync rm rmSync rmdir rmdirSync rm_rf rm_r rm_f remove_dir removedirs
-    remove_tree remove_entry remove_entry_secure rimraf removeSync emptyDir emptyDirSync delete
-    deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete send2trash rmtree_p
-    remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory deleteIfExists
-    remove_file removeItem Delete Remove removeDir rmdirRecurse deleteTree deleteTreeAbsolute
-    remove_all
-    """
-)
-OFTEN_OTHER: Final = listed(
-    "copy replace move link cp mv remove delete rm write save dump remove_dir new Delete Remove"
-)
+WORDS: Final = sections("stanchion.readings.programs", "words.txt")
+"""The names of calls, by what they do; `words.txt` lists them."""
+EXECUTES: Final = WORDS["executes"]
+DELETES: Final = WORDS["deletes"]
+OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
-LIBRARIES: Final = listed(
-    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
-    "joblib torch np numpy Files Directory FileManager toFile toPath"
-)
+LIBRARIES: Final = WORDS["libraries"]
 KILLS: Final = listed("kill killpg posix_kill Kill")
 EVERY_PROCESS: Final = listed("process_iter pids GetProcesses allProcesses")
 """Calls that list all that runs."""
@@ -51,24 +30,11 @@ COMMANDS: Final = {
     **dict.fromkeys(KILLS, "kill"),
 }
 """Calls that do what a command does, with the same words."""
-SWEEPS: Final = listed(
-    "rglob glob iglob walk iterdir scandir listdir readdir readdirSync globSync scandir children "
-    "each_child entries opendir readDir readDirSync find walkBottomUp walkTopDown walkFileTree "
-    "listFiles WalkDir Walk GetFiles EnumerateFiles GetDirectories read_dir contentsOfDirectory"
-)
+SWEEPS: Final = WORDS["sweeps"]
 """Calls that list a folder."""
 WALKS: Final = listed("walkBottomUp walkTopDown listFiles walkFileTree EnumerateFiles GetFiles")
 """Calls that list all files of a folder for what is then done to each."""
-QUERIES: Final = listed(
-    """
-    execute executescript executemany exec_driver_sql query raw executeRaw executeRawUnsafe
-    queryRawUnsafe $executeRawUnsafe $queryRawUnsafe $executeRaw mysqli_query pg_query do select_all
-    exec_query statement unprepared exec run executeUpdate executeLargeUpdate addBatch
-    ExecuteNonQuery ExecuteNonQueryAsync Exec ExecContext MustExec QueryRow ExecuteSqlRaw
-    ExecuteSqlRawAsync ExecuteSqlCommand batch_execute raw_sql prepareStatement Query dbExecute
-    dbSendQuery dbSendStatement dbGetQuery
-    """
-)
+QUERIES: Final = WORDS["queries"]
 """Calls that hand a statement to a database."""
 GIVEN: Final = listed("command cmd shell_command")
 """Arguments by name that hold a command, whatever runs it."""
@@ -77,63 +43,24 @@ EACH: Final = listed("array_map array_walk forEach map each for_each")
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
 IN_MEMORY: Final = regex(r":memory:|[:/]mem(?:ory)?:")
 DATABASE: Final = regex(r"jdbc:[a-z0-9]+:\S+|[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sqlite3?)|:memory:")
-RECURSIVE: Final = listed(
-    "rmtree rm_rf rm_r removedirs remove_dir rmSync rmdirSync remove_tree remove_entry "
-    "remove_entry_secure rimraf removeSync emptyDir emptyDirSync deleteRecursive deleteDir "
-    "delete_tree remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory "
-    "removeItem removeDir rmdirRecurse deleteTree deleteTreeAbsolute remove_all"
-)
+RECURSIVE: Final = WORDS["recursive"]
 ALL_BELOW: Final = listed("recursive true")
 """What is said where a folder goes with all that is in it."""
-OVERWRITES: Final = listed(
-    "writeFile writeFileSync file_put_contents write_text write_bytes truncate truncateSync "
-    "ftruncate appendFile appendFileSync binwrite createWriteStream writeText appendText WriteFile "
-    "WriteAllText AppendAllText writeString WriteAllBytes"
-)
+OVERWRITES: Final = WORDS["overwrites"]
 OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile OpenFile")
 OPTIONS: Final = listed("append write create truncate create_new")
 """How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
 ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
-READS: Final = listed(
-    "readFile readFileSync file_get_contents readfile read_text read_bytes readlines slurp binread "
-    "createReadStream file readlink copyfile copy copy2 upload_file readString readAllBytes "
-    "readAllLines readText ReadFile ReadAllText ReadAllBytes read_to_string contentsOfFile"
-)
-CONNECTS: Final = listed(
-    """
-    connect create_connection createConnection fsockopen pfsockopen stream_socket_client TCPSocket
-    TCPClient socketpair
-    """
-)
-SENDS: Final = listed(
-    """
-    post put patch end urlopen request Request fetch axios get urlretrieve sendall sendto send
-    sendmail send_message storbinary upload upload_file put_object curl_exec curl_init curl_setopt
-    curl_setopt_array file_get_contents lookup resolve gethostbyname getaddrinfo dns_get_record
-    start post_form write publish getstore mirror post_data UploadString UploadFile UploadData
-    resolve4 resolveTxt wget Post PostForm
-    """
-)
+READS: Final = WORDS["reads"]
+CONNECTS: Final = WORDS["connects"]
+SENDS: Final = WORDS["sends"]
 """Calls that reach another host, or hand something on to what does; only with a host, or what names
 a library of the network in what they are called on."""
-NETWORK: Final = listed(
-    """
-    requests httpx urllib urllib3 urllib.request request aiohttp socket http https net axios fetch
-    Net HTTP Faraday RestClient HTTParty LWP smtplib ftplib boto3 client session s s3 sock conn
-    paramiko dns tls got superagent curl TCPSocket Socket socket.http ssl websockets WebSocket dgram
-    open-uri URI open_sftp sftp ftp SFTPClient
-    """
-)
-EVALUATES: Final = listed(
-    """
-    eval exec instance_eval class_eval module_eval Function runInThisContext runInNewContext
-    loadstring load dofile assert create_function compile runpy run_path include require iex
-    Invoke-Expression
-    """
-)
-READS_DATA: Final = listed("json ujson orjson simplejson toml tomllib re regex JSON")
+NETWORK: Final = WORDS["network"]
+EVALUATES: Final = WORDS["evaluates"]
+READS_DATA: Final = WORDS["reads data"]
 """Libraries whose `load` and `compile` run nothing."""
 UNPACKS: Final = listed("pickle dill cloudpickle marshal joblib shelve")
 LIBRARIES_OF_WEB: Final = listed("requests httpx urllib urlopen aiohttp urlretrieve")
@@ -143,9 +70,7 @@ FETCHES: Final = listed("urlopen urlretrieve download")
 SHELL_NAMES: Final = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "cmd", "cmd.exe", "powershell", "powershell.exe"}
 )
-DUPLICATES: Final = listed(
-    "dup2 pty fdopen reopen spawn stdin stdout stderr STDIN STDOUT pipe makefile fileno"
-)
+DUPLICATES: Final = WORDS["duplicates"]
 EMPTIES: Final = regex(
     r"(?:clear_?\w+|delete|terminate|destroy|drop|drop_?(?:database|collection|all|table|index)|"
     r"delete_?(?:by\w*|many|all|\w*(?:index|objects?|collection|database|bucket|stack|table|"
@@ -162,10 +87,7 @@ EVERY_RECORD: Final = regex(
     r"(?:[rR]epository|[rR]epo|[dD]ao|[mM]apper)\.deleteAll$"
 )
 """Calls of mappers that delete every record."""
-HOLDING: Final = listed(
-    "boto3 s3 ec2 rds dynamodb pymongo MongoClient redis es elasticsearch Elasticsearch storage "
-    "bigquery mongo bucket"
-)
+HOLDING: Final = WORDS["holding"]
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
