@@ -83,7 +83,8 @@ EVERY_RECORD: Final = regex(
     r"Database|_many)|(?:drop|destroy|delete|truncate)_all|drop(?:Database|Collection|_database)|"
     r"flush(?:[aA]ll|[dD]b)|EnsureDeleted(?:Async)?|obliterate|ExecuteDelete(?:Async)?|"
     r"deleteAllInBatch|drop_all_tables|dropSchema|drop_?(?:table|if_?exists))$|"
-    r"(?:^|\.)(?:knex|table)\.(?:truncate|del|delete)$|(?:sequelize|connection|[sS]chema)\.drop\w*$|"
+    r"(?:^|\.)(?:knex|table)\.(?:truncate|del|delete)$|"
+    r"(?:sequelize|connection|[sS]chema)\.drop\w*$|"
     r"(?:[rR]epository|[rR]epo|[dD]ao|[mM]apper)\.deleteAll$"
 )
 """Calls of mappers that delete every record."""

@@ -211,12 +211,15 @@ class _Reader:
             taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
             return self._members(value, taken[0] if taken and taken[0] is not None else bare)
         known = self.values.get(bare, EMPTY)
-        part = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
-        one = self.here().text in ("[", ".", "{") and part not in WHOLE
-        if name == "$ENV" or (bare in ENVIRONMENT and one):
+        if name == "$ENV" or (bare in ENVIRONMENT and self._takes_part()):
             bare = ONE_VARIABLE
         of = self.modules.get(bare, bare)
         return self._members(known._replace(made_of=known.made_of | {bare}), of)
+
+    def _takes_part(self) -> bool:
+        """Whether a part of something is asked for, and not all of it under another name."""
+        part = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+        return self.here().text in ("[", ".", "{") and part not in WHOLE
 
     def _is_called(self, name: str) -> bool:
         """Whether what a name stands before are its arguments."""
