@@ -24,7 +24,7 @@ from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.requests import told_request
+from stanchion.readings.shell.requests import OVER_HTTP, told_request
 
 if TYPE_CHECKING:
     from stanchion.guards.shell.consequence import Level
@@ -117,8 +117,8 @@ class Verdict:
         for command in found.commands:
             roots = self._roots_for(command)
             every += dangers(command, roots, self.options.strict, self.added, found.commands)
-            asked = told_request(command)
-            every += dangers(asked, self.roots) if asked is not None else ()
+            if command.name in OVER_HTTP and (asked := told_request(command)) is not None:
+                every += dangers(asked, self.roots)
         if every:
             every = [danger for danger in every if not self._is_spared(danger, found)]
         for danger in passed_dangers(found.passed, self.roots, self.added) if found.passed else ():

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
-from stanchion.readings.commands.inner import Call, inner_calls
+from stanchion.readings.commands.inner import PARTS, Call, inner_calls
 from stanchion.readings.commands.roles import BESIDE, CODE, COMMAND, RUN, SPOKEN_CODE, role_of
 from stanchion.readings.commands.runner import Runner, runner_of
 from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
@@ -26,9 +26,12 @@ NOTHING: Final[tuple[Held, ...]] = ()
 def commands(reading: Any) -> tuple[Held, ...]:
     """What the call of a reading runs."""
     event = reading.event
-    found = held(event.tool, getattr(event, "args", None), USUAL)
-    inner = reading.of(inner_calls)
-    return (*found, *_within(inner, found)) if inner else found
+    args = getattr(event, "args", None)
+    found = held(event.tool, args, USUAL)
+    for value in args.values() if type(args) is dict else ():
+        if type(value) in PARTS or (type(value) is str and value[:1] == "{"):
+            return (*found, *_within(reading.of(inner_calls), found))
+    return found
 
 
 def _within(inner: tuple[Call, ...], found: tuple[Held, ...]) -> Iterator[Held]:

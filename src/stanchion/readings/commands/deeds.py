@@ -14,7 +14,7 @@ from stanchion.kernel.declared import LASTING, effect_of
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
-from stanchion.readings.commands.inner import inner_calls, parsed
+from stanchion.readings.commands.inner import PARTS, Call, inner_calls, parsed
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
 from stanchion.readings.commands.words import ASKED_BY
@@ -103,7 +103,12 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     if not args or type(args) is not dict:
         return ()
     found: list[tuple[str, ...] | None] = []
-    for tool, given in ((event.tool, args), *reading.of(inner_calls)):
+    inner: tuple[Call, ...] = ()
+    for value in args.values():  # most calls have no parts, and cost no look for them
+        if type(value) in PARTS or (type(value) is str and value[:1] == "{"):
+            inner = reading.of(inner_calls)
+            break
+    for tool, given in ((event.tool, args), *inner):
         name = _named(tool)
         if name.of_files:
             found.append(_deletion(given) if name.deletes else None)

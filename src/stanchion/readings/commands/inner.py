@@ -25,6 +25,8 @@ MANY: Final = 256
 LONGEST: Final = 65_536
 _NAME: Final = regex(r"[A-Za-z][\w.:/-]{1,99}")
 
+PARTS: Final = frozenset({dict, list, tuple})
+"""What arguments are of that may hold a call, beside texts of JSON."""
 Call = tuple[str, dict[str, Any]]
 """A tool's name, and what it is given."""
 
@@ -42,22 +44,26 @@ def inner_calls(reading: Any) -> tuple[Call, ...]:
     for one in waiting:
         if len(waiting) > MANY or len(found) >= MOST:
             break
-        if type(one) is list or type(one) is tuple:
-            waiting += [each for each in one if type(each) in (dict, list)]
-            continue
-        if one is not args and any(plain(str(key)) in ACTIONS for key in one):
-            found.append((event.tool, {**around, **one}))
-        found += [
-            (value, {other: one[other] for other in one if other != key})
-            for key, value in one.items()
-            if type(value) is str and value.lower() in CALLED and plain(str(key)) in PROVIDERS
+        if type(one) is dict:
+            found += _to_provider(one)
+            if one is not args and any(plain(str(key)) in ACTIONS for key in one):
+                found.append((event.tool, {**around, **one}))
+            if not keeps and (handed := _handed_on(one)) is not None:
+                found.append(handed)
+                waiting.append(handed[1])
+        waiting += [
+            each for each in (one.values() if type(one) is dict else one) if type(each) in PARTS
         ]
-        handed = None if keeps else _handed_on(one)
-        if handed is not None:
-            found.append(handed)
-            waiting.append(handed[1])
-        waiting += [each for each in one.values() if type(each) in (dict, list, tuple)]
     return tuple(found)
+
+
+def _to_provider(level: dict[Any, Any]) -> list[Call]:
+    """What is asked of the program of a provider that an argument names."""
+    return [
+        (value, {other: level[other] for other in level if other != key})
+        for key, value in level.items()
+        if type(value) is str and value.lower() in CALLED and plain(str(key)) in PROVIDERS
+    ]
 
 
 def _handed_on(level: dict[Any, Any]) -> Call | None:

@@ -16,7 +16,7 @@ MANY: Final = 512
 UNKNOWN: Final = "$"
 """What stands for a part of a text that is not known."""
 ENVIRONMENT: Final = frozenset(
-    {"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject"}
+    {"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject", "Environ"}
 )
 """How languages name all variables of the environment."""
 ONE_VARIABLE: Final = "environ[]"

@@ -10,63 +10,31 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, Called, Code
 from stanchion.readings.programs.decoding import HIDING
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import listed, sections
 
-EXECUTES: Final = listed(
-    """
-    system popen popen2 popen3 popen4 exec execl execle execlp execlpe execv execve execvp execvpe
-    execSync execFile execFileSync spawn spawnSync spawnl spawnle spawnlp spawnv spawnve spawnvp
-    posix_spawn posix_spawnp shell_exec passthru proc_open pcntl_exec run call check_call
-    check_output Popen getoutput getstatusoutput capture2 capture2e capture3 execute
-    create_subprocess_exec create_subprocess_shell startfile sh getline exec_command
-    sudo backtick run_command cmd callCommand Command ProcessBuilder Start doShellScript script
-    """
-)
-DELETES: Final = listed(
-    """
-    rmtree remove unlink unlinkSync rm rmSync rmdir rmdirSync rm_rf rm_r rm_f remove_dir removedirs
-    remove_tree remove_entry remove_entry_secure rimraf removeSync emptyDir emptyDirSync delete
-    deleteRecursive deleteDir delete_tree DeleteDirectory secure_delete send2trash rmtree_p
-    remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory deleteIfExists
-    remove_file removeItem Delete Remove removeDir rmdirRecurse deleteTree deleteTreeAbsolute
-    remove_all
-    """
-)
-OFTEN_OTHER: Final = listed(
-    "copy replace move link cp mv remove delete rm write save dump remove_dir new Delete Remove"
-)
+WORDS: Final = sections("stanchion.readings.programs", "words.txt")
+"""The names of calls, by what they do; `words.txt` lists them."""
+EXECUTES: Final = WORDS["executes"]
+DELETES: Final = WORDS["deletes"]
+OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
-LIBRARIES: Final = listed(
-    "os shutil fs fsp promises fse File FileUtils IO Pathname Path pathlib Deno Bun Dir posix "
-    "joblib torch np numpy Files Directory FileManager toFile toPath"
-)
-KILLS: Final = listed("kill killpg posix_kill")
+LIBRARIES: Final = WORDS["libraries"]
+KILLS: Final = listed("kill killpg posix_kill Kill")
+EVERY_PROCESS: Final = listed("process_iter pids GetProcesses allProcesses")
+"""Calls that list all that runs."""
 COMMANDS: Final = {
     **dict.fromkeys(listed("move rename renames renameSync moveSync mv replace"), "mv"),
-    **dict.fromkeys(listed("chmod chmodSync fchmod chmod_R"), "chmod"),
-    **dict.fromkeys(listed("chown chownSync lchown chown_R"), "chown"),
+    **dict.fromkeys(listed("chmod chmodSync fchmod chmod_R Chmod"), "chmod"),
+    **dict.fromkeys(listed("chown chownSync lchown chown_R Chown"), "chown"),
     **dict.fromkeys(listed("symlink symlinkSync ln_s ln_sf symlink_to"), "ln"),
     **dict.fromkeys(KILLS, "kill"),
 }
 """Calls that do what a command does, with the same words."""
-SWEEPS: Final = listed(
-    "rglob glob iglob walk iterdir scandir listdir readdir readdirSync globSync scandir children "
-    "each_child entries opendir readDir readDirSync find walkBottomUp walkTopDown walkFileTree "
-    "listFiles WalkDir Walk GetFiles EnumerateFiles GetDirectories read_dir contentsOfDirectory"
-)
+SWEEPS: Final = WORDS["sweeps"]
 """Calls that list a folder."""
 WALKS: Final = listed("walkBottomUp walkTopDown listFiles walkFileTree EnumerateFiles GetFiles")
 """Calls that list all files of a folder for what is then done to each."""
-QUERIES: Final = listed(
-    """
-    execute executescript executemany exec_driver_sql query raw executeRaw executeRawUnsafe
-    queryRawUnsafe $executeRawUnsafe $queryRawUnsafe $executeRaw mysqli_query pg_query do select_all
-    exec_query statement unprepared exec run executeUpdate executeLargeUpdate addBatch
-    ExecuteNonQuery ExecuteNonQueryAsync Exec ExecContext MustExec QueryRow ExecuteSqlRaw
-    ExecuteSqlRawAsync ExecuteSqlCommand batch_execute raw_sql prepareStatement Query dbExecute
-    dbSendQuery dbSendStatement dbGetQuery
-    """
-)
+QUERIES: Final = WORDS["queries"]
 """Calls that hand a statement to a database."""
 GIVEN: Final = listed("command cmd shell_command")
 """Arguments by name that hold a command, whatever runs it."""
@@ -75,63 +43,24 @@ EACH: Final = listed("array_map array_walk forEach map each for_each")
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
 IN_MEMORY: Final = regex(r":memory:|[:/]mem(?:ory)?:")
 DATABASE: Final = regex(r"jdbc:[a-z0-9]+:\S+|[a-z][a-z0-9+]*://\S+|\S+\.(?:db|sqlite3?)|:memory:")
-RECURSIVE: Final = listed(
-    "rmtree rm_rf rm_r removedirs remove_dir rmSync rmdirSync remove_tree remove_entry "
-    "remove_entry_secure rimraf removeSync emptyDir emptyDirSync deleteRecursive deleteDir "
-    "delete_tree remove_dir_all RemoveAll deleteRecursively deleteDirectory cleanDirectory "
-    "removeItem removeDir rmdirRecurse deleteTree deleteTreeAbsolute remove_all"
-)
+RECURSIVE: Final = WORDS["recursive"]
 ALL_BELOW: Final = listed("recursive true")
 """What is said where a folder goes with all that is in it."""
-OVERWRITES: Final = listed(
-    "writeFile writeFileSync file_put_contents write_text write_bytes truncate truncateSync "
-    "ftruncate appendFile appendFileSync binwrite createWriteStream writeText appendText WriteFile "
-    "WriteAllText AppendAllText writeString WriteAllBytes"
-)
+OVERWRITES: Final = WORDS["overwrites"]
 OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile OpenFile")
 OPTIONS: Final = listed("append write create truncate create_new")
 """How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
 ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
-READS: Final = listed(
-    "readFile readFileSync file_get_contents readfile read_text read_bytes readlines slurp binread "
-    "createReadStream file readlink copyfile copy copy2 upload_file readString readAllBytes "
-    "readAllLines readText ReadFile ReadAllText ReadAllBytes read_to_string contentsOfFile"
-)
-CONNECTS: Final = listed(
-    """
-    connect create_connection createConnection fsockopen pfsockopen stream_socket_client TCPSocket
-    TCPClient socketpair
-    """
-)
-SENDS: Final = listed(
-    """
-    post put patch end urlopen request Request fetch axios get urlretrieve sendall sendto send
-    sendmail send_message storbinary upload upload_file put_object curl_exec curl_init curl_setopt
-    curl_setopt_array file_get_contents lookup resolve gethostbyname getaddrinfo dns_get_record
-    start post_form write publish getstore mirror post_data UploadString UploadFile UploadData
-    resolve4 resolveTxt wget
-    """
-)
+READS: Final = WORDS["reads"]
+CONNECTS: Final = WORDS["connects"]
+SENDS: Final = WORDS["sends"]
 """Calls that reach another host, or hand something on to what does; only with a host, or what names
 a library of the network in what they are called on."""
-NETWORK: Final = listed(
-    """
-    requests httpx urllib urllib3 urllib.request request aiohttp socket http https net axios fetch
-    Net HTTP Faraday RestClient HTTParty LWP smtplib ftplib boto3 client session s s3 sock conn
-    paramiko dns tls got superagent curl TCPSocket Socket socket.http ssl websockets WebSocket dgram
-    open-uri URI open_sftp sftp ftp SFTPClient
-    """
-)
-EVALUATES: Final = listed(
-    """
-    eval exec instance_eval class_eval module_eval Function runInThisContext runInNewContext
-    loadstring load dofile assert create_function compile runpy run_path include require iex
-    Invoke-Expression
-    """
-)
-READS_DATA: Final = listed("json ujson orjson simplejson toml tomllib re regex JSON")
+NETWORK: Final = WORDS["network"]
+EVALUATES: Final = WORDS["evaluates"]
+READS_DATA: Final = WORDS["reads data"]
 """Libraries whose `load` and `compile` run nothing."""
 UNPACKS: Final = listed("pickle dill cloudpickle marshal joblib shelve")
 LIBRARIES_OF_WEB: Final = listed("requests httpx urllib urlopen aiohttp urlretrieve")
@@ -141,9 +70,7 @@ FETCHES: Final = listed("urlopen urlretrieve download")
 SHELL_NAMES: Final = frozenset(
     {"sh", "bash", "dash", "zsh", "ksh", "cmd", "cmd.exe", "powershell", "powershell.exe"}
 )
-DUPLICATES: Final = listed(
-    "dup2 pty fdopen reopen spawn stdin stdout stderr STDIN STDOUT pipe makefile fileno"
-)
+DUPLICATES: Final = WORDS["duplicates"]
 EMPTIES: Final = regex(
     r"(?:clear_?\w+|delete|terminate|destroy|drop|drop_?(?:database|collection|all|table|index)|"
     r"delete_?(?:by\w*|many|all|\w*(?:index|objects?|collection|database|bucket|stack|table|"
@@ -155,13 +82,13 @@ EVERY_RECORD: Final = regex(
     r"delete(?:Index|By|Many|Objects?|Collection|"
     r"Database|_many)|(?:drop|destroy|delete|truncate)_all|drop(?:Database|Collection|_database)|"
     r"flush(?:[aA]ll|[dD]b)|EnsureDeleted(?:Async)?|obliterate|ExecuteDelete(?:Async)?|"
-    r"deleteAllInBatch|drop_all_tables|dropSchema)$"
+    r"deleteAllInBatch|drop_all_tables|dropSchema|drop_?(?:table|if_?exists))$|"
+    r"(?:^|\.)(?:knex|table)\.(?:truncate|del|delete)$|"
+    r"(?:sequelize|connection|[sS]chema)\.drop\w*$|"
+    r"(?:[rR]epository|[rR]epo|[dD]ao|[mM]apper)\.deleteAll$"
 )
 """Calls of mappers that delete every record."""
-HOLDING: Final = listed(
-    "boto3 s3 ec2 rds dynamodb pymongo MongoClient redis es elasticsearch Elasticsearch storage "
-    "bigquery mongo bucket"
-)
+HOLDING: Final = WORDS["holding"]
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
@@ -235,6 +162,7 @@ class _Found:
         self.connects = False
         self.evaluates = False
         self.statements: list[str] = []
+        self.built: list[str] = []
         self.loose = False
 
     def all(self) -> Effects:
@@ -267,7 +195,8 @@ class _Found:
             if not SWEEPS.isdisjoint((call.name, call.of.rpartition(".")[2]))
             for each in _places(call)
         ]
-        if "/proc" in folders and any(call.name in KILLS for call in code.calls):
+        everything = "/proc" in folders or any(call.name in EVERY_PROCESS for call in code.calls)
+        if everything and any(call.name in KILLS for call in code.calls):
             self.started.append(("kill", "-9", "-1"))
         called = {call.name for call in code.calls}
         if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
@@ -309,6 +238,7 @@ class _Found:
             if call.name in names:
                 note(self, call)
         self._files(call)
+        self._builds(call)
         words = {*call.of.split("."), *call.made_of}
         every = EMPTIES.fullmatch(call.name.lower()) and not HOLDING.isdisjoint(words)
         if not FAKES.isdisjoint(call.behind):
@@ -316,13 +246,22 @@ class _Found:
         if every or EVERY_RECORD.search(f"{call.of}.{call.name}".lstrip(".")):
             self.marks.add("deletes")
 
+    def _builds(self, call: Called) -> None:
+        """Note a command that is put together word by word: `Command::new("rm").arg("-rf")`."""
+        known = [UNKNOWN if each is None else each for each in call.args]
+        if call.name == "new" and call.of.rpartition(".")[2] == "Command":
+            self.built = known
+        elif call.name in ("arg", "args") and "Command" in call.of.split("."):
+            self.built = [*self.built, *known]
+            self.started.append(tuple(self.built))
+
     def _asks(self, call: Called) -> bool:
         """Note a statement that is handed to a database; whether it is one."""
-        first = call.args[0] if call.args else None
-        if call.name not in QUERIES or first is None or SQL.match(first) is None:
+        if call.name not in QUERIES:
             return False
-        self.statements.append(first)
-        return True
+        asked = [each for each in call.args[:2] if each is not None and SQL.match(each) is not None]
+        self.statements += asked[:1]
+        return bool(asked)
 
     def _syncs(self, call: Called) -> None:
         if "force" in call.made_of:
@@ -374,6 +313,8 @@ class _Found:
                 self.marks.add("hidden")
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
+        if call.of.rpartition(".")[2] == "Artisan":
+            words = ["php", "artisan", *words]
         if call.name == "Start":  # its second word is a line of them
             words = [words[0], *" ".join(words[1:]).split()]
         self.started.append(tuple(words))
@@ -407,6 +348,7 @@ class _Found:
         command = COMMANDS[call.name]
         if command in ("chmod", "chown", "kill") and words and not words[0][:1].isdigit():
             words.reverse()
+        words = ["-9", "-1"] if command == "kill" and words[:1] == ["-1"] else words
         self.started.append((command, *words))
 
     def _files(self, call: Called) -> None:
@@ -418,7 +360,7 @@ class _Found:
             ]
         lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
         own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
-        path = call.on if own else call.args[0]
+        path = call.on if own and (call.on is not None or not call.args) else call.args[0]
         if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
             path = call.args[2] if len(call.args) > 2 else None
         if path is None or not _is_path(path):

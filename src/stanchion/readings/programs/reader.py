@@ -7,7 +7,6 @@ from re import Match
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.programs.calls import (
     ENVIRONMENT,
     FAKES,
@@ -20,6 +19,15 @@ from stanchion.readings.programs.calls import (
     Code,
 )
 from stanchion.readings.programs.decoding import decoded
+from stanchion.readings.programs.expressions import (
+    EMPTY,
+    HOME,
+    HOMES,
+    Value,
+    flat_texts,
+    joined_value,
+    library_text,
+)
 from stanchion.readings.programs.syntax import LUA, PERL, RUBY, TYPED, R, Syntax
 from stanchion.readings.programs.tokens import Token, tokens
 
@@ -39,17 +47,6 @@ KEYWORDS: Final = frozenset(
         "def", "sub",
     }
 )  # fmt: skip
-VARIABLES: Final = frozenset(
-    {"process.env", "ENV", "Deno.env", "environ[]", "os.environ", "Bun.env"}
-)
-"""How languages name the variables of the environment, one of which is asked for."""
-HOME: Final = "~"
-HOMES: Final = frozenset({"homedir", "home", "home_dir", "UserHomeDir", "homeDirectory"})
-OWN_HOME: Final = frozenset({"HOME", "user.home", "USERPROFILE"})
-"""Variables and properties that name one's own home."""
-PLACES: Final = frozenset({"File", "PathBuf", "Path", "Paths", "FileInfo", "DirectoryInfo", "URL"})
-"""What makes a place of its parts."""
-"""Calls that tell the home of who runs them."""
 LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
 
 
@@ -68,29 +65,20 @@ EACH: Final = frozenset(
 """Calls that run a block for each thing of what they are called on."""
 BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
 """What stands before the variable of such a block."""
-BARE: Final = frozenset({"terminate", "destroy", "delete", "stop", "drop", "unlink", "rmtree"})
+BARE: Final = frozenset(
+    {"terminate", "destroy", "delete", "stop", "drop", "unlink", "rmtree", "flushall", "flushdb"}
+)
 """Calls of Ruby that need no brackets."""
+WHOLE: Final = frozenset({"to_h", "to_s", "to_a", "to_json", "inspect", "dup", "sort"})
+"""Parts of Ruby's variables that are all of them."""
+TAKING: Final = frozenset({"eval", "system", "exec", "load", "instance_eval"})
+"""Calls that take what stands behind them, whatever it is."""
 SAME: Final = frozenset({"expect", "unwrap", "clone", "toString", "to_string", "toFile", "toPath"})
 """Calls that give what they are called on."""
-ASKS_HOME: Final = frozenset({"getenv", "Getenv", "var", "getProperty", "GetEnvironmentVariable"})
 APPLIES: Final = frozenset({"sapply", "lapply", "vapply", "walk", "Map"})
 """Calls of R that hand each thing of a list to a function."""
 LISTING: Final = frozenset({"ipairs", "pairs", "c", "array", "list", "sorted"})
 """Calls that give the things that they are given."""
-
-
-class Value(NamedTuple):
-    """What is known of an expression: its text, its items where it is a list, and what it is made
-    of."""
-
-    text: str | None = None
-    items: tuple[str | None, ...] | None = None
-    made_of: frozenset[str] = frozenset()
-    named: tuple[tuple[str, str | None], ...] = ()
-    """What is given by name in it, itself included."""
-
-
-EMPTY: Final = Value()
 
 
 def read_code(code: str, syntax: Syntax) -> Code:
@@ -168,7 +156,7 @@ class _Reader:
             and (self.here().kind != "sign" or self.here().text in self.syntax.joins)
         ):
             self.at += self.here().kind == "sign"
-            value = _joined(value, self._operand())
+            value = joined_value(value, self._operand())
         self.depth -= 1
         return value
 
@@ -197,8 +185,13 @@ class _Reader:
             if len(items) == 1 and token.text == "(":
                 return self._members(items[0]._replace(made_of=made), "")
             return self._members(Value(None, tuple([item.text for item in items]), made), "")
-        if token.text in ("!", "&", "@", "new", "\\", "-", "|") and token.kind == "sign":
+        if token.text in ("!", "&", "@", "new", "\\", "-", "|", "$") and token.kind == "sign":
             self.at += 1
+            if token.text == "-" and self.here().kind == "number":
+                self.at += 1
+                return Value(f"-{self.tokens[self.at - 1].text}")
+            if token.text == "$" and self.here().kind == "text":  # a shell's template
+                self._note("system", "", None, [self._filled(self.here().text)])
             return self.expression() if token.text in ("&", "@", "\\", "|") else EMPTY
         return EMPTY
 
@@ -218,10 +211,15 @@ class _Reader:
             taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
             return self._members(value, taken[0] if taken and taken[0] is not None else bare)
         known = self.values.get(bare, EMPTY)
-        if name == "$ENV" or (bare in ENVIRONMENT and self.here().text in ("[", ".", "{")):
+        if name == "$ENV" or (bare in ENVIRONMENT and self._takes_part()):
             bare = ONE_VARIABLE
         of = self.modules.get(bare, bare)
         return self._members(known._replace(made_of=known.made_of | {bare}), of)
+
+    def _takes_part(self) -> bool:
+        """Whether a part of something is asked for, and not all of it under another name."""
+        part = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
+        return self.here().text in ("[", ".", "{") and part not in WHOLE
 
     def _is_called(self, name: str) -> bool:
         """Whether what a name stands before are its arguments."""
@@ -239,6 +237,8 @@ class _Reader:
         if (name, token.text) == ("open", "my"):
             return True
         if token.kind == "name" and token.text not in KEYWORDS:
+            if name in TAKING:
+                return True
             after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
             return token.text[:1] in "$@%" or after == "("
         return token.kind == "text"
@@ -259,7 +259,7 @@ class _Reader:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
                 if not name or self.here().text != "(":
-                    value = Value(_told(name, of), None, value.made_of - ENVIRONMENT)
+                    value = Value(library_text(name, of), None, value.made_of - ENVIRONMENT)
                     continue
             elif sign == "(" and of:
                 value = self._call(of, "", value.text)
@@ -271,11 +271,10 @@ class _Reader:
             else:
                 if name.endswith(("_all", "!")) or (self.syntax is RUBY and name in BARE):
                     self._note(name, of, value.text, [])
-                told = _told(name, of)
+                told = library_text(name, of)
                 made = decoded(name, value.text, ()) if told is None else told
-                value = Value(
-                    made, value.items, (value.made_of - ENVIRONMENT) | {name, f"{of}.{name}"}
-                )
+                whole = value.made_of if name in WHOLE else value.made_of - ENVIRONMENT
+                value = Value(made, value.items, whole | {name, f"{of}.{name}"})
             of = f"{of}.{name}" if of else name
         return value
 
@@ -296,7 +295,7 @@ class _Reader:
         made_of: frozenset[str],
     ) -> Value:
         """What a call gives, as far as it is known."""
-        texts = _flat(args)
+        texts = flat_texts(args)
         if name == "glob" and texts and texts[0] is not None:
             return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
         if name in ("map", "flatMap") and value.items and texts and texts[-1] is not None:
@@ -316,7 +315,7 @@ class _Reader:
         if self.syntax is TYPED and name in ("join", "resolve", "appendingPathComponent") and on:
             texts = [on, *texts]
             of = "path"
-        told = _told(name, of, *texts)
+        told = library_text(name, of, *texts)
         if told is not None:
             return Value(told, None, made_of)
         if name in ("join", "implode", "concat"):
@@ -341,7 +340,7 @@ class _Reader:
         made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
         name = "dofile" if name == "source" and self.syntax is R else name.rstrip("!")
         if len(self.calls) < MANY:
-            told = tuple(_flat(args))
+            told = tuple(flat_texts(args))
             named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]
             self.calls.append(Called(name, of, on, told, made_of, named, FAKES & behind))
         return made_of
@@ -396,7 +395,7 @@ class _Reader:
             self._bind(named[2] if second else named[0], self.expression())
         elif not opened and len(named) > 1 and named[1] == "(":
             self.at += 1
-            self._bind(named[0], Value(None, tuple(_flat(self._items(")")))))
+            self._bind(named[0], Value(None, tuple(flat_texts(self._items(")")))))
         elif opened:
             self._loop_in_brackets(begin)
 
@@ -410,7 +409,7 @@ class _Reader:
             return
         self.at = begin
         if self.syntax is PERL:
-            self._bind("_", Value(None, tuple(_flat(self._items(")")))))
+            self._bind("_", Value(None, tuple(flat_texts(self._items(")")))))
 
     def _bind_block(self, value: Value) -> None:
         """Bind the variable of a block that is run for each thing of a list."""
@@ -477,38 +476,3 @@ class _Reader:
             return known.text
 
         return Value(_FILLED.sub(put, text), None, frozenset(made))
-
-
-def _told(name: str, of: str, *texts: str | None) -> str | None:
-    """What a library tells: a home, a variable of the environment, a path of its parts; `None` for
-    anything else."""
-    if name in HOMES:
-        return HOME
-    if texts and texts[0] in OWN_HOME and name in ASKS_HOME:
-        return HOME
-    if of in VARIABLES or name == "getenv":
-        return f"${texts[0] if texts else name}"
-    if name in PLACES or (name in ("from", "of", "get", "new") and of.rpartition(".")[2] in PLACES):
-        parts = [UNKNOWN if each is None else each for each in texts]
-        return "/".join(parts) if parts and parts[0] != UNKNOWN else None
-    if name in ("join", "Join", "resolve", "Combine") and of.rpartition(".")[2] in (
-        "path",
-        "File",
-        "posix",
-        "filepath",
-        "Path",
-    ):
-        return "/".join([UNKNOWN if each is None else each for each in texts])
-    return None
-
-
-def _joined(left: Value, right: Value) -> Value:
-    made = left.made_of | right.made_of
-    if left.text is None and right.text is None:
-        return Value(None, None, made)
-    texts = [UNKNOWN if each.text is None else each.text for each in (left, right)]
-    return Value("".join(texts), None, made)
-
-
-def _flat(args: list[Value]) -> list[str | None]:
-    return [each for arg in args for each in (arg.items if arg.items is not None else (arg.text,))]

@@ -30,7 +30,8 @@ LIBRARIES: Final = regex(
     r"boto|ovh|scaleway|vultr|fastly|akamai|datadog\w*|sentry_sdk|ccxt|alpaca\w*|ib_insync|plaid|"
     r"quickbooks|xero\w*|docusign\w*|pymongo|mongoose|mongodb|pika|amqplib|nats|zookeeper|kazoo|"
     r"wp-load|wp-config|octokit|aiobotocore|aioboto3|google\.auth|telegram|discord|notion\w*|airtable|jenkins\w*|"
-    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365|DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
+    r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365|"
+    r"DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
 )
 """Libraries through which code does what a service's own program does."""
 HTTP: Final = listed(
@@ -68,7 +69,10 @@ MAILS: Final = listed(
     "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
 )
 """Calls that send a message to somebody."""
-TELLS: Final = SHOWN | listed("get_secret_value access_secret_version getSecretValue get_secret")
+TELLS: Final = SHOWN | listed(
+    "get_secret_value access_secret_version getSecretValue get_secret read_secret_version "
+    "read_secret getSecret get_secret_bundle"
+)
 """Calls that tell a secret; a keyring's are shown whatever becomes of them."""
 PRINTS: Final = listed("print puts log write echo post send pprint")
 CALLS: Final = listed("command input request cmd client async sync")
@@ -86,7 +90,7 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
         *[call.made_of for call in code.calls if call.name in PRINTS]
     )
     settings = SETTING.findall(text)[:MANY] if known else []
-    services = [name for one in AWS_SERVICE.findall(text) for name in one if name] if known else []
+    services = _services(text) if known else ()
     found: list[tuple[str, ...] | None] = []
     for call in code.calls:
         found.append(_over_http(call))
@@ -96,10 +100,14 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
         if known or call.name in ALONE:
             found += [_by_git(call), _through_library(call, library, settings)]
             found.append(_to_many(call, mass))
-            found += [
-                _by_aws(call, service, settings) for service in dict.fromkeys(services[:MANY])
-            ]
+            found += [_by_aws(call, service, settings) for service in services]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
+
+
+def _services(text: str) -> tuple[str, ...]:
+    """The services of AWS that code names."""
+    named = [name for one in AWS_SERVICE.findall(text) for name in one if name]
+    return tuple(dict.fromkeys(named))[:MANY]
 
 
 def _over_http(call: Called) -> tuple[str, ...] | None:
@@ -119,10 +127,14 @@ def _over_http(call: Called) -> tuple[str, ...] | None:
     method = method or next((each for each in given if each.lower() in METHODS), "")
     if method.lower() not in METHODS:
         return None
+    return request(method, url, _body(call, {url, method}))
+
+
+def _body(call: Called, said: set[str]) -> str:
+    """What a request sends: what is given by name, and everything else that it is made of."""
     held = {key: value for key, value in call.named if value is not None and "://" not in value}
-    words = " ".join(sorted(call.made_of - {url, method}))
-    body = msgspec.json.encode({**held, "words": words}).decode() if held else words
-    return request(method, url, body)
+    words = " ".join(sorted(call.made_of - said))
+    return msgspec.json.encode({**held, "words": words}).decode() if held else words
 
 
 def _by_git(call: Called) -> tuple[str, ...] | None:

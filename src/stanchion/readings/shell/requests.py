@@ -10,7 +10,7 @@ from stanchion.readings.commands.inner import parsed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.word_lists import listed
 
-CLIENTS: Final = listed("curl wget http https xh gh glab")
+OVER_HTTP: Final = listed("curl wget http https xh gh glab")
 METHOD: Final = listed("-X --request --method")
 BODY: Final = listed(
     "-d --data --data-raw --data-binary --data-urlencode --json -f -F --field --raw-field --form "
@@ -24,25 +24,28 @@ LONGEST: Final = 4_096
 def told_request(command: Command) -> Command | None:
     """A request that may change something as the call of a tool, by its method, the words of its
     address and what it sends; `None` where a command makes none to another host."""
-    if command.name not in CLIENTS or (command.name in FORGES and command.operands[:1] != ("api",)):
+    if command.name in FORGES and command.operands[:1] != ("api",):
         return None
-    method, bodies = "", list[str]()
-    for flag, value in _options(command.argv):
-        if flag in METHOD:
-            method = value
-        elif flag in BODY:
-            bodies.append(value[:LONGEST])
+    options = _options(command.argv)
+    bodies = [value[:LONGEST] for flag, value in options if flag in BODY]
+    method = next((value for flag, value in options if flag in METHOD), "post" if bodies else "")
     places = [word for word in command.operands if "/" in word and word not in bodies]
     url = next((word for word in places if "://" in word), places[0] if places else "")
-    words = asked_words(method if method else "post" if bodies else "", url)
+    words = asked_words(method, url)
     if not words or HERE.match(url) is not None:
         return None
+    sent = pairs(_sent(bodies))
+    return Command(told(words, sent), command.via, command.privileged, command.cwd)
+
+
+def _sent(bodies: list[str]) -> dict[str, Any]:
+    """What bodies of a request hold by name, in JSON or as a form."""
     held: dict[str, Any] = {}
     for body in bodies:
         known = parsed(body)
-        fields = [part.partition("=") for part in body.split("&")] if known is None else []
+        fields = [part.partition("=") for part in body.split("&")]
         held.update({key: value for key, _, value in fields} if known is None else known)
-    return Command(told(words, pairs(held)), command.via, command.privileged, command.cwd)
+    return held
 
 
 def _options(argv: tuple[str, ...]) -> list[tuple[str, str]]:
