@@ -106,7 +106,7 @@ def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(
         if (
             file.suffix in {".py", *NO_CODE[name]}
             and "__pycache__" not in file.parts
-            and (file.suffix == ".py" or file.parent.name != "programs")
+            and "shell/programs/" not in file.as_posix()
         )
         or (file.is_file() and "benchmark" in file.parts)
     }

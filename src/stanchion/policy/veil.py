@@ -75,6 +75,8 @@ class Veil:
         found = known[1] if known is not None and known[0] is run else self.of_run(run)
         tool = self._known.get(event.tool)
         found += self._learn(event.tool) if tool is None else tool
+        if named_by_host(event):
+            found += self.pairs((event.call,))
         for field in NAMED.get(event.stage, ()):
             value = getattr(event, field)
             found += self.pairs((value,) if isinstance(value, str) else value)
@@ -159,6 +161,11 @@ class Veil:
                 return [Patch((), f"[{WITHHELD}]", kind=WITHHELD)]
             patches += (*finding.patches, *finding.hides) if isinstance(finding, Finding) else ()
         return patches
+
+
+def named_by_host(event: Event) -> bool:
+    """Whether the call that an event is about has a name of its host's choosing."""
+    return bool(event.call) and not event.call.startswith(event.run.id)
 
 
 def renamed(value: T, pairs: Pairs) -> T:

@@ -70,7 +70,8 @@ def _language(walker: Walker, call: Call) -> str | None:
 def _keep_script(walker: Walker, name: str, call: Call) -> None:
     """Keep a script or module that a language runs, with its words: `manage.py flush`."""
     started = started_by(name, call.argv[1:])
-    if started and started[0].rpartition("/")[2] in LANGUAGES:
+    inner = LANGUAGES.get(started[0].rpartition("/")[2]) if started else None
+    if inner is not None and codes_in(started, call.given, inner, walker.files):
         follow = msgspec.structs.replace(call, argv=started)
         walker.under(name, partial(walker.run, follow))
     elif len(started) > 1:

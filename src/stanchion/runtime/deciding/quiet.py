@@ -26,7 +26,7 @@ from stanchion.kernel.state import Batch, Reply, Settle
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
-from stanchion.policy.veil import NAMED, Veil
+from stanchion.policy.veil import NAMED, Veil, named_by_host
 from stanchion.runtime.deciding.aftermath import aftermath, owe
 from stanchion.runtime.deciding.assess import assess
 from stanchion.runtime.deciding.course import AGAIN
@@ -218,7 +218,7 @@ def _passage(
     if (event.run, event.risk, event.traits) != (lane.plans.run, lane.risk, lane.traits):
         return None
     policy: Any = lane.plans.policy
-    if event.stage in NAMED and policy.veil.of(event):
+    if (event.stage in NAMED or named_by_host(event)) and policy.veil.of(event):
         return None
     return QuietPassage(desk, lane, event, amounts, settles, perf_counter_ns())
 

@@ -31,14 +31,14 @@ def hidden_names(plans: Plans, event: Event) -> Pairs:
 
 
 def hidden_in(plans: Plans, event: Event, decision: Decision) -> Pairs:
-    """What is hidden in the names of a decision: those of its event, the call that a host named,
-    what broke, and the tools, agents and runs that are in a state of their own."""
+    """What is hidden in the names of a decision: those of its event, what broke, and the tools,
+    agents and runs that are in a state of their own."""
     return hidden_by(getattr(plans.policy, "veil", NO_VEIL), event, decision)
 
 
 def hidden_by(veil: Veil, event: Event, decision: Decision) -> Pairs:
     """The same by a veil. A guard of a program's own may say anything."""
-    more = [event.call] if event.call and not event.call.startswith(event.run.id) else []
+    more: list[str] = []
     for finding in (*decision.findings, *decision.shadow):
         said = (finding.text, finding.guidance, finding.about, *finding.args, *finding.effects)
         more += [word for word in said if isinstance(word, str)]
