@@ -63,8 +63,8 @@ class LoopHistory(LiveRecord):
     It belongs to whoever asked for it by `of`, until it is `entered`: then nobody changes it."""
 
     __slots__ = (
-        "_before", "_behind", "_name", "_said", "asked", "calls", "calm", "checks", "found",
-        "forms", "reasons", "refusals", "runs", "told",
+        "_before", "_behind", "_name", "_said", "asked", "calls", "calm", "checks", "forms",
+        "found", "reasons", "refusals", "runs", "told",
     )  # fmt: skip
 
     def __init__(
@@ -202,7 +202,7 @@ class LoopHistory(LiveRecord):
                 failed += alike and marks & Mark.FAILED > 0
                 same += alike and not marks & Mark.FAILED
                 barren += 1
-        self.calm = self.calm or all([_is_calm(call) for call in self.calls])
+        self.calm = self.calm or all(map(_is_calm, self.calls))
         return failed < errors and same < near - 1 and barren < stall
 
     def last(self, new: PastCall, window: int) -> PastCall | None:

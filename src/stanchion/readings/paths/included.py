@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
-from stanchion.kernel.regex import regex
+from stanchion.kernel.regex import Finds, finding, regex
 
 MOST: Final = 64
 """How many includes of a text are read."""
@@ -37,8 +38,9 @@ _INCLUDE: Final = regex(
     r"|\{%-?[ \t]*(?:include\w*|import|extends|render)[ \t]+[\"']?([^\"'%\s]+)"
     r"|\{\{[<%]?[ \t]*(?:include|readfile)\w*[ \t]+(?:file=)?[\"']([^\"']+)"
     r"|\bs?include\(`?([^)'`\n]+)'?\)|\bundivert\(`?([^)'`\n]+)|^\.(?:so|mso|psbb|cf)[ \t]+(\S+)"
-    r"|<!--#include[ \t]+(?:file|virtual)=\"([^\"]+)|<!ENTITY\s+%?\s*\S+\s+SYSTEM\s+[\"']([^\"']+)"
-    r"|<\w+:include\s[^>]*href=[\"']([^\"']+)|!inc\w*[ \t]+[\"']?([^\"'\s]+)|--8<--[ "
+    r"|<!--#include[ \t]+(?:file|virtual)=\"([^\"]+)"
+    r"|<!ENTITY[\s]+%?[\s]*\S+[\s]+SYSTEM[\s]+[\"']([^\"']+)"
+    r"|<\w+:include[\s][^>]*href=[\"']([^\"']+)|!inc\w*[ \t]+[\"']?([^\"'\s]+)|--8<--[ "
     r"\t]+[\"']([^\"']+)",
     re.MULTILINE | re.IGNORECASE,
 )
@@ -65,8 +67,18 @@ def included(text: str, calls: bool = True) -> Iterator[str]:
     low = text.lower()
     if not any(hint in low for hint in HINTS) or not any(mark in text for mark in ("/", "~", "\\")):
         return
+    if text.isascii() and _any()(text.encode()) is None:
+        return
     for found in list(_INCLUDE.finditer(text))[:MOST]:
         yield next(part for part in found.groups() if part is not None).strip()
     for found in list(_CALL.finditer(text))[:MOST] if calls else ():
         if _USED.match(found[1]) is None:
             yield found[2].strip()
+
+
+@cache
+def _any() -> Finds:
+    """What finds out in one pass that a text has none of them. RE2 takes fewer characters for
+    blanks."""
+    both = [f"(?mi:{one.pattern})" for one in (_INCLUDE, _CALL)]
+    return finding(*[one.replace(r"\s", r"\s\x0b\x1c-\x1f") for one in both])
