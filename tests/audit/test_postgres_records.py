@@ -283,7 +283,8 @@ def test_a_newer_schema_is_not_touched(tmp_path: Path, place: Place) -> None:
 def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
     tmp_path: Path, place: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By whoever comes first; one that only reads says what to do."""
+    """By whoever comes first, also where the server keeps transactions apart in another way; one
+    that only reads says what to do."""
     forging.single().write(tmp_path)
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     later = (*MIGRATIONS, ("later.sql",))
@@ -292,7 +293,8 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
     monkeypatch.setattr(schemas, "statements", lambda _schema, _file: text.format(own, own))
 
     def migrate(_: int) -> int:
-        with psycopg.connect(place.server.url, autocommit=True) as db:
+        apart = "-c default_transaction_isolation=serializable"
+        with psycopg.connect(place.server.url, autocommit=True, options=apart) as db:
             schema = Schema(db, place.schema, "server", later)
             schema.bring_up_to_date()
             return schema.version()

@@ -28,7 +28,9 @@ from stanchion.audit.record import (
     Said,
     canonical,
     digest_of,
+    encoded,
     plain,
+    safe,
     spelled_out,
 )
 from stanchion.audit.repeated import Brief
@@ -191,15 +193,15 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
 
 
 class Template(msgspec.Struct, frozen=True, gc=False):
-    """The bytes of a record between what is each event's own: its place in the chain, its time, id
-    and call, and what the store has answered."""
+    """What a record says between what is each event's own: its place in the chain, its time, id and
+    call, and what the store has answered."""
 
-    kind: bytes
-    run: bytes
-    policy: bytes
-    agent: bytes
-    tool: bytes
-    can: bytes
+    kind: str
+    run: str
+    policy: str
+    agent: str
+    tool: str
+    can: str
 
 
 def template_of(
@@ -215,12 +217,12 @@ def template_of(
         RISKS[event.risk], event.traits, passed=passed, amounts=amounts,
     )  # fmt: skip
     # What stands in a text cannot look like a field: its quotes are escaped.
-    _, _, rest = canonical(entry).partition(b'"chain":""')
-    kind, _, rest = rest.partition(b'0,"id":""')
-    named, _, rest = rest.partition(b'"policy":"')
-    agent, _, tool = rest[len(policy) :].partition(b',"call":"?"')
-    told = b',"can":' + canonical(can) if can else b""
-    return Template(kind, named + b'"policy":"', policy.encode(), agent, tool[:-1], told)
+    _, _, rest = _text(entry).partition('"chain":""')
+    kind, _, rest = rest.partition('0,"id":""')
+    named, _, rest = rest.partition('"policy":"')
+    agent, _, tool = rest[len(policy) :].partition(',"call":"?"')
+    told = f',"can":{_text(can)}' if can else ""
+    return Template(kind, f'{named}"policy":"', policy, agent, tool[:-1], told)
 
 
 def encode_quiet(
@@ -236,32 +238,34 @@ def encode_quiet(
 ) -> Parts:
     """The canonical bytes of a quiet event's record."""
     reply, settles = decision.inputs.reply, moment.settles
-    policy, records, left = (
-        (template.policy, quiet.records, "")
-        if brief is None
-        else (brief.policy.encode(), brief.records, brief.left)
-    )
-    said = b""
+    policy, records, left = (template.policy, quiet.records, "") if brief is None else brief
+    said = ""
     if reply is not None:
-        said = b',"now":%d' % reply.now if reply.now else b""
+        said = f',"now":{reply.now}' if reply.now else ""
         if reply.values:
-            said += b',"values":' + canonical(reply.values)
+            said += f',"values":{_text(reply.values)}'
         if reply.settled:
-            said += b',"settled":' + canonical(reply.settled)
-    body = b'{"v":%d,"prev":"%b","seq":%d,"chain":"%b"%b%d,"id":%b%b%b%b%b%b%b%b%b}' % (
-        VERSION, prev.encode(), seq, chain.encode(), template.kind, moment.events[0].at,
-        canonical(decision.id), template.run, policy, template.agent,
-        b',"call":' + canonical(quiet.call) if quiet.call else b"", template.tool,
-        b',"settles":' + canonical(settles) if settles else b"", template.can, said,
-    )  # fmt: skip
-    kept = b'{"salt":"%b"%b%b%b%b}' % (
-        salt.encode(),
-        b"" if quiet.content is None else b',"content":' + canonical(quiet.content),
-        b',"beside":' + canonical(quiet.beside) if quiet.beside else b"",
-        b',"records":' + canonical(records) if records else b"",
-        b',"left":"%b"' % left.encode() if left else b"",
+            said += f',"settled":{_text(reply.settled)}'
+    call = f',"call":{_text(quiet.call)}' if quiet.call else ""
+    settled = f',"settles":{_text(settles)}' if settles else ""
+    body = (
+        f'{{"v":{VERSION},"prev":"{prev}","seq":{seq},"chain":"{chain}"{template.kind}'
+        f'{moment.events[0].at},"id":{_text(decision.id)}{template.run}{policy}{template.agent}'
+        f"{call}{template.tool}{settled}{template.can}{said}"
     )
-    return bound(body, kept, salt)
+    content = "" if quiet.content is None else f',"content":{_text(quiet.content)}'
+    beside = f',"beside":{_text(quiet.beside)}' if quiet.beside else ""
+    judged_on = f',"records":{_text(records)}' if records else ""
+    as_left = f',"left":"{left}"' if left else ""
+    told = f"{content}{beside}{judged_on}{as_left}"
+    if not told:
+        return Parts(safe(f"{body}}}".encode()))
+    kept = safe(f'{{"salt":"{salt}"{told}}}'.encode())
+    return Parts(safe(f'{body},"holds":"{sha256(kept).hexdigest()}"}}'.encode()), kept)
+
+
+def _text(value: Any) -> str:
+    return encoded(value).decode()
 
 
 def bound(body: bytes, kept: bytes, salt: str) -> Parts:

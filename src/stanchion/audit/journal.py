@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.audit import notes
 from stanchion.audit.apart import NO_SALT, Parts, encode, encode_quiet, entry_from
-from stanchion.audit.record import GENESIS, Entry, Redact, entry_of, quiet_of
+from stanchion.audit.record import GENESIS, Entry, Quiet, Redact, entry_of, quiet_of
 from stanchion.audit.redaction import masked
 from stanchion.audit.repeated import without_named
 from stanchion.kernel.decision import Decision
@@ -22,6 +22,8 @@ from stanchion.locks import Lock
 NO_DATA: Final[Mapping[str, Any]] = {}
 MEMORY: Final = "0" * 16
 """The chain of records that are kept in memory."""
+AT_ONCE: Final = 16
+"""How many quiet records are bound into that chain at once."""
 
 
 class Start(NamedTuple):
@@ -217,6 +219,9 @@ class MemoryJournal:
         self._sha256 = sha256
         self._kept: deque[Kept] = deque(maxlen=capacity)
         self._facts: deque[Fact] = deque(maxlen=capacity)
+        self._waiting: deque[tuple[int, Quiet, Moment, Decision, int]] = deque()
+        """Records of quiet events that are not bound to the one before yet, each with its number:
+        some at a time cost less than one by one."""
         self._lock = Lock(self._mend)
         self._redact = redact
         self._end = (0, GENESIS)
@@ -225,12 +230,14 @@ class MemoryJournal:
     @property
     def written(self) -> int:
         """How many records were written."""
-        return self._end[0]
+        with self._lock:
+            return self._bind()[0]
 
     @property
     def head(self) -> str:
         """The hash of the newest record."""
-        return self._end[1]
+        with self._lock:
+            return self._bind()[1]
 
     def write(
         self,
@@ -242,22 +249,37 @@ class MemoryJournal:
     ) -> int:
         """Write one decision down, at the same cost whatever is already kept."""
         with self._lock:
-            written, head = self._end
-            place = written, head, MEMORY
-            if moment.template is None or notes:
-                entry = entry_of(moment, decision, *place, notes, self._redact, hide)
-                brief = without_named(decision.policy, entry.records)
-                parts = encode(entry, NO_SALT, brief)
-            else:
-                quiet = quiet_of(moment, decision, self._redact)
+            if moment.template is not None and not notes:
+                quiet = quiet_of(moment, decision, self._redact).sealed()
+                number = self._end[0] + len(self._waiting)
+                self._waiting.append((number, quiet, moment, decision, took_ns))
+                if len(self._waiting) >= AT_ONCE:
+                    self._bind()
+                return number + 1
+            place = *self._bind(), MEMORY
+            entry = entry_of(moment, decision, *place, notes, self._redact, hide)
+            brief = without_named(decision.policy, entry.records)
+            return self._keep(encode(entry, NO_SALT, brief), took_ns)
+
+    def _bind(self) -> tuple[int, str]:
+        """Bind the records that wait, and say how many there are, and which is the newest."""
+        while self._waiting:
+            number, quiet, moment, decision, took_ns = self._waiting[0]
+            if number == self._end[0]:  # or whoever bound it was cut off behind it
                 brief = without_named(decision.policy, quiet.records)
+                place = *self._end, MEMORY
                 parts = encode_quiet(
                     moment.template, quiet, moment, decision, *place, NO_SALT, brief
                 )
-            head = self._sha256(parts.body).hexdigest()
-            self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
-            self._end = (written + 1, head)
-            return written + 1
+                self._keep(parts, took_ns)
+            self._waiting.popleft()
+        return self._end
+
+    def _keep(self, parts: Parts, took_ns: int) -> int:
+        head = self._sha256(parts.body).hexdigest()
+        self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
+        self._end = (self._end[0] + 1, head)
+        return self._end[0]
 
     def begin(self, start: Start) -> None:
         """Nothing is written: the run and this journal live in one process."""
@@ -284,6 +306,7 @@ class MemoryJournal:
     def kept(self) -> tuple[Kept, ...]:
         """The records still here, oldest first."""
         with self._lock:
+            self._bind()
             return tuple(self._kept)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 import msgspec
@@ -141,6 +141,9 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     left: str = ""
 
 
+NOTHING: Final[Mapping[str, Any]] = {}
+
+
 class Quiet(msgspec.Struct, frozen=True, gc=False):
     """What is written down of a quiet event besides its line."""
 
@@ -149,7 +152,14 @@ class Quiet(msgspec.Struct, frozen=True, gc=False):
     call: str
     content: Any
     records: tuple[Known, ...]
-    beside: dict[str, Any] = {}
+    beside: Any = NOTHING
+
+    def sealed(self) -> Quiet:
+        """The same as it is now, which can be written: its host may change its own data later."""
+        encoded(self.call)
+        content = None if self.content is None else msgspec.Raw(encoded(self.content))
+        beside = msgspec.Raw(encoded(self.beside)) if self.beside else NOTHING
+        return Quiet(self.run, self.id, self.call, content, self.records, beside)
 
 
 UNASKED: Final = (0, True, (), (), ())
@@ -170,13 +180,18 @@ def plain(value: Any) -> Any:
     return f"$type {type(value).__name__}"
 
 
-_encoded = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+encoded: Final = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
+"""Canonical JSON of a value, as part of what is made safe to look at as a whole."""
 
 
 def canonical(value: Any) -> bytes:
     """Canonical JSON in which nothing stands that a terminal would act upon: a trail can be looked
     at as it is."""
-    body = _encoded(value)
+    return safe(encoded(value))
+
+
+def safe(body: bytes) -> bytes:
+    """JSON that says the same, in which nothing stands that a terminal would act upon."""
     return body if body.isascii() and b"\x7f" not in body else json_safe(body)
 
 
@@ -274,7 +289,7 @@ def quiet_of(moment: Moment, decision: Decision, redact: Redact) -> Quiet:
     records = judged_on(decision.inputs, redact)
     kind = type(event)
     alone = event.call if kind is ToolResult else kind is ToolCall and not event.duration_ms
-    beside = {} if alone else redact(_beside(event, BESIDE[event.stage]))
+    beside = NOTHING if alone else redact(_beside(event, BESIDE[event.stage]))
     return Quiet(event.run.id, decision.id, event.call, content, records, beside)
 
 

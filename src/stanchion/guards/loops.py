@@ -275,8 +275,7 @@ class Loops(msgspec.Struct, frozen=True):
             history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
             finding = _say(found, call, history)
             call = call.marked(call.marks | Mark.REFUSED) if found.action > PROCEEDS else call
-        # One more than the window, so that a period as long as the window can be compared.
-        return Ruling(finding, history.push((*history.calls[-window:], call), runs))
+        return Ruling(finding, history.push(call, window, runs))
 
     def _find(
         self, tool: str, call: PastCall, runs: tuple[int, ...], history: LoopHistory

@@ -57,6 +57,12 @@ def finding(*expressions: str) -> Finds:
     return find
 
 
+def may_stand(text: str, *expressions: str) -> bool:
+    """Whether one of several expressions may stand in a text: a look that takes linear time, before
+    it is looked for where it is. For RE2 a character beyond Latin-1 is a `?`."""
+    return finding(*expressions)(text.encode("latin-1", "replace")) is not None
+
+
 def finders(owned: Iterable[tuple[str, int]]) -> list[tuple[Finds, tuple[int, ...]]]:
     """What looks for expressions together, as many as an automaton has room for, and whose each
     is."""

@@ -114,9 +114,12 @@ class LiveRecord:
     `name` is a digest of how it came about, and known without the text, which begins with it.
     """
 
-    __slots__ = ("name",)
+    __slots__ = ()
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What stands for it."""
+        raise NotImplementedError
 
     def __eq__(self, other: object) -> bool:
         """Whether it is the same, and came about so."""

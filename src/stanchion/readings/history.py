@@ -35,6 +35,9 @@ LETTERS: Final = {
 }
 """Kinds of loops, as they are written."""
 
+UNNAMED: Final = 64
+"""How many histories in a row are kept until their names are made."""
+
 COUNTED: Final = 32
 """How many different refusals are counted, each for itself. One more takes the place of the one
 that came least often, and goes on with its count: nothing is ever counted too low, and refusals
@@ -59,7 +62,10 @@ class LoopHistory(LiveRecord):
 
     It belongs to whoever asked for it by `of`, until it is `entered`: then nobody changes it."""
 
-    __slots__ = ("asked", "calls", "checks", "found", "reasons", "refusals", "runs", "told")
+    __slots__ = (
+        "_before", "_behind", "_name", "_said", "asked", "calls", "calm", "checks", "forms",
+        "found", "reasons", "refusals", "runs", "told",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -77,17 +83,35 @@ class LoopHistory(LiveRecord):
         self.told, self.asked = told, asked
         self.checks, self.found = checks, found
         self.refusals, self.reasons = refusals, reasons
-        self.name = name
+        self.forms = tuple([call.form for call in calls])
+        self.calm = False
+        """Whether it is known that no call failed, or brought nothing new."""
+        self._name, self._said, self._behind = name, "", 0
+        self._before: LoopHistory | None = None
+
+    @property
+    def name(self) -> str:
+        """The digest of how it came about, made when it is first asked for: from what came last,
+        and from the name before."""
+        waiting: list[LoopHistory] = []
+        one = self
+        while one._before is not None:
+            waiting.append(one)
+            one = one._before
+        name = one._name
+        for one in reversed(waiting):
+            said = f"{name}{one._said}"
+            digits = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+            name = one._name = SIGN + digits[: NAMED - 1]
+            one._before, one._behind = None, 0
+        return name
 
     @classmethod
     def of(cls, value: Any) -> LoopHistory:
         """The history a record holds, for its caller alone; an empty one, where it holds none that
         can be read."""
         if isinstance(value, LoopHistory):
-            return cls(
-                value.calls, value.runs, value.told, value.asked, value.checks, value.found,
-                value.refusals, value.reasons, value.name,
-            )  # fmt: skip
+            return value._copied()
         if type(value) is not str:
             return cls()
         try:
@@ -110,6 +134,14 @@ class LoopHistory(LiveRecord):
         except (ValueError, KeyError):
             return cls()
 
+    def _copied(self) -> LoopHistory:
+        made = LoopHistory.__new__(LoopHistory)
+        made.calls, made.runs, made.forms, made.calm = self.calls, self.runs, self.forms, self.calm
+        made.told, made.asked, made.checks = self.told, self.asked, self.checks
+        made.found, made.refusals, made.reasons = self.found, self.refusals, self.reasons
+        made._name, made._said, made._before, made._behind = "", "", self, self._behind
+        return made
+
     def body(self) -> str:
         """All of it as it is written."""
         texts = [call.written if call.written else call.text for call in self.calls]
@@ -131,18 +163,23 @@ class LoopHistory(LiveRecord):
     def entered(self, what: str) -> LoopHistory:
         """The history with what came last, which its name is made from, and from the name that it
         had. Where that came after the same, the name is the same."""
-        said = f"{self.name}{BETWEEN}{self.asked}{BETWEEN}{what}"
+        if self._said or self._before is None:
+            before = LoopHistory(name=self.name)
+            self._before, self._behind = before, 0
+        self._said = f"{BETWEEN}{self.asked}{BETWEEN}{what}"
         if self.runs or self.told or self.found or self.refusals or self.reasons:
-            said += BETWEEN.join(self._head())
-        digits = sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
-        self.name = SIGN + digits[: NAMED - 1]
+            self._said += BETWEEN.join(self._head())
+        self._behind += 1
+        if self._behind >= UNNAMED:
+            _ = self.name
         return self
 
-    def push(self, calls: tuple[PastCall, ...], runs: tuple[int, ...]) -> LoopHistory:
-        """Enter a call that is about to be made, behind those that are kept."""
+    def push(self, call: PastCall, window: int, runs: tuple[int, ...]) -> LoopHistory:
+        """Enter a call that is about to be made, behind those of the window: one more, so that a
+        period as long as the window can be compared."""
         self.checks += 1
-        self.calls, self.runs = calls, runs
-        call = calls[-1]
+        self.calls, self.runs = (*self.calls[-window:], call), runs
+        self.forms = (*self.forms[-window:], call.form)
         return self.entered(f"{call.id} {call.marks} {call.at} {call.form}")
 
     def quiet(self, new: PastCall, window: int, errors: int, near: int, stall: int) -> bool:
@@ -152,12 +189,10 @@ class LoopHistory(LiveRecord):
         """
         if self.told:
             return False
-        calls = self.calls[-window:]
-        forms = [call.form for call in calls]
-        if new.form in forms or ("" in forms and self.last(new, window)):
+        if new.form in self.forms or ("" in self.forms and self.last(new, window)):
             return False
         failed = same = barren = 0
-        for call in calls:
+        for call in () if self.calm else self.calls[-window:]:
             marks = call.marks
             if marks & ENDED == Mark.NEWS:
                 barren = barren if marks & Mark.POLLS else 0
@@ -167,6 +202,7 @@ class LoopHistory(LiveRecord):
                 failed += alike and marks & Mark.FAILED > 0
                 same += alike and not marks & Mark.FAILED
                 barren += 1
+        self.calm = self.calm or all(map(_is_calm, self.calls))
         return failed < errors and same < near - 1 and barren < stall
 
     def last(self, new: PastCall, window: int) -> PastCall | None:
@@ -240,13 +276,14 @@ class LoopHistory(LiveRecord):
             before = next((one for one in self.calls[:at][::-1] if one.is_same(call)), call)
             since = since if before.outcome == outcome else call.at
         self._replace(at, call.marked(marks, outcome, since))
+        self.calm = self.calm and _is_calm(self.calls[at])
         if self.runs and at < len(self.calls) - 1:
             self._cut(at)
         self.entered(f"{len(self.calls) - at} {marks} {outcome}")
 
     def cleared(self) -> None:
         """Forget the calls and what was refused, not what was counted of loops."""
-        self.calls, self.runs = (), ()
+        self.calls, self.runs, self.forms = (), (), ()
         self.told, self.refusals, self.reasons = {}, {}, {}
 
     def forget(self, kind: str) -> None:
@@ -360,6 +397,11 @@ class LoopHistory(LiveRecord):
             if run and at + lag < len(outcomes) and outcomes[at + lag] not in same:
                 runs[lag - 1] = min(runs[lag - 1], behind - lag)
         self.runs = tuple(runs)
+
+
+def _is_calm(call: PastCall) -> bool:
+    """Whether a call has not ended, or has brought something new."""
+    return not call.outcome or call.marks & ENDED == Mark.NEWS
 
 
 def _one_more(counts: dict[str, int], what: str) -> dict[str, int]:

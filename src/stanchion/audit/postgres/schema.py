@@ -103,6 +103,8 @@ class Schema:
         return version
 
     def _migrate(self) -> None:
+        # Whoever waits for the lock must see what the one before it has done.
+        self._db.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
         self._db.execute(
             sql.SQL("SET LOCAL statement_timeout = {}").format(sql.Literal(int(PATIENCE_S * 1000)))
         )

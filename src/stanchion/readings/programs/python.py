@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
 from stanchion.readings.programs.unrolled import unrolled
-from stanchion.readings.shell.python_code import Values
+from stanchion.readings.shell.python_code import Values, nodes_of
 
 SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
 HOMES: Final = frozenset({"home", "expanduser", "HOME"})
@@ -31,16 +31,16 @@ def read_python(code: str) -> Code | None:
     if len(code) > LONGEST:
         return None
     try:
-        tree = ast.parse(code)
-        written_out = unrolled(tree)
-        tree = tree if written_out is None else written_out
+        nodes = nodes_of(ast.parse(code))
+        written_out = unrolled(nodes)
+        nodes = nodes if written_out is None else nodes_of(written_out)
         values = Values()
-        values.read(code if written_out is None else ast.unparse(tree))
+        values.note(nodes)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    made = _made(tree)
-    calls = [_called(node, values, made) for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    return Code(tuple(calls[:MANY]), _forks(tree))
+    made = _made(nodes)
+    calls = [_called(node, values, made) for node in nodes if isinstance(node, ast.Call)]
+    return Code(tuple(calls[:MANY]), _forks(nodes))
 
 
 def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> Called:
@@ -130,10 +130,10 @@ def _swept(node: ast.expr, made: dict[str, frozenset[str]]) -> str | None:
     return pattern if pattern[0] in "/~" else f"{folders[0].rstrip('/')}/{pattern}"
 
 
-def _made(tree: ast.AST) -> dict[str, frozenset[str]]:
+def _made(nodes: list[ast.AST]) -> dict[str, frozenset[str]]:
     """What each variable is made of, by the names and texts of what is given to it."""
     made: dict[str, frozenset[str]] = {}
-    for node in ast.walk(tree):
+    for node in nodes:
         pairs: list[tuple[ast.expr, ast.expr]] = []
         match node:
             case ast.Assign():
@@ -200,12 +200,12 @@ def _dotted(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def _forks(tree: ast.AST) -> bool:
+def _forks(nodes: list[ast.AST]) -> bool:
     """Whether it starts itself again in a loop."""
-    loops = [node for node in ast.walk(tree) if isinstance(node, ast.While | ast.For)]
+    loops = [node for node in nodes if isinstance(node, ast.While | ast.For)]
     return any(
         isinstance(node, ast.Attribute | ast.Name)
         and (node.attr if isinstance(node, ast.Attribute) else node.id) == "fork"
         for loop in loops
-        for node in ast.walk(loop)
+        for node in nodes_of(loop)
     )

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.kernel.regex import regex
+from stanchion.kernel.regex import may_stand, regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
 from stanchion.readings.names import words
@@ -83,8 +83,9 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     """The commands that ask of services what code asks of them."""
     if not code.calls:
         return ()
-    known = LIBRARIES.search(text) is not None
-    library = [word for one in dict.fromkeys(LIBRARIES.findall(text)) for word in named_words(one)]
+    found = LIBRARIES.findall(text) if may_stand(text, LIBRARIES.pattern) else []
+    known = bool(found)
+    library = [word for one in dict.fromkeys(found) for word in named_words(one)]
     mass = library if LOOPS.search(text) is not None else []
     shown: frozenset[str] = frozenset().union(
         *[call.made_of for call in code.calls if call.name in PRINTS]

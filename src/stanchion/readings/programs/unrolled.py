@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any, Final
 
 MOST: Final = 12
@@ -21,14 +20,14 @@ SAME: Final = frozenset({"sorted", "list", "set", "tuple", "reversed", "iter", "
 """Functions that give the things of a list again."""
 
 
-def unrolled(tree: ast.Module) -> ast.Module | None:
-    """The same code with its loops written out; `None` where nothing would change."""
-    nodes = list(ast.walk(tree))
-    if not any(isinstance(node, (*LISTS, ast.Dict)) for node in nodes):
-        return None
+def unrolled(nodes: list[ast.AST]) -> ast.AST | None:
+    """A module, by all that it is made of, with its loops written out; `None` where nothing would
+    change."""
     made = _Unroll(nodes)
-    changed = made.visit(tree)
-    return ast.fix_missing_locations(changed) if made.changed else None
+    if not any(made.may_change(node) for node in nodes):
+        return None
+    changed: ast.AST = made.visit(nodes[0])
+    return changed if made.changed else None
 
 
 class _Unroll(ast.NodeTransformer):
@@ -43,6 +42,20 @@ class _Unroll(ast.NodeTransformer):
                     self.known[name] = node.value
                 else:
                     self.known[name] = None
+
+    def may_change(self, node: Any) -> bool:
+        """Whether something may be put in the place of a part: where it goes through a list that is
+        written out, or names one, or hands its things on one by one."""
+        match node:
+            case ast.Name(ctx=ast.Load()):
+                return self.known.get(node.id) is not None
+            case ast.For() | ast.comprehension():
+                return any(isinstance(each, (*LISTS, ast.Dict)) for each in ast.walk(node.iter))
+            case ast.Subscript(value=ast.Dict()) | ast.Starred():
+                return True
+            case ast.BinOp(left=ast.List(), right=ast.List()):
+                return True
+        return False
 
     def _held(self, node: Any) -> Any:
         return self.known.get(node.id) if isinstance(node, ast.Name) else node
@@ -77,7 +90,7 @@ class _Unroll(ast.NodeTransformer):
         found: list[Any] = []
         for item in items:
             put = _Put(_pairs(target, item))
-            found += [put.visit(deepcopy(each)) for each in body]
+            found += [put.visit(_copied(each)) for each in body]
         self.changed = True
         return found
 
@@ -111,7 +124,7 @@ class _Unroll(ast.NodeTransformer):
             for name, value in zip(held.keys, held.values, strict=True):
                 if isinstance(name, ast.Constant) and name.value == key.value and _is_small(value):
                     self.changed = True
-                    return deepcopy(value)
+                    return _copied(value)
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> Any:
@@ -136,7 +149,7 @@ class _Unroll(ast.NodeTransformer):
         if not (_is_small(left) and _is_small(right)):
             return node
         self.changed = True
-        return ast.List([*deepcopy(left.elts), *deepcopy(right.elts)], ast.Load())
+        return ast.List([*_copied(left.elts), *_copied(right.elts)], ast.Load())
 
     def _flat(self, nodes: list[ast.expr], named: bool) -> list[ast.expr]:
         """Expressions with the things of lists where these are handed on one by one, and with the
@@ -154,7 +167,7 @@ class _Unroll(ast.NodeTransformer):
                 found.append(node)
                 continue
             self.changed = True
-            copied = deepcopy(held)
+            copied = _copied(held)
             found += copied.elts if starred else [copied]
         return found
 
@@ -166,7 +179,16 @@ class _Put(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> Any:
         """Put a value in the place of the name of what a loop goes through."""
         value = self.values.get(node.id) if isinstance(node.ctx, ast.Load) else None
-        return node if value is None else deepcopy(value)
+        return node if value is None else _copied(value)
+
+
+def _copied(node: Any) -> Any:
+    """A copy of a part with all that it is made of."""
+    if isinstance(node, list):
+        return [_copied(each) for each in node]
+    if not isinstance(node, ast.AST):
+        return node
+    return type(node)(**{name: _copied(getattr(node, name, None)) for name in node._fields})
 
 
 def _is_small(node: ast.AST) -> bool:

@@ -46,10 +46,12 @@ class Values:
         self.depth = 0
 
     def read(self, code: str) -> None:
-        if self.depth > 3:
-            return
+        if self.depth <= 3:
+            self.note(nodes_of(ast.parse(code)))
+
+    def note(self, nodes: list[ast.AST]) -> None:
+        """Note what is known of code that is made of these."""
         self.depth += 1
-        nodes = _nodes(ast.parse(code))
         said: set[int] = set()
         for node in nodes:
             match node:
@@ -68,12 +70,12 @@ class Values:
         for node in nodes:
             kind = type(node)
             if kind in TELLING:
-                self._note(node)
+                self._tell(node)
             elif kind in MAKING and not (kind is ast.Constant and id(node) in said):
                 self._text(node)
         self.depth -= 1
 
-    def _note(self, node: ast.AST) -> None:
+    def _tell(self, node: ast.AST) -> None:
         if isinstance(node, ast.Call):
             self._called(node)
         elif isinstance(node, ast.List | ast.Tuple):
@@ -207,7 +209,7 @@ class Values:
         return decoded(name, held, args)
 
 
-def _nodes(tree: ast.AST) -> list[ast.AST]:
+def nodes_of(tree: ast.AST) -> list[ast.AST]:
     """All that a tree is made of, level by level; how things are used and joined is left out."""
     found = [tree]
     for node in found:

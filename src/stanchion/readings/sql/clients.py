@@ -7,7 +7,7 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
 
-from stanchion.kernel.regex import regex
+from stanchion.kernel.regex import may_stand, regex
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.shell.analysis import analysed
@@ -30,7 +30,7 @@ class Given(NamedTuple):
 CLIENTS: Final[dict[str, GivenCode]] = by_name("sql", lambda code: code)
 """Programs that run SQL: in which dialect, behind which options, and whether an operand is SQL."""
 
-_NAMES: Final = regex(rf"(?i)\b(?:{'|'.join(sorted(CLIENTS))})\b")
+_NAMES: Final = rf"(?i)\b(?:{'|'.join(sorted(CLIENTS))})\b"
 _CODE: Final = regex(
     r"\.(?:execute|executemany|executescript|exec_driver_sql|sql|query|read_sql\w*|delete)\(|"
     r"\btext\("
@@ -65,7 +65,7 @@ _DRY: Final = frozenset({"--dry_run", "--dry-run", "--dry_run=true"})
 
 def may_reach_database(text: str) -> bool:
     """Whether a command or a piece of code may give SQL to a database; a quick look."""
-    return _NAMES.search(text) is not None or _CODE.search(text) is not None
+    return may_stand(text, _NAMES, _CODE.pattern)
 
 
 def given_by(text: Any, limits: Limits) -> tuple[Given, ...]:
