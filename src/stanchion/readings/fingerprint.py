@@ -143,7 +143,8 @@ def print_of(form: str, settled_form: str = "") -> Fingerprint:
         words = [*{*words[:READ]}]
     hashes = sorted({crc32(word) & 0xFFFFFF for word in words})[:SKETCHED]
     sketch = "".join([PAIRS[one & 0xFFF] for one in hashes])
-    return Fingerprint(_digest(form), _four(crc32(bare)), sketch)
+    loose = crc32(bare)
+    return Fingerprint(_digest(form), PAIRS[loose & 0xFFF] + PAIRS[loose >> 12 & 0xFFF], sketch)
 
 
 def _said_in(form: str) -> tuple[str, str]:

@@ -7,7 +7,6 @@ import heapq
 import sqlite3
 from collections import deque
 from collections.abc import Iterable
-from itertools import chain
 from operator import itemgetter
 from typing import Final
 
@@ -128,12 +127,14 @@ class Cache:
         """Read what a batch touches and is not known yet: cells, the holds it settles, holds that
         are due. Gives the keys that were read."""
         self.left -= 1
-        state = self.state
-        known = self.known
+        state, known, lines = self.state, self.known, batch.lines
         wanted: list[str] = []
-        if not all(map(known.__contains__, map(_key, chain(batch.expects, batch.puts)))):
-            wanted += self._missing(map(_key, chain(batch.expects, batch.puts)))
-        lines = batch.lines
+        for key, _, _ in batch.expects:
+            if key not in known:
+                wanted.append(key)
+        for put in batch.puts:
+            if put[0] not in known:
+                wanted.append(put[0])
         if state.bound.get(id(lines), UNBOUND).lines is not lines:
             wanted += self._missing(map(_key, lines))
         for hold_id, _ in batch.settles:
