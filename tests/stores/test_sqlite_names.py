@@ -13,7 +13,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.stores.sqlite import SqliteStore, files as keeping
-from stanchion.stores.sqlite.files import QUIET_S, Names, files_of
+from stanchion.stores.sqlite.files import COARSE_NS, QUIET_S, SOON_QUIET_S, Names, files_of, quiet_s
 from tests.stores.worker import TRIED, lines
 
 YEARS_AGO: float = 1_000_000_000
@@ -106,15 +106,28 @@ def test_whatever_becomes_of_a_name_is_seen(
     assert names.lead_astray()
 
 
+@pytest.mark.parametrize("step_ns", [2_000_000_000, 1_000_000_000, COARSE_NS, 4_000_000, 1])
+def test_the_steps_of_a_file_system_say_how_long_a_folder_has_to_be_quiet(step_ns: int) -> None:
+    """Nobody can tell long steps from short ones that happen to end together: then it is the longer
+    time."""
+    times = [quiet_s(step_ns * number) for number in range(1, 12)]
+    if step_ns < COARSE_NS:
+        assert set(times) == {SOON_QUIET_S} | ({QUIET_S} if 10 * step_ns >= COARSE_NS else set())
+    else:
+        assert set(times) == {QUIET_S}
+
+
+@pytest.mark.parametrize("enough_s", [QUIET_S, 0.5])
 def test_names_are_looked_up_until_the_folder_was_quiet_for_long_enough(
-    tmp_path: Path, looks: list[str]
+    enough_s: float, tmp_path: Path, looks: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A change in the same step of the file system's time as the one before leaves no trace on the
     folder."""
+    monkeypatch.setattr(keeping, "quiet_s", lambda _changed_ns: enough_s)
     path, clock = made(tmp_path / "state"), Clock()
     names = Names(path, clock)
     looks.clear()
-    for waited_s in (0.0, QUIET_S / 2, QUIET_S / 2):
+    for waited_s in (0.0, enough_s / 2, enough_s / 2):
         clock.now_s += waited_s
         assert not names.lead_astray()
     assert len(looks) == 9
@@ -156,7 +169,7 @@ def test_a_store_in_a_quiet_folder_misses_what_was_removed(
     which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It goes on with the files that are at their names, and what it answers is found there."""
-    monkeypatch.setattr(keeping, "QUIET_S", 0.0)
+    monkeypatch.setattr(keeping, "quiet_s", lambda _changed_ns: 0.0)
     path = tmp_path / "state.db"
     with closing(SqliteStore(path, busy_s=1)) as store:
         quiet(tmp_path)

@@ -76,7 +76,12 @@ class Repeated:
         rest: list[Known] = []
         for one in entry.records:
             (known if said.get(one[0]) == one else rest).append(one)
-        if not known or _is_gone(said, decision):
+        for name, version, _ in decision.inputs.records:
+            if not version and name in said:
+                # It was there and is not any more: it would be found again, so nothing is taken
+                # from before.
+                known = []
+        if not known:
             return Brief(run.digits, entry.records)
         return Brief(run.digits, tuple(rest), digest_of_left(known))
 
@@ -106,13 +111,6 @@ class Repeated:
             run = self._runs[entry.run] = _Run(decision.policy)
             run.changed = changed
         return run
-
-
-def _is_gone(said: dict[str, Known], decision: Decision) -> bool:
-    """Whether a record was there and is not any more: it would be found again, so nothing is taken
-    from before."""
-    absent = [one[0] for one in decision.inputs.records if not one[1]]
-    return bool(absent) and not said.keys().isdisjoint(absent)
 
 
 def _is_changed(run: _Run, entry: Entry | Quiet, moment: Moment, decision: Decision) -> bool:

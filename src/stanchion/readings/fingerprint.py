@@ -55,8 +55,6 @@ _WORDS: Final = _LOWER.translate(
     )
 )
 """ASCII in lower case, with a space for what is in no word, and one digit for all."""
-_LOW: Final = (0xFFFFFF).__and__
-_PAIR: Final = (0xFFF).__and__
 _ASCII: Final = bytes(range(128))
 _FLAT: Final = frozenset((str, int))
 """What has no parts, and is written in one step."""
@@ -125,11 +123,9 @@ def fingerprint(tool: str, args: dict[str, Any]) -> Fingerprint:
 def print_of(form: str, settled_form: str = "") -> Fingerprint:
     """The fingerprint of a call by its normal form; `settled_form` is that without what is
     volatile, where anything is."""
-    whole = _parted(form)
-    told = " ".join([one[1:] for one in whole[1:] if one[0] in _TOLD])
+    said, told = _said_in(form)
     if settled_form and settled_form != form:
-        whole = _parted(settled_form)
-    said = SEPARATOR.join([one[1:] for one in whole[1:] if one[0] in _SAID])
+        said, _ = _said_in(settled_form)
     if said.isascii():
         bare = said[:LONG].encode().translate(_LOWER, _NO_WORD)
         rest = said[LONG:].lower()
@@ -145,13 +141,22 @@ def print_of(form: str, settled_form: str = "") -> Fingerprint:
         words = _words(told if plainly else _folded(told))
     if len(words) > FEW:
         words = [*{*words[:READ]}]
-    hashes = sorted({*map(_LOW, map(crc32, words))})[:SKETCHED]
+    hashes = sorted({crc32(word) & 0xFFFFFF for word in words})[:SKETCHED]
+    sketch = "".join([PAIRS[one & 0xFFF] for one in hashes])
     loose = crc32(bare)
-    return Fingerprint(
-        _digest(form),
-        PAIRS[loose & 0xFFF] + PAIRS[loose >> 12 & 0xFFF],
-        "".join(map(PAIRS.__getitem__, map(_PAIR, hashes))),
-    )
+    return Fingerprint(_digest(form), PAIRS[loose & 0xFFF] + PAIRS[loose >> 12 & 0xFFF], sketch)
+
+
+def _said_in(form: str) -> tuple[str, str]:
+    """What is compared of a normal form: its names, texts and numbers, and without the names."""
+    said, told = [], []
+    for one in _parted(form)[1:]:
+        if one[0] in _TOLD:
+            told.append(one[1:])
+            said.append(one[1:])
+        elif one[0] in _SAID:
+            said.append(one[1:])
+    return SEPARATOR.join(said), " ".join(told)
 
 
 def _joined(texts: Sequence[str]) -> str:

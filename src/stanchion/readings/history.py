@@ -145,19 +145,23 @@ class LoopHistory(LiveRecord):
     def body(self) -> str:
         """All of it as it is written."""
         texts = [call.written if call.written else call.text for call in self.calls]
-        return BETWEEN.join((*self._head(), *texts))
+        return BETWEEN.join((self._head(), *texts))
 
-    def _head(self) -> tuple[str, ...]:
-        """What stands before the calls."""
-        return (
-            VERSION,
-            str(self.checks),
-            _joined(self.found, LETTERS),
-            ",".join(map(str, self.runs)),
-            _joined(self.told, LETTERS),
-            self.asked,
-            _joined(self.refusals),
-            _joined(self.reasons),
+    def _head(self) -> str:
+        """What stands before the calls; most often there is no repetition and no refusal."""
+        if not (self.runs or self.told or self.found or self.refusals or self.reasons):
+            return f"{VERSION}|{self.checks}||||{self.asked}||"
+        return BETWEEN.join(
+            (
+                VERSION,
+                str(self.checks),
+                _joined(self.found, LETTERS),
+                ",".join(map(str, self.runs)),
+                _joined(self.told, LETTERS),
+                self.asked,
+                _joined(self.refusals),
+                _joined(self.reasons),
+            )
         )
 
     def entered(self, what: str) -> LoopHistory:
@@ -168,7 +172,7 @@ class LoopHistory(LiveRecord):
             self._before, self._behind = before, 0
         self._said = f"{BETWEEN}{self.asked}{BETWEEN}{what}"
         if self.runs or self.told or self.found or self.refusals or self.reasons:
-            self._said += BETWEEN.join(self._head())
+            self._said += self._head()
         self._behind += 1
         if self._behind >= UNNAMED:
             _ = self.name

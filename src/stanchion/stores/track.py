@@ -82,7 +82,7 @@ class Track:
             self.forget()
         self._last[batch.tenant] = (batch.id, now, monotonic())
         amounts, cells = batch.amounts, self._cells
-        for _bit, name, unit in self._taking(batch.lines) if reply.go else ():
+        for _bit, name, unit in self._taking(batch.lines) if reply.go and batch.lines else ():
             if amounts[unit] > 0:
                 cells[name] = now
         return reply

@@ -7,7 +7,6 @@ import heapq
 import sqlite3
 from collections import deque
 from collections.abc import Iterable
-from itertools import chain
 from operator import itemgetter
 from typing import Final
 
@@ -26,7 +25,7 @@ from stanchion.kernel.cells import (
     State,
 )
 from stanchion.kernel.holds import HELD
-from stanchion.kernel.state import FOREVER, Batch, Reply
+from stanchion.kernel.state import FOREVER, Batch, LiveRecord, Reply
 from stanchion.stores.sqlite import rows
 
 MOST_CELLS: Final = 20_000
@@ -45,6 +44,7 @@ SETTLE: Final = (
 )
 LAPSE: Final = "UPDATE batch SET status = 1 WHERE id = ?"
 DROP: Final = "DELETE FROM batch WHERE id = ?"
+TELL: Final = "UPDATE clock SET ms = ?"
 
 _key: Final = itemgetter(0)
 
@@ -73,8 +73,10 @@ class KeptRow:
             if cell[BUCKET] is None:
                 # What is known of a record is from now on what anybody reads back, no longer the
                 # caller's object.
-                if type(cell[BODY]) is not msgspec.Raw:
-                    cell[BODY] = msgspec.Raw(rows.pack(cell[BODY]))
+                body = cell[BODY]
+                if type(body) is not msgspec.Raw:
+                    plain = body.text() if isinstance(body, LiveRecord) else body
+                    cell[BODY] = msgspec.Raw(rows.pack(plain))
             elif cell[KEEP] < 0:
                 if not cell[NUMBER]:
                     continue  # nobody wrote to it: as good as none
@@ -128,12 +130,14 @@ class Cache:
         """Read what a batch touches and is not known yet: cells, the holds it settles, holds that
         are due. Gives the keys that were read."""
         self.left -= 1
-        state = self.state
-        known = self.known
+        state, known, lines = self.state, self.known, batch.lines
         wanted: list[str] = []
-        if not all(map(known.__contains__, map(_key, chain(batch.expects, batch.puts)))):
-            wanted += self._missing(map(_key, chain(batch.expects, batch.puts)))
-        lines = batch.lines
+        for key, _, _ in batch.expects:
+            if key not in known:
+                wanted.append(key)
+        for put in batch.puts:
+            if put[0] not in known:
+                wanted.append(put[0])
         if state.bound.get(id(lines), UNBOUND).lines is not lines:
             wanted += self._missing(map(_key, lines))
         for hold_id, _ in batch.settles:
@@ -210,26 +214,13 @@ class Cache:
         row.keys.append(key)
 
     def write(self, cursor: sqlite3.Cursor, batch: Batch, reply: Reply, now: int) -> int:
-        """Write a batch that was carried out; gives how many rows of cells are new.
+        """Write a batch that was carried out, or what time alone has changed where its answer is
+        stale: the rows of the cells that changed, the other batches whose holds did, and the answer
+        itself. Gives how many rows of cells are new.
 
         `sqlite3.IntegrityError`: a batch with that id was carried out before.
         """
-        added = self.write_changes(cursor, batch.id, now)
-        held = self.state.holds.get(batch.id)
-        self.seq += 1
-        answer = bytearray()
-        rows.pack_into(reply, answer)
-        if held is None:
-            cursor.execute(ADD_BATCH, (self.seq, batch.id, now, answer))
-        else:
-            row = (self.seq, batch.id, now, answer, HELD, held[3], rows.pack(held[1]))
-            cursor.execute(ADD_HOLD, row)
-        return added
-
-    def write_changes(self, cursor: sqlite3.Cursor, batch_id: str, now: int) -> int:
-        """Write the rows of the cells that changed and the other batches whose holds did; gives how
-        many rows are new."""
-        state, dirty = self.state, self.dirty
+        state, dirty, batch_id = self.state, self.dirty, batch.id
         added = 0
         for row in set(map(self.known.__getitem__, dirty.keys)):
             until, cells = row.packed(state.cells)
@@ -252,4 +243,17 @@ class Cache:
             else:
                 cursor.execute(DROP, (other,))
         dirty.ids.clear()
+        if reply.stale:
+            # No answer that leaves no other trace may be later than the next one.
+            cursor.execute(TELL, (now,))
+            return added
+        self.seq += 1
+        answer = bytearray()
+        rows.pack_into(reply, answer)
+        held = state.holds.get(batch_id)
+        if held is None:
+            cursor.execute(ADD_BATCH, (self.seq, batch_id, now, answer))
+        else:
+            row_of = (self.seq, batch_id, now, answer, HELD, held[3], rows.pack(held[1]))
+            cursor.execute(ADD_HOLD, row_of)
         return added

@@ -96,7 +96,9 @@ def _connected(path: Path, mode: str, busy_s: float) -> sqlite3.Connection:
 
 
 def _prepare(db: sqlite3.Connection, path: Path) -> None:
-    is_made(db, path)
+    if not is_made(db, path):
+        # A decision changes little in each of a few pages, and writes these whole.
+        db.execute("PRAGMA page_size = 1024")
     if db.execute("PRAGMA journal_mode = WAL").fetchone()[0] != "wal":
         raise StoreError(
             f"`{path}` is on a disk that processes cannot share: use a file on a local disk"

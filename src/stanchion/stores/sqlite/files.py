@@ -29,9 +29,13 @@ ABSENT: Final = (0, 0)
 MAGIC: Final = b"SQLite format 3\0"
 """How a database begins."""
 
+COARSE_NS: Final = 10_000_000
+"""Times that are no multiple of that are of a file system that counts in no longer steps."""
 QUIET_S: Final = 3.0
 """For how long nothing has to happen in a folder before its time of change tells of everything that
 does: file systems count time in steps, and the longest of them are two seconds."""
+SOON_QUIET_S: Final = 0.1
+"""For how long where the file system counts in short steps."""
 
 Inode = tuple[int, int]
 
@@ -43,6 +47,11 @@ there is none."""
 def files_of(path: Path) -> tuple[str, str, str]:
     """The files of a store: the database, its log, and the index of that, which processes share."""
     return str(path), f"{path}-wal", f"{path}-shm"
+
+
+def quiet_s(changed_ns: int) -> float:
+    """For how long nothing has to happen in a folder that was changed at that time."""
+    return SOON_QUIET_S if changed_ns % COARSE_NS else QUIET_S
 
 
 def inode(path: str) -> Inode:
@@ -94,7 +103,7 @@ class Names:
         # more.
         if self.inodes != tuple(map(inode, self._files)):
             return True
-        if seen and not self._is_link and now_s - first[1] >= QUIET_S:
+        if seen and not self._is_link and now_s - first[1] >= quiet_s(seen[3]):
             self._quiet = seen
         return False
 

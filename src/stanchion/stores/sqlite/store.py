@@ -24,7 +24,6 @@ from stanchion.stores.track import Track
 # Removing what nobody needs any more, a portion at a time: old answers, idle rows, holds that
 # lapsed long ago.
 
-TELL: Final = "UPDATE clock SET ms = ?"
 EVERY: Final = 256
 """After how many batches there is something to do."""
 
@@ -226,18 +225,14 @@ class SqliteStore:
                 link.undo()
                 return first
             reply = rows.unpacked(reply)
-            cache.write_changes(cursor, batch.id, now)
-            # No answer that leaves no other trace may be later than the next one.
-            cursor.execute(TELL, (now,))
-        else:
-            try:
-                self._tidying.added += cache.write(cursor, batch, reply, now)
-            except sqlite3.IntegrityError:
-                link.undo()
-                first = _first_answer(cursor, batch)
-                if first is None:
-                    raise
-                return first
+        try:
+            self._tidying.added += cache.write(cursor, batch, reply, now)
+        except sqlite3.IntegrityError:
+            link.undo()
+            first = _first_answer(cursor, batch)
+            if first is None:
+                raise
+            return first
         cursor.execute("COMMIT")
         self._tidying.batches += 1
         if not reply.stale:
