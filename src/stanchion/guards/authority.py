@@ -12,7 +12,14 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    On,
+    PlainActionName,
+    Severer,
+    list_action,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -28,15 +35,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "by_risk": Stricter.ON(
-        "If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for "
-        "critical."
-    ),
-    "undeclared": Stricter.LOWER("The autonomy level of agents for which the policy gives none."),
-    "action": Stricter.ACTION("The action for a tool above the agent's level."),
-}
 
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Levels = Callable[[str], int | None]
@@ -56,7 +54,6 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 5
-    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {
             ("tools", "risk"),
@@ -66,9 +63,13 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         }
     )
 
-    by_risk: bool = False
-    undeclared: Level = 0
-    action: PlainActionName = "escalate"
+    by_risk: On[bool] = False
+    """If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for critical.
+    """
+    undeclared: Lower[Level] = 0
+    """The autonomy level of agents for which the policy gives none."""
+    action: Severer[PlainActionName] = "escalate"
+    """The action for a tool above the agent's level."""
 
     @cached_property
     def _levels(self) -> tuple[Levels, Levels, Levels]:

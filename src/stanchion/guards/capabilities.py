@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, Severer, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -28,12 +28,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.ACTION(
-        "The action for a tool that needs a capability which the agent does not have."
-    ),
-}
 
 Needs = Callable[[str], tuple[str, ...] | None]
 """Gives what a tool needs, by its name."""
@@ -51,12 +45,12 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 5
-    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("tools", "needs"), ("roles", "capabilities"), ("agents", "capabilities")}
     )
 
-    action: PlainActionName = "block"
+    action: Severer[PlainActionName] = "block"
+    """The action for a tool that needs a capability which the agent does not have."""
 
     @cached_property
     def _needs(self) -> Needs:

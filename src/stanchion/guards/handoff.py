@@ -15,7 +15,15 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import SPAWNED, Event, Handoff as Handing, HandoffDone
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    More,
+    On,
+    PlainActionName,
+    Severer,
+    list_action,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
@@ -54,28 +62,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "require": Stricter.MORE(
-        "What the payload must have: `context`, `artifacts`, `rationale`, or a field by its path, "
-        "such as `return_protocol.timeout`."
-    ),
-    "known": Stricter.ON("If `true`, the receiver must be in `agents`."),
-    "capabilities": Stricter.MORE(
-        "Capabilities that every receiver needs, in addition to those that the handoff names."
-    ),
-    "max_depth": Stricter.LOWER("How often work may be escalated in a row."),
-    "max_reroutes": Stricter.LOWER(
-        "How often a handoff that nobody has accepted may be sent to somebody else."
-    ),
-    "action": Stricter.ACTION(
-        "The action for a handoff that is incomplete, or that goes to an agent which may not get "
-        "it."
-    ),
-    "counter": Stricter.SAME(
-        "Guards with the same counter share what they remember; if absent, each entry has its own."
-    ),
-}
 
 KEPT: Final = 16
 """How many handoffs are remembered that nobody has accepted yet."""
@@ -139,18 +125,26 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF})
     category: ClassVar[Category] = Category.COMPLIANCE
     priority: ClassVar[int] = 20
-    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("agents", "role"), ("agents", "capabilities"), ("roles", "capabilities")}
     )
 
-    require: tuple[str, ...] = ("context", "artifacts", "rationale")
-    known: bool = True
-    capabilities: tuple[str, ...] = ()
-    max_depth: Many = 3
-    max_reroutes: Many = 3
-    action: PlainActionName = "block"
+    require: More[tuple[str, ...]] = ("context", "artifacts", "rationale")
+    """What the payload must have: `context`, `artifacts`, `rationale`, or a field by its path, such
+    as `return_protocol.timeout`."""
+    known: On[bool] = True
+    """If `true`, the receiver must be in `agents`."""
+    capabilities: More[tuple[str, ...]] = ()
+    """Capabilities that every receiver needs, in addition to those that the handoff names."""
+    max_depth: Lower[Many] = 3
+    """How often work may be escalated in a row."""
+    max_reroutes: Lower[Many] = 3
+    """How often a handoff that nobody has accepted may be sent to somebody else."""
+    action: Severer[PlainActionName] = "block"
+    """The action for a handoff that is incomplete, or that goes to an agent which may not get it.
+    """
     counter: str | None = None
+    """Guards with the same counter share what they remember; if absent, each entry has its own."""
 
     def __post_init__(self) -> None:
         if not all(part for name in self.require for part in name.split(".")):

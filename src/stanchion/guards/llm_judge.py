@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
+from stanchion.guards._routes import Routed, lookup
 from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.contract.learning import Said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Higher, PlainActionName, Severer
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried
 from stanchion.kernel.words import Words, declare
@@ -33,35 +33,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "rule": Stricter.SAME("The rule that the model judges by, in plain words."),
-    "model": Stricter.SAME("The model, by the name that the endpoint knows it under."),
-    "endpoint": Stricter.SAME(
-        "The URL of an OpenAI-compatible API; `chat/completions` is added to it."
-    ),
-    "key_env": Stricter.SAME(
-        "The environment variable that has the key; it is read when the model is asked."
-    ),
-    "deadline_ms": Stricter.SAME("How many milliseconds the model may take."),
-    "action": Stricter.ACTION("The action for the verdict `refuse`."),
-    "unsure": Stricter.ACTION(
-        "The action for the verdict `unsure`, which is also the verdict on what is too long."
-    ),
-    "max_chars": Stricter.SAME(
-        "How many characters of an event are sent; one with more is not sent, and is `unsure`."
-    ),
-    "input_usd_per_mtok": Stricter.HIGHER(
-        "US dollars per million prompt tokens; if absent, the policy's `prices`, or else the "
-        "shipped table."
-    ),
-    "output_usd_per_mtok": Stricter.HIGHER(
-        "US dollars per million reply tokens; if absent, the policy's `prices`, or else the "
-        "shipped table."
-    ),
-    "waits": WAITS,
-    "required": REQUIRED,
-}
 
 PROMPT: Final = "1"
 """The version of the fixed prompt: what was answered to another is not taken for an answer to this
@@ -116,18 +87,29 @@ class LlmJudge(Routed, frozen=True):
     default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.QUALITY
     priority: ClassVar[int] = 95
-    options: ClassVar = OPTIONS
 
     rule: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    """The rule that the model judges by, in plain words."""
     model: Annotated[str, msgspec.Meta(min_length=1)]
+    """The model, by the name that the endpoint knows it under."""
     endpoint: str = "https://api.openai.com/v1"
+    """The URL of an OpenAI-compatible API; `chat/completions` is added to it."""
     key_env: str = "OPENAI_API_KEY"
+    """The environment variable that has the key; it is read when the model is asked."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 10_000
-    action: PlainActionName = "block"
-    unsure: PlainActionName = "escalate"
+    """How many milliseconds the model may take."""
+    action: Severer[PlainActionName] = "block"
+    """The action for the verdict `refuse`."""
+    unsure: Severer[PlainActionName] = "escalate"
+    """The action for the verdict `unsure`, which is also the verdict on what is too long."""
     max_chars: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 8_000
-    input_usd_per_mtok: Dollars | None = None
-    output_usd_per_mtok: Dollars | None = None
+    """How many characters of an event are sent; one with more is not sent, and is `unsure`."""
+    input_usd_per_mtok: Higher[Dollars | None] = None
+    """US dollars per million prompt tokens; if absent, the policy's `prices`, or else the shipped
+    table."""
+    output_usd_per_mtok: Higher[Dollars | None] = None
+    """US dollars per million reply tokens; if absent, the policy's `prices`, or else the shipped
+    table."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

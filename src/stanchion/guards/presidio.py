@@ -13,7 +13,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Lower, SevererByStage
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
@@ -37,20 +37,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "entities": Stricter.SAME(
-        "The kinds of personal data to find, by Presidio's names; if absent, all except `URL`, "
-        "`DATE_TIME` and `UUID`."
-    ),
-    "score": Stricter.LOWER("How confident Presidio must be, from 0 to 1."),
-    "language": Stricter.SAME("The language of the texts, as a code; it selects the recognizers."),
-    "deadline_ms": Stricter.SAME("How many milliseconds to wait for Presidio's answer."),
-    "action": Stricter.BY_STAGE("The action for content with personal data."),
-    "at": Stricter.BY_STAGE(
-        "Other actions for some stages; if absent, `action` applies at all of them."
-    ),
-}
 
 PresidioAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
 NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install the extra `presidio`"
@@ -84,14 +70,20 @@ class Presidio(msgspec.Struct, frozen=True):
     )
     category: ClassVar[Category] = Category.COMPLIANCE
     priority: ClassVar[int] = 90
-    options: ClassVar = OPTIONS
 
     entities: tuple[str, ...] | None = None
-    score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.4
+    """The kinds of personal data to find, by Presidio's names; if absent, all except `URL`,
+    `DATE_TIME` and `UUID`."""
+    score: Lower[Annotated[float, msgspec.Meta(ge=0, le=1)]] = 0.4
+    """How confident Presidio must be, from 0 to 1."""
     language: str = "en"
+    """The language of the texts, as a code; it selects the recognizers."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
-    action: PresidioAction = "redact"
-    at: dict[str, PresidioAction] | None = None
+    """How many milliseconds to wait for Presidio's answer."""
+    action: SevererByStage[PresidioAction] = "redact"
+    """The action for content with personal data."""
+    at: SevererByStage[dict[str, PresidioAction] | None] = None
+    """Other actions for some stages; if absent, `action` applies at all of them."""
 
     def __post_init__(self) -> None:
         for stage in self.at if self.at is not None else ():

@@ -10,7 +10,6 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -41,7 +40,6 @@ class SafeMode(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 1
     remedies: ClassVar = REMEDIES
-    options: ClassVar[dict[str, Option]] = {}
     for_safe_mode: ClassVar[bool] = True
 
     def judge(self, reading: Reading[ToolCall | Failure], /) -> Finding:

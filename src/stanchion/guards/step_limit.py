@@ -13,7 +13,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, Severer
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, key
 from stanchion.kernel.words import Words, declare
@@ -38,20 +38,6 @@ REMEDIES: Final = {
     ),
 }
 
-OPTIONS: Final = {
-    "max_steps": Stricter.LOWER(
-        "The number of steps allowed; the next one is refused, and 0 refuses the first."
-    ),
-    "per": Stricter.SAME("Whose steps are counted together: those of a run, a task or an agent."),
-    "warn_after": Stricter.LOWER(
-        "Every step after this many warns, until the limit; if absent, none warns."
-    ),
-    "action": Stricter.ACTION("The action for a step over the limit."),
-    "counter": Stricter.SAME(
-        "Step limits with the same counter count together; if absent, each entry counts separately."
-    ),
-}
-
 
 class StepLimit(msgspec.Struct, frozen=True):
     """Counts actions that go ahead and refuses the one after `max_steps`; a refused action uses no
@@ -67,13 +53,17 @@ class StepLimit(msgspec.Struct, frozen=True):
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    max_steps: Annotated[int, msgspec.Meta(ge=0)] = 25
+    max_steps: Lower[Annotated[int, msgspec.Meta(ge=0)]] = 25
+    """The number of steps allowed; the next one is refused, and 0 refuses the first."""
     per: Literal["run", "task", "agent"] = "run"
-    warn_after: Annotated[int, msgspec.Meta(ge=0)] | None = None
-    action: PlainActionName = "block"
+    """Whose steps are counted together: those of a run, a task or an agent."""
+    warn_after: Lower[Annotated[int, msgspec.Meta(ge=0)] | None] = None
+    """Every step after this many warns, until the limit; if absent, none warns."""
+    action: Severer[PlainActionName] = "block"
+    """The action for a step over the limit."""
     counter: str | None = None
+    """Step limits with the same counter count together; if absent, each entry counts separately."""
 
     def __post_init__(self) -> None:
         if self.warn_after is not None and self.warn_after >= self.max_steps:

@@ -13,7 +13,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, Severer, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -29,10 +29,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.ACTION("The action for a tool that is not related to the task."),
-}
 
 KEPT: Final = 4_096
 """How many tasks are remembered."""
@@ -50,12 +46,12 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
     category: ClassVar[Category] = Category.SCOPE
     priority: ClassVar[int] = 8
-    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
         {("tasks", "related_tools"), ("tasks", "additional_tools")}
     )
 
-    action: PlainActionName = "warn"
+    action: Severer[PlainActionName] = "warn"
+    """The action for a tool that is not related to the task."""
 
     @cached_property
     def _related(self) -> Callable[[str], Names | None]:

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.guards._marks import (
-    REACH,
     Percent,
     Reach,
     check_marks,
@@ -23,7 +22,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Higher, Lower, PlainActionName, Severer
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
@@ -64,34 +63,6 @@ REMEDIES: Final = {
     ),
 }
 
-OPTIONS: Final = {
-    "max_s": Stricter.LOWER(
-        "The time allowed, in seconds from the first action; if absent, `of_task` must be `true`."
-    ),
-    "per": Stricter.SAME(
-        "Whether the time is that of the run or of its task; a run without a task has its own time."
-    ),
-    "estimate_s": Stricter.HIGHER(
-        "The seconds that an action is expected to take; they count as if they had already passed."
-    ),
-    "warn_at": Stricter.LOWER(
-        "Warns from this percentage of the time on, the estimate included; if absent, it does not "
-        "warn."
-    ),
-    "escalate_at": Stricter.LOWER(
-        "Asks a person from this percentage of the time on; if absent, never."
-    ),
-    "action": Stricter.ACTION(
-        "The action for what comes too late; it must be more severe than all marks before the "
-        "limit."
-    ),
-    "reach": REACH,
-    "of_task": Stricter.SAME(
-        "If `true`, the time is that of the run's task, `tasks.<name>.budget.time_s`; a task "
-        "without one is not limited."
-    ),
-}
-
 SLACK_MS: Final = 1_000
 """How far behind the store's clock the first action's own time may be; it then counts from that
 time."""
@@ -122,17 +93,27 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.BUDGET
     priority: ClassVar[int] = 30
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
     reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "budget.time_s")})
 
-    max_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None = None
+    max_s: Lower[Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None] = None
+    """The time allowed, in seconds from the first action; if absent, `of_task` must be `true`."""
     per: Literal["run", "task"] = "run"
-    estimate_s: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] = 0.0
-    warn_at: Percent | None = None
-    escalate_at: Percent | None = None
-    action: PlainActionName = "block"
+    """Whether the time is that of the run or of its task; a run without a task has its own time."""
+    estimate_s: Higher[Annotated[float, msgspec.Meta(ge=0, lt=10**9)]] = 0.0
+    """The seconds that an action is expected to take; they count as if they had already passed."""
+    warn_at: Lower[Percent | None] = None
+    """Warns from this percentage of the time on, the estimate included; if absent, it does not
+    warn."""
+    escalate_at: Lower[Percent | None] = None
+    """Asks a person from this percentage of the time on; if absent, never."""
+    action: Severer[PlainActionName] = "block"
+    """The action for what comes too late; it must be more severe than all marks before the limit.
+    """
     reach: Reach = "allowed"
+    """Whether an action that reaches the limit exactly is allowed or refused."""
     of_task: bool = False
+    """If `true`, the time is that of the run's task, `tasks.<name>.budget.time_s`; a task without
+    one is not limited."""
 
     def __post_init__(self) -> None:
         if self.of_task == (self.max_s is not None):

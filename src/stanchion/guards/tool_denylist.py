@@ -12,7 +12,14 @@ from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Glob,
+    More,
+    PlainActionName,
+    Severer,
+    list_action,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -25,11 +32,6 @@ REMEDIES: Final = {
     "": ("a tool that is not on the list; this one is there as {entries:names}",),
 }
 
-OPTIONS: Final = {
-    "tools": Stricter.MORE("The tools to refuse, by name or glob; an empty list refuses none."),
-    "action": Stricter.ACTION("The action for a call of a listed tool."),
-}
-
 
 class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     """Refuses the tools it lists; a name is exact unless a glob is written."""
@@ -40,10 +42,11 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 3
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    tools: tuple[Glob, ...]
-    action: PlainActionName = "block"
+    tools: More[tuple[Glob, ...]]
+    """The tools to refuse, by name or glob; an empty list refuses none."""
+    action: Severer[PlainActionName] = "block"
+    """The action for a call of a listed tool."""
 
     @cached_property
     def _names(self) -> Names:

@@ -1,15 +1,15 @@
-"""Options of guards: what one means, which way it becomes stricter, and the types that many
-share."""
+"""Options: which way one becomes stricter, as its type says it, and the types that many share. What
+one means stands under its field."""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Annotated, Any, Final, Literal, TypeAlias
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
 
 import msgspec
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.tuples import NamedTuple
 
 ActionName = Literal[
     "allow",
@@ -45,7 +45,7 @@ def list_action(guard: Any) -> tuple[Action, ...]:
 
 class Stricter(StrEnum):
     """Which changes of a value are known to let nothing more through; any other change counts as
-    loosening. An option is declared by calling one with what the option means."""
+    loosening."""
 
     LOWER = "a smaller number; null is no limit"
     HIGHER = "a larger number; null is less than any"
@@ -65,17 +65,43 @@ class Stricter(StrEnum):
     WORDS = "any: it is for people"
     SAME = "none"
 
-    def __call__(self, meaning: str) -> Option:
-        """An option that becomes stricter this way, and its meaning: a sentence for people."""
-        return Option(meaning, self)
 
+T = TypeVar("T")
+
+Lower = Annotated[T, Stricter.LOWER]
+Higher = Annotated[T, Stricter.HIGHER]
+Sooner = Annotated[T, Stricter.SOONER]
+More = Annotated[T, Stricter.MORE]
+Wider = Annotated[T, Stricter.WIDER]
+Fewer = Annotated[T, Stricter.FEWER]
+Shorter = Annotated[T, Stricter.SHORTER]
+On = Annotated[T, Stricter.ON]
+Off = Annotated[T, Stricter.OFF]
+Severer = Annotated[T, Stricter.ACTION]
+LastSeverer = Annotated[T, Stricter.LAST_ACTION]
+GivenSeverer = Annotated[T, Stricter.GIVEN_ACTION]
+SevererByStage = Annotated[T, Stricter.BY_STAGE]
+OnceSet = Annotated[T, Stricter.ONCE_SET]
+AskingMore = Annotated[T, Stricter.ASKING]
+ForPeople = Annotated[T, Stricter.WORDS]
 
 Strictness: TypeAlias = Stricter | tuple[Any, ...]
 """A direction, or the choices there are, the mildest first."""
 
 
-class Option(NamedTuple):
-    """What an option of a guard means, a sentence for people, and which way it becomes stricter."""
-
-    meaning: str
-    stricter: Strictness
+@cache
+def directions(struct: type[Any]) -> dict[str, Strictness]:
+    """Which way each field of a struct becomes stricter, as its type says it: `Lower[int]`, or with
+    the choices from the mildest on, `Annotated[str, ("allow", "refuse")]`. What is said last
+    counts, and where nothing is said, every change may loosen."""
+    return {
+        field.name: next(
+            (
+                said
+                for said in reversed(getattr(field.type, "__metadata__", ()))
+                if isinstance(said, Stricter | tuple)
+            ),
+            Stricter.SAME,
+        )
+        for field in msgspec.structs.fields(struct)
+    }

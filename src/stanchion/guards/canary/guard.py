@@ -14,7 +14,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, On, Severer, list_action
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -31,17 +31,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.ACTION("Whether content with a canary is refused, or the whole run ends."),
-    "key": Stricter.SAME(
-        "The key from which canaries are made, at least 16 characters; if absent, anyone who knows "
-        "the run's id can make them."
-    ),
-    "all_replies": Stricter.ON(
-        "If `true`, every model reply is checked; otherwise only the final answer."
-    ),
-}
 
 REACH: Final = 512
 """How many characters a canary takes at the most in a stream, in pieces or coded."""
@@ -68,12 +57,15 @@ class Canary(msgspec.Struct, frozen=True):
     )
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 6
-    options: ClassVar = OPTIONS
     CONTEXT: ClassVar[int] = REACH
 
-    action: Literal["block", "halt"] = "block"
+    action: Severer[Literal["block", "halt"]] = "block"
+    """Whether content with a canary is refused, or the whole run ends."""
     key: Annotated[str, msgspec.Meta(min_length=16)] | None = None
-    all_replies: bool = False
+    """The key from which canaries are made, at least 16 characters; if absent, anyone who knows the
+    run's id can make them."""
+    all_replies: On[bool] = False
+    """If `true`, every model reply is checked; otherwise only the final answer."""
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say whether an event has a canary of its run."""

@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Lower, On, SevererByStage, Shorter
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.words import Words, declare
@@ -48,27 +48,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.BY_STAGE(
-        "The action for content with text that tries to give the agent instructions; `redact` "
-        "replaces the text with `[redacted:injection]`."
-    ),
-    "at": Stricter.BY_STAGE(
-        "Other actions for some stages; if absent, `action` applies at all of them."
-    ),
-    "score": Stricter.LOWER("The total weight that the signs in a passage must reach."),
-    "without": Stricter.SHORTER("Signs that do not count."),
-    # As a signal it adds to what refuses, as a warning it only says so: neither is always the
-    # stricter one.
-    "model": Stricter.SAME(
-        "What likeness to known attacks does: nothing, count as a hint, or warn or redact by "
-        "itself."
-    ),
-    "trusted": Stricter.ON("If `true`, results of trusted tools are checked too."),
-    "replies": Stricter.ON("If `true`, model replies are checked too."),
-    "users": Stricter.ON("If `true`, the user's own words are checked too."),
-}
 
 InjectionAction = Literal["warn", "redact", "escalate", "block", "halt"]
 ModelUse = Literal["off", "signal", "warn", "redact"]
@@ -105,18 +84,27 @@ class Injection(msgspec.Struct, frozen=True):
     default_stages: ClassVar[frozenset[Stage]] = stages - {Stage.MODEL_CALL}
     category: ClassVar[Category] = Category.SAFETY
     priority: ClassVar[int] = 8
-    options: ClassVar = OPTIONS
     only_marks: ClassVar[bool] = True
     """Its warnings say what others wrote: they do not count against the agent."""
 
-    action: InjectionAction = "warn"
-    at: dict[str, InjectionAction] | None = None
-    score: Annotated[int, msgspec.Meta(ge=1, le=9)] = 2
-    without: tuple[SignKind, ...] = ()
+    action: SevererByStage[InjectionAction] = "warn"
+    """The action for content with text that tries to give the agent instructions; `redact` replaces
+    the text with `[redacted:injection]`."""
+    at: SevererByStage[dict[str, InjectionAction] | None] = None
+    """Other actions for some stages; if absent, `action` applies at all of them."""
+    score: Lower[Annotated[int, msgspec.Meta(ge=1, le=9)]] = 2
+    """The total weight that the signs in a passage must reach."""
+    without: Shorter[tuple[SignKind, ...]] = ()
+    """Signs that do not count."""
     model: ModelUse = "off"
-    trusted: bool = False
-    replies: bool = False
-    users: bool = False
+    """What likeness to known attacks does: nothing, count as a hint, or warn or redact by itself.
+    """
+    trusted: On[bool] = False
+    """If `true`, results of trusted tools are checked too."""
+    replies: On[bool] = False
+    """If `true`, model replies are checked too."""
+    users: On[bool] = False
+    """If `true`, the user's own words are checked too."""
 
     def __post_init__(self) -> None:
         check_stages(self.at, self.stages)

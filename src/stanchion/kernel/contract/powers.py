@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing, Switch
-from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Unit
 
@@ -30,13 +29,8 @@ class Powers(Protocol):
     """Everything that a guard may have besides its judgement, and who asks for it. Guards are asked
     when a policy is put in force unless it says something else."""
 
-    # What its options are, and what it says of its own entry.
-
-    @property
-    def options(self) -> Mapping[str, Option]:
-        """Each of its options by its name. Asked of its class where somebody reads of them, and
-        when two policies are compared: a change of an option that is not declared counts as
-        loosening, and so does adding a guard that declares none."""
+    # What it says of its own entry. What an option means stands under the field, and which way it
+    # becomes stricter in the field's type (`stanchion.kernel.option`).
 
     @property
     def says_worst(self) -> bool:
@@ -381,7 +375,6 @@ class Power:
         return [one for one in found if one is not None]
 
 
-DECLARES: Final = Power("options")
 SAYS_WORST: Final = Power("says_worst")
 DOES_MORE: Final = Power("does_more")
 RISES_WITH: Final = Power("rises_with")
