@@ -17,7 +17,6 @@ from stanchion.kernel.option import (
     Lower,
     On,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -49,12 +48,12 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     its own has that of its risk: low 0, medium 1, high 2, critical 3.
     """
 
-    name: ClassVar[str] = "authority"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 5
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    name: ClassVar = "authority"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 5
+    reads: ClassVar = frozenset(
         {
             ("tools", "risk"),
             ("tools", "authority"),
@@ -68,7 +67,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     """
     undeclared: Lower[Level] = 0
     """The autonomy level of agents for which the policy gives none."""
-    action: Severer[PlainActionName] = "escalate"
+    action: PlainActionName = "escalate"
     """The action for a tool above the agent's level."""
 
     @cached_property

@@ -3,7 +3,6 @@ other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -21,7 +20,6 @@ from stanchion.kernel.option import (
     Lower,
     More,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -95,17 +93,17 @@ class Breaker(msgspec.Struct, frozen=True):
     nothing about the tool.
     """
 
-    name: ClassVar[str] = "breaker"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "breaker"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         Stage.TOOL_CALL: When.PROCEED,
         Stage.TOOL_RESULT: When.JUDGED,
         Stage.ERROR: When.JUDGED,
     }
-    stages: ClassVar[frozenset[Stage]] = frozenset(writes)
-    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 2
+    stages: ClassVar = frozenset(writes)
+    answers_at: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 2
 
     failure_threshold: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 5
     """This many failures in a row open the breaker, and calls of the tool are refused."""
@@ -125,7 +123,7 @@ class Breaker(msgspec.Struct, frozen=True):
     runs: Lower[Runs] = 2
     """How many runs have to meet the failures before the calls of all are refused; until then only
     theirs are. A run and its children count as one."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a call while the breaker is open, or while another call is the probe."""
     counter: str | None = None
     """Breakers with the same counter share their state; if absent, each entry has its own."""

@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Severer, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -40,16 +40,16 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
     `capabilities`.
     """
 
-    name: ClassVar[str] = "capabilities"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 5
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    name: ClassVar = "capabilities"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 5
+    reads: ClassVar = frozenset(
         {("tools", "needs"), ("roles", "capabilities"), ("agents", "capabilities")}
     )
 
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a tool that needs a capability which the agent does not have."""
 
     @cached_property

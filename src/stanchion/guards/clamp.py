@@ -52,11 +52,11 @@ class Clamp(msgspec.Struct, frozen=True):
     Names and numbers are never touched.
     """
 
-    name: ClassVar[str] = "clamp"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 90
+    name: ClassVar = "clamp"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 90
 
     max_chars: Lower[Chars] = 50_000
     """The largest number of characters in a result, names included; a number counts as eight."""

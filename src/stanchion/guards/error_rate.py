@@ -59,11 +59,11 @@ class ErrorRate(msgspec.Struct, frozen=True):
     whether a thing works (a wrong argument, a refused payment) count as calls that went well.
     """
 
-    name: ClassVar[str] = "error_rate"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 2
+    name: ClassVar = "error_rate"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 2
     remedies: ClassVar = REMEDIES
 
     per: tuple[Watched, ...] = ("tool", "run")

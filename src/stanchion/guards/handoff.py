@@ -21,7 +21,6 @@ from stanchion.kernel.option import (
     More,
     On,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -115,17 +114,17 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     it.
     """
 
-    name: ClassVar[str] = "handoff"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "handoff"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         **dict.fromkeys(Stage, When.JUDGED),
         Stage.HANDOFF: When.PROCEED,
     }
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
-    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF})
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    stages: ClassVar = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
+    answers_at: ClassVar = frozenset({Stage.HANDOFF})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    reads: ClassVar = frozenset(
         {("agents", "role"), ("agents", "capabilities"), ("roles", "capabilities")}
     )
 
@@ -140,7 +139,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     """How often work may be escalated in a row."""
     max_reroutes: Lower[Many] = 3
     """How often a handoff that nobody has accepted may be sent to somebody else."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a handoff that is incomplete, or that goes to an agent which may not get it.
     """
     counter: str | None = None

@@ -42,11 +42,11 @@ class Health(msgspec.Struct, frozen=True):
     that works. With `tool_call` among its `stages`, every call says how its tool has worked so far.
     """
 
-    name: ClassVar[str] = "health"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 2
+    name: ClassVar = "health"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 2
 
     calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 20
     """How many of a tool's last calls are remembered."""

@@ -52,16 +52,14 @@ class InjectionClassifier(Routed, frozen=True):
     """Weighs the signs of `injection` and the likeness of its model together, as a chance that a
     text tries to command the agent; from `at_least` on it is told of."""
 
-    name: ClassVar[str] = "injection_classifier"
-    paid: ClassVar[bool] = False
-    kind: ClassVar[Kind] = Kind.ASKING
-    call: ClassVar[str] = "stanchion.runtime.answers.injection_classifier:classified"
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF}
-    )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 91
-    only_marks: ClassVar[bool] = True
+    name: ClassVar = "injection_classifier"
+    paid: ClassVar = False
+    kind: ClassVar = Kind.ASKING
+    call: ClassVar = "stanchion.runtime.answers.injection_classifier:classified"
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 91
+    only_marks: ClassVar = True
     """Its warnings say what others wrote: they do not count against the agent."""
 
     at_least: Lower[Annotated[float, msgspec.Meta(gt=0, le=1)]] = 0.9

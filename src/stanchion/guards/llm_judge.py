@@ -18,7 +18,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Higher, PlainActionName, Severer
+from stanchion.kernel.option import ACTIONS, Higher, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried
 from stanchion.kernel.words import Words, declare
@@ -77,16 +77,16 @@ class LlmJudge(Routed, frozen=True):
     """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the
     event is quoted to it as data; what it costs is charged to the run."""
 
-    name: ClassVar[str] = "llm_judge"
-    paid: ClassVar[bool] = True
-    kind: ClassVar[Kind] = Kind.ASKING
-    call: ClassVar[str] = "stanchion.runtime.answers.llm_judge:verdict"
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "llm_judge"
+    paid: ClassVar = True
+    kind: ClassVar = Kind.ASKING
+    call: ClassVar = "stanchion.runtime.answers.llm_judge:verdict"
+    stages: ClassVar = frozenset(
         {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.HANDOFF}
     )
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 95
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 95
 
     rule: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
     """The rule that the model judges by, in plain words."""
@@ -98,9 +98,9 @@ class LlmJudge(Routed, frozen=True):
     """The environment variable that has the key; it is read when the model is asked."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 10_000
     """How many milliseconds the model may take."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for the verdict `refuse`."""
-    unsure: Severer[PlainActionName] = "escalate"
+    unsure: PlainActionName = "escalate"
     """The action for the verdict `unsure`, which is also the verdict on what is too long."""
     max_chars: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 8_000
     """How many characters of an event are sent; one with more is not sent, and is `unsure`."""

@@ -96,15 +96,13 @@ class Loops(msgspec.Struct, frozen=True):
     alone: the agent is told, then a person, and then the run ends.
     """
 
-    name: ClassVar[str] = "loops"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT}
-    )
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 40
-    only_marks: ClassVar[bool] = True
+    name: ClassVar = "loops"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 40
+    only_marks: ClassVar = True
 
     max_history: Annotated[int, msgspec.Meta(ge=2, le=100)] = 10
     """How many of a run's last calls are compared."""

@@ -59,17 +59,15 @@ class Presidio(msgspec.Struct, frozen=True):
     The answer is plain data, so a decision is made again from its record without Presidio.
     """
 
-    name: ClassVar[str] = "presidio"
+    name: ClassVar = "presidio"
     stays: ClassVar = {"presidio.redacted": "presidio.stays"}
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = True
-    call: ClassVar[str] = "stanchion.runtime.answers.presidio:found"
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
-    default_stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY}
-    )
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 90
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = True
+    call: ClassVar = "stanchion.runtime.answers.presidio:found"
+    stages: ClassVar = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 90
 
     entities: tuple[str, ...] | None = None
     """The kinds of personal data to find, by Presidio's names; if absent, all except `URL`,

@@ -100,14 +100,14 @@ class PythonGuard(msgspec.Struct, frozen=True):
     own, which is ended at the deadline.
     """
 
-    name: ClassVar[str] = "python"
-    paid: ClassVar[bool] = False
-    kind: ClassVar[Kind] = Kind.ASKING
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 100
+    name: ClassVar = "python"
+    paid: ClassVar = False
+    kind: ClassVar = Kind.ASKING
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 100
     remedies: ClassVar = REMEDIES
-    does_more: ClassVar[bool] = True
+    does_more: ClassVar = True
 
     call: str
     """The code that judges, as `module:name`: a function or an object, not a class; imported when

@@ -64,15 +64,13 @@ class Queue(msgspec.Struct, frozen=True):
     in the line holds nobody up for longer.
     """
 
-    name: ClassVar[str] = "queue"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR}
-    )
-    answers_at: ClassVar[frozenset[Stage]] = STARTS
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 40
+    name: ClassVar = "queue"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR})
+    answers_at: ClassVar = STARTS
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 40
     remedies: ClassVar = REMEDIES
 
     max_running: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 4

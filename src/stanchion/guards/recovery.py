@@ -62,12 +62,12 @@ class Recovery(msgspec.Struct, frozen=True):
     traits of tools, or faults; the nearest counts. Only what is safe to repeat is tried again.
     """
 
-    name: ClassVar[str] = "recovery"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.ERROR})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 60
-    does_more: ClassVar[bool] = True
+    name: ClassVar = "recovery"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.ERROR})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 60
+    does_more: ClassVar = True
 
     max_retries: Count = 3
     """How many times one call is retried, counting all calls inside it."""

@@ -20,7 +20,6 @@ from stanchion.kernel.option import (
     Higher,
     Lower,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -61,16 +60,14 @@ class ScopeClassifier(Routed, frozen=True):
     """Compares the words of an action with those of its task: the run's `task`, or what `about`
     says of it."""
 
-    name: ClassVar[str] = "scope_classifier"
-    paid: ClassVar[bool] = False
-    kind: ClassVar[Kind] = Kind.ASKING
-    call: ClassVar[str] = "stanchion.runtime.answers.scope_classifier:measured"
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF}
-    )
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 92
+    name: ClassVar = "scope_classifier"
+    paid: ClassVar = False
+    kind: ClassVar = Kind.ASKING
+    call: ClassVar = "stanchion.runtime.answers.scope_classifier:measured"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF})
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 92
 
     about: dict[str, str] | None = None
     """What tasks are about, by the task's name or a glob. If absent, and for other tasks, the run's
@@ -81,7 +78,7 @@ class ScopeClassifier(Routed, frozen=True):
     """A task with fewer telling words says too little to compare anything with."""
     action_words: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 5
     """An action with fewer telling words says too little to be compared."""
-    action: Severer[PlainActionName] = "warn"
+    action: PlainActionName = "warn"
     """The action for what has little to do with the task."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
     """How many milliseconds the answer may take."""

@@ -11,7 +11,7 @@ from stanchion.kernel.actions import STOPS, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, Severer, list_action
+from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, list_action
 from stanchion.kernel.sizes import CEILING, UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -42,9 +42,9 @@ MOST: Final = 200_000
 class SizeLimits(msgspec.Struct, frozen=True):
     """Refuses content over any of its limits; it looks at no more than the limits allow."""
 
-    name: ClassVar[str] = "size_limits"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "size_limits"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(
         {
             Stage.PROMPT,
             Stage.MODEL_CALL,
@@ -56,8 +56,8 @@ class SizeLimits(msgspec.Struct, frozen=True):
             Stage.HANDOFF,
         }
     )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 2
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 2
     remedies: ClassVar = REMEDIES
 
     max_chars: Lower[Annotated[int, msgspec.Meta(ge=0, le=CEILING)]] = 1_000_000
@@ -66,7 +66,7 @@ class SizeLimits(msgspec.Struct, frozen=True):
     """The deepest nesting of lists and mappings."""
     max_values: Lower[Annotated[int, msgspec.Meta(ge=0, le=MOST)]] = 100_000
     """The largest number of values in the content."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for content over a limit; with one milder than `block`, other guards still read
     the content."""
 

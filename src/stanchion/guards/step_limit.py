@@ -13,7 +13,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, Severer
+from stanchion.kernel.option import ACTIONS, Lower, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, key
 from stanchion.kernel.words import Words, declare
@@ -47,11 +47,11 @@ class StepLimit(msgspec.Struct, frozen=True):
     names one.
     """
 
-    name: ClassVar[str] = "step_limit"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = "step_limit"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
     remedies: ClassVar = REMEDIES
 
     max_steps: Lower[Annotated[int, msgspec.Meta(ge=0)]] = 25
@@ -60,7 +60,7 @@ class StepLimit(msgspec.Struct, frozen=True):
     """Whose steps are counted together: those of a run, a task or an agent."""
     warn_after: Lower[Annotated[int, msgspec.Meta(ge=0)] | None] = None
     """Every step after this many warns, until the limit; if absent, none warns."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a step over the limit."""
     counter: str | None = None
     """Step limits with the same counter count together; if absent, each entry counts separately."""

@@ -13,7 +13,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Severer, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -41,16 +41,14 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
     judged. A task's additional tools are related to it.
     """
 
-    name: ClassVar[str] = "task_scope"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 8
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tasks", "related_tools"), ("tasks", "additional_tools")}
-    )
+    name: ClassVar = "task_scope"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 8
+    reads: ClassVar = frozenset({("tasks", "related_tools"), ("tasks", "additional_tools")})
 
-    action: Severer[PlainActionName] = "warn"
+    action: PlainActionName = "warn"
     """The action for a tool that is not related to the task."""
 
     @cached_property

@@ -22,7 +22,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, Higher, Lower, PlainActionName, Severer
+from stanchion.kernel.option import ACTIONS, Higher, Lower, PlainActionName
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
@@ -84,16 +84,14 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     limit.
     """
 
-    name: ClassVar[str] = "time_limit"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF}
-    )
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = "time_limit"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
     remedies: ClassVar = REMEDIES
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "budget.time_s")})
+    reads: ClassVar = frozenset({("tasks", "budget.time_s")})
 
     max_s: Lower[Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None] = None
     """The time allowed, in seconds from the first action; if absent, `of_task` must be `true`."""
@@ -106,7 +104,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     warn."""
     escalate_at: Lower[Percent | None] = None
     """Asks a person from this percentage of the time on; if absent, never."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for what comes too late; it must be more severe than all marks before the limit.
     """
     reach: Reach = "allowed"

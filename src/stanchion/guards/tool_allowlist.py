@@ -15,7 +15,6 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.option import (
     ACTIONS,
     PlainActionName,
-    Severer,
     Shorter,
     list_action,
 )
@@ -56,13 +55,13 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     nor the guard has a list, `undeclared` says whether the call goes ahead.
     """
 
-    name: ClassVar[str] = "tool_allowlist"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 4
+    name: ClassVar = "tool_allowlist"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 4
     remedies: ClassVar = REMEDIES
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    reads: ClassVar = frozenset(
         {("roles", "allowed_tools"), ("agents", "allowed_tools"), ("tasks", "additional_tools")}
     )
 
@@ -71,7 +70,7 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     adds none. If absent, only agents with their own list are limited."""
     undeclared: Annotated[Literal["allow", "refuse"], ("allow", "refuse")] = "allow"
     """Whether to allow or refuse calls of an agent that has no list, if `tools` is absent too."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a call of a tool that is not allowed."""
 
     @cached_property

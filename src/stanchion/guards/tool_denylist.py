@@ -17,7 +17,6 @@ from stanchion.kernel.option import (
     Glob,
     More,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -36,16 +35,16 @@ REMEDIES: Final = {
 class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     """Refuses the tools it lists; a name is exact unless a glob is written."""
 
-    name: ClassVar[str] = "tool_denylist"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 3
+    name: ClassVar = "tool_denylist"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 3
     remedies: ClassVar = REMEDIES
 
     tools: More[tuple[Glob, ...]]
     """The tools to refuse, by name or glob; an empty list refuses none."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a call of a listed tool."""
 
     @cached_property

@@ -3,32 +3,14 @@ one means stands under its field."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
-from functools import cache
-from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar
+from types import UnionType
+from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
 import msgspec
 
 from stanchion.kernel.actions import Action
-
-ActionName = Literal[
-    "allow",
-    "warn",
-    "redact",
-    "degrade",
-    "retry",
-    "queue",
-    "escalate",
-    "block",
-    "quarantine",
-    "halt",
-]
-"""An action as policy files write it."""
-
-PlainActionName = Literal[
-    "allow", "warn", "retry", "queue", "escalate", "block", "quarantine", "halt"
-]
-"""An action of a guard that has nothing to patch; `allow` only records."""
 
 GLOB: Final = msgspec.Meta(extra={"glob": True})
 Glob = Annotated[str, GLOB]
@@ -85,23 +67,45 @@ OnceSet = Annotated[T, Stricter.ONCE_SET]
 AskingMore = Annotated[T, Stricter.ASKING]
 ForPeople = Annotated[T, Stricter.WORDS]
 
+ActionName = Severer[
+    Literal[
+        "allow",
+        "warn",
+        "redact",
+        "degrade",
+        "retry",
+        "queue",
+        "escalate",
+        "block",
+        "quarantine",
+        "halt",
+    ]
+]
+"""An action as policy files write it."""
+
+PlainActionName = Severer[
+    Literal["allow", "warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
+]
+"""An action of a guard that has nothing to patch; `allow` only records."""
+
 Strictness: TypeAlias = Stricter | tuple[Any, ...]
 """A direction, or the choices there are, the mildest first."""
 
 
-@cache
 def directions(struct: type[Any]) -> dict[str, Strictness]:
     """Which way each field of a struct becomes stricter, as its type says it: `Lower[int]`, or with
     the choices from the mildest on, `Annotated[str, ("allow", "refuse")]`. What is said last
     counts, and where nothing is said, every change may loosen."""
     return {
-        field.name: next(
-            (
-                said
-                for said in reversed(getattr(field.type, "__metadata__", ()))
-                if isinstance(said, Stricter | tuple)
-            ),
-            Stricter.SAME,
-        )
+        field.name: next(_said_by(field.type), Stricter.SAME)
         for field in msgspec.structs.fields(struct)
     }
+
+
+def _said_by(kind: Any) -> Iterator[Strictness]:
+    for said in reversed(getattr(kind, "__metadata__", ())):
+        if isinstance(said, Stricter | tuple):
+            yield said
+    if isinstance(kind, UnionType) or get_origin(kind) is Union:
+        for part in get_args(kind):
+            yield from _said_by(part)

@@ -94,9 +94,10 @@ def _describe(definition: Schema, struct: type[Any]) -> None:
     if use is not None:
         definition["title"] = use
         definition["properties"]["use"] = {"const": use}
+    said = meanings(struct)
     for name, each in definition["properties"].items():
         if "description" not in each:
-            each["description"] = meanings(struct)[name]
+            each["description"] = said[name]
 
 
 def _mark(definition: Schema) -> None:

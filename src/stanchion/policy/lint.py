@@ -11,7 +11,7 @@ from stanchion.kernel.contract.powers import READS
 from stanchion.kernel.contract.values import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
-from stanchion.kernel.option import Stricter, Strictness, directions
+from stanchion.kernel.option import Stricter, Strictness
 from stanchion.policy.argument_lint import NONE_KNOWN, Schemas, about_arguments, written_schemas
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.document import Document, in_order
@@ -24,7 +24,7 @@ from stanchion.policy.overlay import environment
 from stanchion.policy.reach import LISTS, silenced
 from stanchion.policy.rule_lint import about_guard, about_rule
 from stanchion.policy.rules import Rule
-from stanchion.policy.schema import GUARDS, id_of, use_of
+from stanchion.policy.schema import GUARDS, id_of, use_of, ways_of
 from stanchion.policy.spelling import Known
 from stanchion.policy.trap_lint import about_names, about_options
 
@@ -70,7 +70,7 @@ def about_lists(document: Document) -> Iterator[tuple[Fault, str, Sure]]:
 def _stricter(each: Replaced) -> Strictness | None:
     if each.owner in GUARDS:
         placed = PLACEMENT.get(each.key, PLACEMENT.get(f"applies_to.{each.key}"))
-        return directions(GUARDS[each.owner]).get(each.key, placed)
+        return ways_of(each.owner).get(each.key, placed)
     tables = {
         name.rpartition(".")[2]: way for table in TABLES.values() for name, way in table.items()
     }

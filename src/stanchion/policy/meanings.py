@@ -18,7 +18,6 @@ from stanchion.policy.schema import GUARDS, Placement
 USE: Final = {"use": "The guard's name, from the list of guards."}
 
 
-@cache
 def meanings(struct: type[Any]) -> dict[str, str]:
     """What each key of a struct means; of a guard's entry, the options of the guard are among
     them."""

@@ -16,7 +16,6 @@ from stanchion.kernel.option import (
     ACTIONS,
     ForPeople,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -68,18 +67,18 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     evaluated fails as a guard that raises: closed, unless the rule may fail open.
     """
 
-    name: ClassVar[str] = "rule"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage)
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 100
+    name: ClassVar = "rule"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(Stage)
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 100
 
     when: str = "true"
     """The condition under which the rule applies, such as `agent.role == 'writer'`."""
     check: str | None = None
     """The condition that must be true then; if absent, the rule acts whenever `when` is true."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action when the rule is broken; `allow` only records it."""
     message: ForPeople[str] = ""
     """The reason, for the agent to read; if absent, the condition."""

@@ -23,7 +23,9 @@ from stanchion.kernel.option import (
     On,
     OnceSet,
     Shorter,
+    Strictness,
     Wider,
+    directions,
 )
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.policy.faults.entry import FaultEntries
@@ -399,6 +401,12 @@ def readers(table: str, key: str) -> tuple[str, ...]:
             )
         ]
     )
+
+
+@cache
+def ways_of(use: str) -> dict[str, Strictness]:
+    """Which way each option of a guard becomes stricter."""
+    return directions(GUARDS[use])
 
 
 def use_of(entry: Any) -> str:

@@ -77,13 +77,13 @@ class Budget(entry.Bounds, frozen=True, dict=True):
     run's task; a task that is given none is not bounded.
     """
 
-    name: ClassVar[str] = "budget"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = SPENDS
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
-    says_worst: ClassVar[bool] = True
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    name: ClassVar = "budget"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = SPENDS
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
+    says_worst: ClassVar = True
+    reads: ClassVar = frozenset(
         {("tasks", "budget.tokens"), ("tasks", "budget.cost_usd"), ("tasks", "budget.api_calls")}
     )
 
@@ -381,11 +381,11 @@ class Requests(msgspec.Struct, frozen=True):
     """Counts the requests that leave on the API calls of a budget, or of what was carved out for a
     run."""
 
-    name: ClassVar[str] = "requests"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS})
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = "requests"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.EGRESS})
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
 
     budget: Budget | Allotment
 

@@ -50,14 +50,14 @@ BLANKS: Final = " \n\t\r"
 class Canary(msgspec.Struct, frozen=True):
     """Refuses what would carry one of the run's canaries out, however it is written."""
 
-    name: ClassVar[str] = "canary"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "canary"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(
         {Stage.TOOL_CALL, Stage.EGRESS, Stage.MODEL_CHUNK, Stage.MODEL_REPLY, Stage.HANDOFF}
     )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 6
-    CONTEXT: ClassVar[int] = REACH
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 6
+    CONTEXT: ClassVar = REACH
 
     action: Severer[Literal["block", "halt"]] = "block"
     """Whether content with a canary is refused, or the whole run ends."""

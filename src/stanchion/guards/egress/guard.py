@@ -26,7 +26,6 @@ from stanchion.kernel.option import (
     Off,
     On,
     PlainActionName,
-    Severer,
     Shorter,
 )
 from stanchion.kernel.stages import Stage
@@ -60,11 +59,11 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     calls are judged by what is written.
     """
 
-    name: ClassVar[str] = "egress"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS, Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 25
+    name: ClassVar = "egress"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.EGRESS, Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 25
 
     allowed_hosts: Shorter[tuple[str, ...] | None] = None
     """The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each with or
@@ -92,7 +91,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     """A request is refused if the resolver gives no answer within this many milliseconds."""
     proxies: Shorter[tuple[str, ...]] = ()
     """The only proxies that requests may go through."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a request that is not allowed."""
 
     def __post_init__(self) -> None:

@@ -29,14 +29,14 @@ class Asked(msgspec.Struct, frozen=True):
 class CheckedOut(msgspec.Struct, frozen=True):
     """Judges commits to the branch that is checked out, and pushes of it."""
 
-    name: ClassVar[str] = "evidence_branch"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.repository:checked_out"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    deadline_ms: ClassVar[int] = 2_000
+    name: ClassVar = "evidence_branch"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.repository:checked_out"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    deadline_ms: ClassVar = 2_000
 
     action: PlainActionName
     branches_of: Callable[[RunInfo], Branches | None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
@@ -35,7 +35,7 @@ from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, More, On, PlainActionName, Severer, Shorter
+from stanchion.kernel.option import ACTIONS, Glob, More, On, PlainActionName, Shorter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
@@ -65,43 +65,41 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     nothing itself.
     """
 
-    name: ClassVar[str] = "evidence"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "evidence"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         **dict.fromkeys(Stage, When.JUDGED),
         **dict.fromkeys((Stage.TOOL_CALL, Stage.HANDOFF), When.PROCEED),
     }  # fmt: skip
-    stages: ClassVar[frozenset[Stage]] = WATCHED | HANDED
-    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 52
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tasks", "branches"), ("agents", "branches"), ("agents", "role")}
-    )
+    stages: ClassVar = WATCHED | HANDED
+    answers_at: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 52
+    reads: ClassVar = frozenset({("tasks", "branches"), ("agents", "branches"), ("agents", "role")})
 
-    tests: Severer[PlainActionName | None] = "escalate"
+    tests: PlainActionName | None = "escalate"
     """The action for handing on changed code whose tests have not passed since the change; `null`
     switches the check off."""
-    lint: Severer[PlainActionName | None] = "warn"
+    lint: PlainActionName | None = "warn"
     """The action for handing on changed code that has not been linted without findings since the
     change; `null` switches the check off."""
-    claims: Severer[PlainActionName | None] = "retry"
+    claims: PlainActionName | None = "retry"
     """The action for a claim of a kind in `proven` that nothing observed shows; `null` judges no
     claims at all."""
-    refuted: Severer[PlainActionName | None] = "block"
+    refuted: PlainActionName | None = "block"
     """The action for a claim of any kind that speaks against what was observed, or that cannot be
     so; `null` switches the check off."""
     proven: More[tuple[Spoken, ...]] = ("tests", "lint")
     """The kinds of claims that need evidence: `tests`, `lint`, `files` (there or not), `contents`
     (lines, bytes, texts, SHA-256), `commands` (how one ended), `versions`. Claims of other kinds
     stand unless they are refuted."""
-    review: Severer[PlainActionName | None] = None
+    review: PlainActionName | None = None
     """The action for merging changes that no reviewer has approved as they are; if absent, reviews
     do not count."""
-    branch: Severer[PlainActionName | None] = None
+    branch: PlainActionName | None = None
     """The action for committing or pushing to a branch that is not meant for it, or that is not
     known; if absent, branches do not count."""
-    docs: Severer[PlainActionName | None] = None
+    docs: PlainActionName | None = None
     """The action for handing on a changed public interface without changed documentation; if
     absent, documentation does not count."""
     answers: On[bool] = True

@@ -34,7 +34,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
-from stanchion.kernel.option import ACTIONS, Fewer, More, Off, On, PlainActionName, Severer, Shorter
+from stanchion.kernel.option import ACTIONS, Fewer, More, Off, On, PlainActionName, Shorter
 from stanchion.kernel.regex import finding, regex
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
@@ -90,14 +90,12 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     lead.
     """
 
-    name: ClassVar[str] = "files"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 5
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tasks", "files.write"), ("tasks", "files.deny")}
-    )
+    name: ClassVar = "files"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 5
+    reads: ClassVar = frozenset({("tasks", "files.write"), ("tasks", "files.deny")})
 
     root: tuple[str, ...] = (".",)
     """The folders that contain the run's files; relative paths start at the first, `.` is the
@@ -136,20 +134,20 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     """If `true`, links are followed on the disk; use it for tools that run on this host."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     """A call is refused if the disk gives no answer within this many milliseconds."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for files that are denied or not listed."""
-    outside_read: Severer[PlainActionName] = "block"
+    outside_read: PlainActionName = "block"
     """The action for reading outside the folders in `root`."""
-    outside_write: Severer[PlainActionName] = "block"
+    outside_write: PlainActionName = "block"
     """The action for writing or deleting outside the folders in `root`."""
-    protected_read: Severer[PlainActionName] = "block"
+    protected_read: PlainActionName = "block"
     """The action for reading a protected file."""
-    protected_write: Severer[PlainActionName] = "block"
+    protected_write: PlainActionName = "block"
     """The action for writing or deleting a protected file."""
-    asked: Severer[PlainActionName] = "escalate"
+    asked: PlainActionName = "escalate"
     """The action for protected files about which a person is asked: hooks, settings of agents and
     of other programs, programs that others find by name."""
-    unclear: Severer[PlainActionName] = "block"
+    unclear: PlainActionName = "block"
     """The action for a path that cannot be read."""
 
     def __post_init__(self) -> None:

@@ -23,7 +23,6 @@ from stanchion.kernel.option import (
     Off,
     On,
     PlainActionName,
-    Severer,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
@@ -134,20 +133,18 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     for the run, unless `remember` is off.
     """
 
-    name: ClassVar[str] = "flow"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    recalls: ClassVar[bool] = True
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS}
-    )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 30
+    name: ClassVar = "flow"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    recalls: ClassVar = True
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 30
 
-    action: Severer[PlainActionName] = "escalate"
+    action: PlainActionName = "escalate"
     """The action for a call or a request that a text from others explains, and the user does not.
     """
-    answer: Severer[ActionName] = "redact"
+    answer: ActionName = "redact"
     """The action for a final answer with sentences that a text from others told the agent to say,
     or with addresses that would carry away what was read."""
     remember: Off[bool] = True

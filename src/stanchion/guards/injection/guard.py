@@ -69,9 +69,9 @@ class Injection(msgspec.Struct, frozen=True):
     """Finds text that tries to command the agent that reads it, in results, errors, handoffs and
     words of others."""
 
-    name: ClassVar[str] = "injection"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "injection"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(
         {
             Stage.TOOL_RESULT,
             Stage.PROMPT,
@@ -81,10 +81,10 @@ class Injection(msgspec.Struct, frozen=True):
             Stage.MODEL_CALL,
         }
     )
-    default_stages: ClassVar[frozenset[Stage]] = stages - {Stage.MODEL_CALL}
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 8
-    only_marks: ClassVar[bool] = True
+    default_stages: ClassVar = stages - {Stage.MODEL_CALL}
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 8
+    only_marks: ClassVar = True
     """Its warnings say what others wrote: they do not count against the agent."""
 
     action: SevererByStage[InjectionAction] = "warn"

@@ -18,7 +18,7 @@ from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import Event, Handoff, HandoffDone, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, Lower, More, On, PlainActionName, Severer
+from stanchion.kernel.option import ACTIONS, Lower, More, On, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.readings import Reading
@@ -46,13 +46,13 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     active for `lease_s`.
     """
 
-    name: ClassVar[str] = "locks"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = ASKS | {Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
-    answers_at: ClassVar[frozenset[Stage]] = ASKS
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
+    name: ClassVar = "locks"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = ASKS | {Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
+    answers_at: ClassVar = ASKS
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
 
     root: str = "."
     """The folder where relative paths start; absolute if agents name files in both ways."""
@@ -84,7 +84,7 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     """If `true`, paths that differ only in upper and lower case are one file."""
     real_paths: On[bool] = False
     """If `true`, the disk is asked, too, and a path that leads through a link is refused."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a call without its locks, and for a handoff of what others have locked."""
     counter: str | None = None
     """Guards with the same counter share their locks; if absent, each entry has its own."""

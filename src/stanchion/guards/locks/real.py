@@ -23,14 +23,14 @@ class RealNames(msgspec.Struct, frozen=True):
     """Refuses calls that name a file through a link: it could be locked under one name and changed
     under another."""
 
-    name: ClassVar[str] = "locks_real"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.real_paths:real_paths"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    deadline_ms: ClassVar[int] = 1_000
+    name: ClassVar = "locks_real"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.real_paths:real_paths"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    deadline_ms: ClassVar = 1_000
 
     root: str
     seen: Seen

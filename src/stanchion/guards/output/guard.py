@@ -18,7 +18,7 @@ from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Severer, Shorter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -57,24 +57,24 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     texts: final answers, and results that are JSON in a text.
     """
 
-    name: ClassVar[str] = "output"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 50
-    only_marks: ClassVar[bool] = True
+    name: ClassVar = "output"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 50
+    only_marks: ClassVar = True
 
-    empty: Severer[PlainActionName] = "warn"
+    empty: PlainActionName = "warn"
     """The action for results and final answers that say nothing."""
     tools: tuple[str, ...] | None = None
     """The tools whose results must not be empty, by name or glob; if absent, tools with the effect
     `read` that do not search."""
     exempt: Shorter[tuple[str, ...]] = ()
     """Tools whose results may be empty, by name or glob."""
-    errors: Severer[PlainActionName | None] = "warn"
+    errors: PlainActionName | None = "warn"
     """The action for a final answer that is only an error message; `null` switches the check off.
     """
-    result_errors: Severer[PlainActionName | None] = None
+    result_errors: PlainActionName | None = None
     """The action for a result that is only an error message; if absent, results are not checked for
     it."""
     format: Annotated[Literal["json"] | None, (None, "json")] = None
@@ -85,7 +85,7 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     """The JSON Schemas of results that are JSON in a text, by tool name or glob: an exact name
     first, then the first glob that matches. `true` accepts any JSON; if absent, results are not
     checked."""
-    mismatch: Severer[PlainActionName] = "block"
+    mismatch: PlainActionName = "block"
     """The action for content that does not have the required form."""
 
     def __post_init__(self) -> None:

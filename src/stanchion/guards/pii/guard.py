@@ -80,14 +80,14 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     none: they need a model.
     """
 
-    name: ClassVar[str] = "pii"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 8
-    veils: ClassVar[bool] = True
+    name: ClassVar = "pii"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 8
+    veils: ClassVar = True
     stays: ClassVar = {"pii.redacted": "pii.stays"}
-    CONTEXT: ClassVar[int] = TABLE + REACH
+    CONTEXT: ClassVar = TABLE + REACH
 
     entities: tuple[Glob, ...] | None = None
     """The kinds of personal data to find, by name or glob; if absent, the usual ones."""

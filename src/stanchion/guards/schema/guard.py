@@ -23,7 +23,6 @@ from stanchion.kernel.option import (
     Off,
     On,
     PlainActionName,
-    Severer,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
@@ -52,12 +51,12 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     shielded functions.
     """
 
-    name: ClassVar[str] = "schema"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 6
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk"), ("tools", "pin")})
+    name: ClassVar = "schema"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 6
+    reads: ClassVar = frozenset({("tools", "risk"), ("tools", "pin")})
 
     unknown: Annotated[Literal["allow", "refuse"], ("allow", "refuse")] = "allow"
     """Whether to allow or refuse a tool without a known definition."""
@@ -74,14 +73,14 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     """Calls and results with more values than this are refused unchecked."""
     hook_deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
     """A call is refused if its hook gives no answer within this many milliseconds."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for a call that does not fit its schema or cannot be checked."""
-    result_action: Severer[PlainActionName] = "block"
+    result_action: PlainActionName = "block"
     """The action for a result that does not fit; `block` discards it and undoes the call if it can.
     """
-    changed_action: Severer[PlainActionName] = "escalate"
+    changed_action: PlainActionName = "escalate"
     """The action for calls of a tool whose definition differs from the pinned one."""
-    suspect_action: Severer[PlainActionName] = "warn"
+    suspect_action: PlainActionName = "warn"
     """The action for calls of a tool whose definition instructs the agent, hides something, speaks
     against other tools, asks for secrets or imitates, until a person accepts it."""
 

@@ -95,14 +95,14 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     behind one encoding.
     """
 
-    name: ClassVar[str] = "secrets"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 7
-    veils: ClassVar[bool] = True
+    name: ClassVar = "secrets"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 7
+    veils: ClassVar = True
     stays: ClassVar = {"secrets.redacted": "secrets.stays"}
-    CONTEXT: ClassVar[int] = CONTEXT
+    CONTEXT: ClassVar = CONTEXT
 
     action: SevererByStage[SecretAction] = "redact"
     """The action for content with a secret; at `model_chunk` `escalate` refuses, and at

@@ -40,11 +40,11 @@ class Strictures(msgspec.Struct, frozen=True, dict=True):
     strict: On[bool] = False
     """If `true`, risky commands that manuals show as everyday use are refused too: `docker compose
     down -v`, `kubectl cordon`, `git filter-repo`, `eval` of an unknown text."""
-    danger: Severer[PlainActionName] = "block"
+    danger: PlainActionName = "block"
     """The action for dangers: commands that do harm, and commands that `allow` does not list."""
-    doubt: Severer[PlainActionName] = "escalate"
+    doubt: PlainActionName = "escalate"
     """The action for doubts: commands that may be meant, about which a person should decide."""
-    note: Severer[PlainActionName] = "warn"
+    note: PlainActionName = "warn"
     """The action for notes: commands that may go ahead, but the agent should know their effect."""
     counted: On[bool] = True
     """Whether notes count towards the third warning of a task, which waits for a person."""

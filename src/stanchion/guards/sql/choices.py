@@ -14,7 +14,6 @@ from stanchion.kernel.option import (
     Glob,
     More,
     PlainActionName,
-    Severer,
     Shorter,
 )
 from stanchion.readings.sql.dialect import DialectName
@@ -47,6 +46,10 @@ BY_RISK: Final = {
 """What becomes of what cannot be understood, by the harm that the tool can do."""
 
 
+Chosen = GivenSeverer[PlainActionName | None]
+"""An action; what is not given follows from the level."""
+
+
 class Choices(msgspec.Struct, frozen=True, dict=True):
     """The options of the guard; what is not given follows from the level."""
 
@@ -74,30 +77,30 @@ class Choices(msgspec.Struct, frozen=True, dict=True):
     """Functions that may be called although they do more than compute, by name or glob."""
     deny_functions: More[tuple[str, ...]] = ()
     """Functions and procedures that may not be called, by name or glob."""
-    destructive: GivenSeverer[PlainActionName | None] = None
+    destructive: Chosen = None
     """The action for statements that remove data for good; if absent, `level` decides."""
-    privilege: GivenSeverer[PlainActionName | None] = None
+    privilege: Chosen = None
     """The action for statements that change permissions; if absent, `level` decides."""
-    admin: GivenSeverer[PlainActionName | None] = None
+    admin: Chosen = None
     """The action for statements that reach files, programs, other databases or the server; if
     absent, `level` decides."""
-    function: GivenSeverer[PlainActionName | None] = None
+    function: Chosen = None
     """The action for calls of functions that do more than compute; if absent, `level` decides."""
-    unbounded: GivenSeverer[PlainActionName | None] = None
+    unbounded: Chosen = None
     """The action for an UPDATE or DELETE without a condition that selects rows; if absent, `level`
     decides."""
-    table: GivenSeverer[PlainActionName | None] = None
+    table: Chosen = None
     """The action for statements on tables that the lists do not allow; if absent, `level` decides.
     """
-    unclear: GivenSeverer[PlainActionName | None] = None
+    unclear: Chosen = None
     """The action for SQL that cannot be understood; if absent, the tool's risk decides."""
-    ddl: GivenSeverer[PlainActionName | None] = None
+    ddl: Chosen = None
     """The action for schema changes; if absent, `level` decides."""
-    stacked: GivenSeverer[PlainActionName | None] = None
+    stacked: Chosen = None
     """The action for a change that follows a read in the same text; if absent, `level` decides."""
-    write: GivenSeverer[PlainActionName | None] = None
+    write: Chosen = None
     """The action for changes that select their rows; if absent, `level` decides."""
-    fragments: Severer[PlainActionName | None] = None
+    fragments: PlainActionName | None = None
     """The action for values that would change a query into which they are pasted; if absent, values
     are not checked."""
 

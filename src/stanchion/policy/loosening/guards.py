@@ -15,13 +15,13 @@ from stanchion.kernel.contract.powers import (
 )
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
-from stanchion.kernel.option import ACTIONS as NAMED, Stricter, Strictness, directions
+from stanchion.kernel.option import ACTIONS as NAMED, Stricter, Strictness
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.loosening.conditions import rule_keeps
 from stanchion.policy.loosening.directions import directions_within, keeps
 from stanchion.policy.loosening.said import Loosening, changed
-from stanchion.policy.schema import GUARDS, Placement, id_of, use_of
+from stanchion.policy.schema import Placement, id_of, use_of, ways_of
 
 NOT_LOOKED_AT: Final = (None, "allow")
 """Actions by which nothing is found."""
@@ -46,7 +46,7 @@ class _Guard:
         """The most severe of what it answers in its place of the chain. What a guard says of
         refusals it says wherever they come from, so nothing in front hides that."""
         if HEARS_REFUSALS.of(self.placed.guard) is not None:
-            known = directions(GUARDS[self.use])
+            known = ways_of(self.use)
             named = [
                 NAMED[getattr(self.entry, name)]
                 for name, stricter in known.items()
@@ -128,7 +128,7 @@ def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
         wanted = PLACEMENT[name]
         if not keeps(wanted, was[name], now[name]):
             yield changed(new.what, name, was[name], now[name], sure=wanted is not Stricter.SAME)
-    options = directions(GUARDS[new.use])
+    options = ways_of(new.use)
     for name in new.entry.__struct_fields__:
         if name in _PLACED:
             continue
@@ -161,7 +161,7 @@ def _holds(old: _Guard, new: _Guard, name: str, stricter: Strictness) -> bool:
         return True
     if stricter is not Stricter.LAST_ACTION and any(
         getattr(old.entry, other) not in NOT_LOOKED_AT
-        for other, one in directions(GUARDS[new.use]).items()
+        for other, one in ways_of(new.use).items()
         if one is Stricter.LAST_ACTION
     ):
         return False
@@ -241,7 +241,7 @@ def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
 def _declares_nothing(use: str) -> bool:
     """Whether a guard has options and says of none which way it becomes stricter: then nobody knows
     what it does."""
-    said = directions(GUARDS[use]).values()
+    said = ways_of(use).values()
     return bool(said) and all(stricter is Stricter.SAME for stricter in said)
 
 

@@ -3,7 +3,6 @@ not grow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
@@ -19,7 +18,6 @@ from stanchion.kernel.option import (
     ForPeople,
     Lower,
     PlainActionName,
-    Severer,
     list_action,
 )
 from stanchion.kernel.stages import Stage
@@ -95,20 +93,20 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     step `at_most` so often; `only` with an `argument` that was `seen_in` the result of another.
     """
 
-    name: ClassVar[str] = "sequence"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "sequence"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         **dict.fromkeys(Stage, When.PROCEED),
         Stage.ERROR: When.JUDGED,
     }
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    stages: ClassVar = frozenset(
         {
             Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_CALL, Stage.EGRESS,
             Stage.HANDOFF, Stage.PROMPT,
         }
     )  # fmt: skip
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 45
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 45
 
     after: Step | None = None
     """A step; once it has happened, the step in `refuse` is refused."""
@@ -145,7 +143,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     """How many seconds a step stays valid, by the store's clock; if absent, there is no limit."""
     scope: Literal["run", "task", "agent"] = "run"
     """Whose steps count together: those of a run, a task or an agent."""
-    action: Severer[PlainActionName] = "block"
+    action: PlainActionName = "block"
     """The action for the step that is not allowed; `allow` only records it."""
     message: ForPeople[str | None] = None
     """The reason, for the agent to read; if absent, the text of the code."""
