@@ -24,7 +24,7 @@ from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {

@@ -30,7 +30,7 @@ from stanchion.readings import Reading
 from stanchion.readings.canonical import canonical
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {

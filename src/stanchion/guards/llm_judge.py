@@ -13,7 +13,7 @@ import msgspec
 from stanchion import typed
 from stanchion.guards._routes import Routed, lookup
 from stanchion.kernel.actions import Action, Category, Risk
-from stanchion.kernel.contract.learning import Said
+from stanchion.kernel.contract.values import Said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.kernel.contract.powers import READS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.contract.values import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
@@ -361,7 +361,7 @@ class _Linting:
 
     def _reads(self, table: str, key: str) -> bool:
         """Whether a guard of this policy reads that key."""
-        reading = [READS.of(seat.placed.guard) for _, seat in self.seated]
+        reading = [having(seat.placed.guard, "reads") for _, seat in self.seated]
         return any((table, key) in one.reads for one in reading if one is not None)
 
     def _unused(self, sure: Sure, message: str, advice: str, *path: str) -> Remark:

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
-from stanchion.kernel.contract.powers import READS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.declared import RESULTS, EffectName, ResultName
 from stanchion.kernel.option import (
     AskingMore,
@@ -394,7 +394,7 @@ def readers(table: str, key: str) -> tuple[str, ...]:
         [
             name
             for name, guard in GUARDS.items()
-            if (reading := READS.of(guard)) is not None
+            if (reading := having(guard, "reads")) is not None
             and any(
                 where == table and key in (what, what.partition(".")[0])
                 for where, what in reading.reads

@@ -28,7 +28,7 @@ from stanchion.kernel.units import Unit
 from stanchion.kernel.words import Words, declare
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {

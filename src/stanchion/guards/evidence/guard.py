@@ -43,7 +43,7 @@ from stanchion.readings import Reading
 
 if TYPE_CHECKING:
     from stanchion.guards.evidence.targets import Branches
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 __all__ = ["CODES", "Evidence"]
 

@@ -48,7 +48,7 @@ from stanchion.readings.paths.targets import How, Seeing, Target, contents, targ
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 __all__ = ["CODES", "Files"]
 

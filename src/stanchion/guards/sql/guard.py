@@ -22,7 +22,7 @@ from stanchion.readings.sql.statement import PARSING
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {

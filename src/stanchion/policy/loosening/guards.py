@@ -7,12 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.actions import STOPS, Action, severer
-from stanchion.kernel.contract.powers import (
-    DOES_MORE,
-    HEARS_REFUSALS,
-    SAYS_WORST,
-    answers_at,
-)
+from stanchion.kernel.contract.powers import answers_at, having
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS as NAMED, Stricter, Strictness
@@ -45,7 +40,7 @@ class _Guard:
     def worst(self, stage: Stage) -> Action:
         """The most severe of what it answers in its place of the chain. What a guard says of
         refusals it says wherever they come from, so nothing in front hides that."""
-        if HEARS_REFUSALS.of(self.placed.guard) is not None:
+        if having(self.placed.guard, "refused") is not None:
             known = ways_of(self.use)
             named = [
                 NAMED[getattr(self.entry, name)]
@@ -198,7 +193,7 @@ _PLACED: Final = frozenset(
 
 def _one_answer(guard: _Guard) -> bool:
     """Whether finding more can only lead to an answer that is as severe."""
-    if SAYS_WORST.of(guard.placed.guard) is not None:
+    if having(guard.placed.guard, "says_worst") is not None:
         return True
     return all(len(set(some)) <= 1 for some in guard.answers().values())
 
@@ -217,7 +212,7 @@ def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
     """What stands against a guard being there at all: what it does besides refusing, or state that
     it shares."""
     own = guard.placed.guard
-    if DOES_MORE.of(own) is not None or _declares_nothing(guard.use):
+    if having(own, "does_more") is not None or _declares_nothing(guard.use):
         yield Loosening(guard.what, f"added, and `{guard.use}` does more than refuse")
     elif getattr(guard.entry, "effects", ()):
         yield Loosening(guard.what, "added, and it has effects besides refusing")

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from stanchion.kernel.contract.powers import RISES_WITH, Powers
+from stanchion.kernel.contract.powers import Powers, all_having
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.option import Stricter
 from stanchion.policy.compiled import CompiledPolicy, best
@@ -169,7 +169,9 @@ def _known(policy: CompiledPolicy) -> _Known:
                 reads |= _reads_of(guard)
     roles_open = all(role.allowed_tools is None for role in policy.file.roles.values())
     some_levels = any(entry.applies_to.risks is not None for entry in policy.file.guards)
-    return _Known(frozenset(reads), tuple(RISES_WITH.among(guards)), roles_open, some_levels)
+    return _Known(
+        frozenset(reads), tuple(all_having(guards, "rises_with")), roles_open, some_levels
+    )
 
 
 def _reads_of(guard: Sequence) -> frozenset[str]:
