@@ -17,7 +17,7 @@ from stanchion.kernel.option import (
     Lower,
     On,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -109,7 +109,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         said = (agents(run.agent), roles(run.role), self.undeclared)
         return next(level for level in said if level is not None)
 
-    actions = list_action
+    actions = list_actions
 
 
 def _unknown(_name: str) -> None:

@@ -20,7 +20,7 @@ from stanchion.kernel.option import (
     Lower,
     More,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
@@ -228,7 +228,7 @@ class Breaker(msgspec.Struct, frozen=True):
             now + SLACK_MS,
         )
 
-    actions = list_action
+    actions = list_actions
 
 
 def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:

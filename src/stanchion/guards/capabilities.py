@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -79,4 +79,4 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
                 )
         return None
 
-    actions = list_action
+    actions = list_actions

@@ -21,7 +21,7 @@ from stanchion.kernel.option import (
     More,
     On,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
@@ -234,7 +234,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def _refused(self, code: str, *args: int) -> Ruling:
         return Ruling(Finding(ACTIONS[self.action], code, args))
 
-    actions = list_action
+    actions = list_actions
 
 
 def _accepted(route: Route, event: HandoffDone) -> Route:

@@ -14,7 +14,7 @@ from stanchion.kernel.events import Event, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Lower, On, Severer, list_action
+from stanchion.kernel.option import ACTIONS, Lower, On, Severer, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -117,4 +117,4 @@ class InjectionClassifier(Routed, frozen=True):
             return None
         return Finding(ACTIONS[self.action], "classifier.injection", (int(100 * found.chance),))
 
-    actions = list_action
+    actions = list_actions

@@ -12,13 +12,13 @@ import msgspec
 
 from stanchion import typed
 from stanchion.guards._routes import Routed, lookup
-from stanchion.kernel.actions import Action, Category, Risk
+from stanchion.kernel.actions import Category, Risk
 from stanchion.kernel.contract.values import Said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Higher, PlainActionName
+from stanchion.kernel.option import ACTIONS, Higher, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried
 from stanchion.kernel.words import Words, declare
@@ -184,6 +184,4 @@ class LlmJudge(Routed, frozen=True):
         action = carried(stage)[usual] if isinstance(stage, Stage) else usual
         return Finding(action, "judge.said", (answer.verdict, answer.reason[:LONGEST]))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys([ACTIONS[self.action], ACTIONS[self.unsure]]))
+    actions = list_actions

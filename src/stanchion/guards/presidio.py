@@ -13,7 +13,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Lower, SevererByStage
+from stanchion.kernel.option import ACTIONS, Lower, SevererByStage, list_actions_by_stage
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
@@ -155,9 +155,7 @@ class Presidio(msgspec.Struct, frozen=True):
             return Action.WARN
         return carried(stage)[usual]
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys([self.action_at(stage) for stage in sorted(self.stages)]))
+    actions = list_actions_by_stage
 
     def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
         """What it can answer at a stage."""

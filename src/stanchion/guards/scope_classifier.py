@@ -20,7 +20,7 @@ from stanchion.kernel.option import (
     Higher,
     Lower,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -131,4 +131,4 @@ class ScopeClassifier(Routed, frozen=True):
             return None
         return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))
 
-    actions = list_action
+    actions = list_actions

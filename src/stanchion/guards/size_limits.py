@@ -11,7 +11,7 @@ from stanchion.kernel.actions import STOPS, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, list_actions
 from stanchion.kernel.sizes import CEILING, UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -128,4 +128,4 @@ class SizeLimits(msgspec.Struct, frozen=True):
         action = ACTIONS[self.action]
         return Finding(action, code, (limit,), hides=(UNREAD,) if action >= STOPS else ())
 
-    actions = list_action
+    actions = list_actions

@@ -13,7 +13,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -81,4 +81,4 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
             return None
         return Finding(ACTIONS[self.action], "task.unrelated", (event.tool, run.task))
 
-    actions = list_action
+    actions = list_actions

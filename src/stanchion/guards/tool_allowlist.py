@@ -16,7 +16,7 @@ from stanchion.kernel.option import (
     ACTIONS,
     PlainActionName,
     Shorter,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -118,4 +118,4 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
         agent = run.agent if run.agent else "the agent"
         return {"agent": agent, "tool": event.tool, "listed": sorted(listed)}
 
-    actions = list_action
+    actions = list_actions

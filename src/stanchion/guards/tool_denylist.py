@@ -17,7 +17,7 @@ from stanchion.kernel.option import (
     Glob,
     More,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -64,7 +64,7 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
         tool = str(finding.args[0]) if finding.args else ""
         return {"entries": [name for name in self.tools if tool in names((name,))]}
 
-    actions = list_action
+    actions = list_actions
 
     def reaches(self) -> dict[str, tuple[str, ...]]:
         """It speaks about the tools that it lists, and about no others."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import StrEnum
+from functools import cache
+from itertools import chain
 from types import UnionType
 from typing import Annotated, Any, Final, Literal, TypeAlias, TypeVar, Union, get_args, get_origin
 
@@ -18,11 +20,6 @@ Glob = Annotated[str, GLOB]
 among them."""
 
 ACTIONS: Final[dict[str, Action]] = {action.name.lower(): action for action in Action}
-
-
-def list_action(guard: Any) -> tuple[Action, ...]:
-    """What a guard can answer whose option `action` is its only answer: for its `actions`."""
-    return (ACTIONS[guard.action],)
 
 
 class Stricter(StrEnum):
@@ -90,6 +87,25 @@ PlainActionName = Severer[
 
 Strictness: TypeAlias = Stricter | tuple[Any, ...]
 """A direction, or the choices there are, the mildest first."""
+
+
+def list_actions(guard: Any) -> tuple[Action, ...]:
+    """What a guard can answer that answers what its options say, at every stage: for its
+    `actions`."""
+    kind: Any = type(guard)
+    names = [getattr(guard, option) for option in _answering(kind)]
+    return tuple(dict.fromkeys([ACTIONS[name] for name in names if name is not None]))
+
+
+@cache
+def _answering(guard: Any) -> tuple[str, ...]:
+    return tuple([name for name, way in directions(guard).items() if way is Stricter.ACTION])
+
+
+def list_actions_by_stage(guard: Any) -> tuple[Action, ...]:
+    """What a guard can answer that says it for each stage: for its `actions`."""
+    said = [guard.actions_at(stage) for stage in sorted(guard.stages)]
+    return tuple(dict.fromkeys(chain.from_iterable(said)))
 
 
 def directions(struct: type[Any]) -> dict[str, Strictness]:

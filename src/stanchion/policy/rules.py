@@ -16,7 +16,7 @@ from stanchion.kernel.option import (
     ACTIONS,
     ForPeople,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -160,7 +160,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
             return None
         return self._finding
 
-    actions = list_action
+    actions = list_actions
 
 
 def _compiled(source: str, option: str) -> Condition:

@@ -14,7 +14,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, On, Severer, list_action
+from stanchion.kernel.option import ACTIONS, On, Severer, list_actions
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -106,7 +106,7 @@ class Canary(msgspec.Struct, frozen=True):
         unfinished = UNFINISHED.search(text, max(0, len(text) - REACH))
         return max(low, at if unfinished is None else min(at, unfinished.start()))
 
-    actions = list_action
+    actions = list_actions
 
 
 def _bodies(reading: Reading[Event]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
@@ -72,7 +72,7 @@ class CheckedOut(msgspec.Struct, frozen=True):
                 return finding
         return None
 
-    actions = list_action
+    actions = list_actions
 
 
 def judged(

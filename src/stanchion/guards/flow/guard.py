@@ -23,6 +23,7 @@ from stanchion.kernel.option import (
     Off,
     On,
     PlainActionName,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
@@ -264,9 +265,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         to confirm."""
         return told(value, self.remember) if isinstance(value, dict) else {}
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action], ACTIONS[self.answer])
+    actions = list_actions
 
     def actions_at(self, stage: Stage) -> tuple[Action, ...]:
         """What this guard can answer at a stage."""

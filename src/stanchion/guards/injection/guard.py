@@ -13,7 +13,14 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Lower, On, SevererByStage, Shorter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    On,
+    SevererByStage,
+    Shorter,
+    list_actions_by_stage,
+)
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.words import Words, declare
@@ -196,13 +203,7 @@ class Injection(msgspec.Struct, frozen=True):
         """What this guard can answer at a stage."""
         return tuple(dict.fromkeys([self._action(stage), self._action(stage, True)]))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(
-            dict.fromkeys(
-                [action for stage in sorted(self.stages) for action in self.actions_at(stage)]
-            )
-        )
+    actions = list_actions_by_stage
 
 
 def _leaves(reading: Reading[Event]) -> list[Leaf]:

@@ -13,7 +13,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import joined, place_of
@@ -59,4 +59,4 @@ class RealNames(msgspec.Struct, frozen=True):
                 return Finding(ACTIONS[self.action], "locks.linked", (text, real), about=text)
         return None
 
-    actions = list_action
+    actions = list_actions

@@ -13,12 +13,12 @@ from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.explain import UNEXPLAINED, explain
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.output.says import bare, content_in, is_error, says_nothing
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -186,10 +186,7 @@ class Output(msgspec.Struct, frozen=True, dict=True):
             action, "output.schema", (what, f"`{first.place}` {words}" if first.path else words)
         )
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        chosen = (self.empty, self.errors, self.result_errors, self.mismatch)
-        return tuple(dict.fromkeys([ACTIONS[name] for name in chosen if name is not None]))
+    actions = list_actions
 
 
 ANSWER: Final = "the final answer"

@@ -23,7 +23,14 @@ from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Glob, On, SevererByStage, Shorter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Glob,
+    On,
+    SevererByStage,
+    Shorter,
+    list_actions_by_stage,
+)
 from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.table import carried, sensible
@@ -194,9 +201,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])
         return finding_about(action, code, (kinds, places), patches)
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys(self._actions.values()))
+    actions = list_actions_by_stage
 
     def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
         """What it can answer at a stage."""

@@ -34,6 +34,7 @@ from stanchion.kernel.option import (
     SevererByStage,
     Shorter,
     Wider,
+    list_actions_by_stage,
 )
 from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
@@ -324,6 +325,4 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """What this guard can answer at a stage."""
         return (self.action_at(stage),)
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys([self.action_at(stage) for stage in sorted(self.stages)]))
+    actions = list_actions_by_stage

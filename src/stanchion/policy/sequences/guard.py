@@ -18,7 +18,7 @@ from stanchion.kernel.option import (
     ForPeople,
     Lower,
     PlainActionName,
-    list_action,
+    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
@@ -401,7 +401,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             ACTIONS[self.action], code, args, said, "" if self.advice is None else self.advice
         )
 
-    actions = list_action
+    actions = list_actions
 
     @property
     def answers_at(self) -> frozenset[Stage]:
