@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -22,9 +23,6 @@ from stanchion.kernel.option import (
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {
@@ -70,24 +68,14 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "escalate"
     """The action for a tool above the agent's level."""
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _levels(self) -> tuple[Levels, Levels, Levels]:
-        return _unknown, _unknown, _unknown
-
-    def scoped(self, said: Said, /) -> Authority:
-        """The same guard in that policy."""
-        level = "autonomy_level"
-        return self.within(
-            said.found("agents", level),
-            said.found("roles", level),
-            said.found("tools", "authority"),
-        )
-
-    def within(self, agents: Levels, roles: Levels, tools: Levels) -> Authority:
-        """The same guard that knows these levels."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_levels"] = (agents, roles, tools)
-        return made
+        """Those of agents and roles, and what tools need."""
+        found, level = self.said.found, "autonomy_level"
+        return found("agents", level), found("roles", level), found("tools", "authority")
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Escalate what needs more authority than the agent has."""
@@ -110,7 +98,3 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         return next(level for level in said if level is not None)
 
     actions = list_actions
-
-
-def _unknown(_name: str) -> None:
-    return None

@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion import typed
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import SPAWNED, Event, Handoff as Handing, HandoffDone
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
@@ -28,9 +29,6 @@ from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.canonical import canonical
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {
@@ -151,16 +149,13 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
                 "`require` has an empty name: write the name of a field, such as `rationale`"
             )
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
-        return _unsaid, _unsaid, _unsaid
-
-    def scoped(self, said: Said, /) -> Handoff:
-        """The same guard in that policy."""
-        made = msgspec.structs.replace(self)
-        agents = [said.found("agents", what) for what in ("role", "capabilities")]
-        made.__dict__["_tables"] = (*agents, said.found("roles", "capabilities"))
-        return made
+        found, able = self.said.found, "capabilities"
+        return found("agents", "role"), found("agents", able), found("roles", able)
 
     def key(self, event: Event, /) -> str:
         """The way of a task's work; without a task, that of a run and all that belong to it."""
@@ -307,7 +302,3 @@ def _listed(value: Any) -> tuple[str, ...]:
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else type(value).__name__
     return "".join([char if char.isprintable() and char != "`" else "?" for char in text[:80]])
-
-
-def _unsaid(_name: str) -> None:
-    return None

@@ -3,7 +3,6 @@ plain words."""
 
 from __future__ import annotations
 
-from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
@@ -13,7 +12,7 @@ import msgspec
 from stanchion import typed
 from stanchion.guards._routes import Routed, lookup
 from stanchion.kernel.actions import Category, Risk
-from stanchion.kernel.contract.values import Said
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -139,15 +138,8 @@ class LlmJudge(Routed, frozen=True):
         said = (PROMPT, self.endpoint, self.model, self.rule, self.max_chars)
         return sha256(msgspec.json.encode(said)).hexdigest()
 
-    def scoped(self, said: Said, /) -> LlmJudge:
-        """The same guard, which knows what the policy says that its model charges."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_price"] = said.price(self.model)
-        return made
-
-    @cached_property
-    def _price(self) -> Any:
-        return None
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
 
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """Ask about what an event is, without whose it is and when."""
@@ -157,7 +149,7 @@ class LlmJudge(Routed, frozen=True):
         asked = Asked(
             self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task,
             reading.content, self.endpoint, self.model, self.key_env, self.deadline_ms,
-            self.max_chars, own if own is not None else self._price,
+            self.max_chars, own if own is not None else self.said.price(self.model),
         )  # fmt: skip
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 

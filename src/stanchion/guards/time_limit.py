@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -18,7 +18,7 @@ from stanchion.guards._marks import (
     tightened,
 )
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Point, Standing
+from stanchion.kernel.contract.values import UNSAID, Point, Said, Standing, keep_said
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
@@ -28,9 +28,6 @@ from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {
@@ -136,20 +133,12 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The time in seconds; that of a task is known only where its task is."""
         return 0.0 if self.max_s is None else self.max_s
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _given(self) -> Callable[[str], Any]:
-        return lambda _task: None
-
-    def scoped(self, said: Said, /) -> TimeLimit:
-        """The same limit in that policy."""
-        return (
-            self._within(said.found("tasks", "budget", only_given=True)) if self.of_task else self
-        )
-
-    def _within(self, given: Callable[[str], Any]) -> TimeLimit:
-        made = msgspec.structs.replace(self)
-        made.__dict__["_given"] = given
-        return made
+        return self.said.found("tasks", "budget", only_given=True)
 
     @cached_property
     def _limited(self) -> Callable[[float], TimeLimit]:
@@ -236,7 +225,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def tightened(self, by: float) -> TimeLimit:
         """The same limit whose marks come earlier."""
-        return tightened(self, by)._within(self._given)
+        return keep_said(tightened(self, by), self.said)
 
     @property
     def only_marks(self) -> bool:

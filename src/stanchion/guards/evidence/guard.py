@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import msgspec
@@ -20,7 +20,7 @@ from stanchion.guards.evidence.spoken import Kind as Spoken, wrong_in
 from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
 from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.contract.values import UNSAID, Beside, Said, keep_said
 from stanchion.kernel.events import (
     Event,
     Failure,
@@ -43,7 +43,6 @@ from stanchion.readings import Reading
 
 if TYPE_CHECKING:
     from stanchion.guards.evidence.targets import Branches
-    from stanchion.kernel.contract.values import Said
 
 __all__ = ["CODES", "Evidence"]
 
@@ -200,16 +199,13 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         judged = self.refuted is not None or not {"tests", "lint"}.issuperset(self.proven)
         return observing_by(self._known) if self.claims is not None and judged else None
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
-        return _unsaid, _unsaid, _unsaid
-
-    def scoped(self, said: Said, /) -> Evidence:
-        """The same guard in that policy."""
-        made = msgspec.structs.replace(self)
-        branches = [said.found(table, "branches", only_given=True) for table in ("tasks", "agents")]
-        made.__dict__["_tables"] = (*branches, said.found("agents", "role"))
-        return made
+        found, given = self.said.found, partial(self.said.found, only_given=True)
+        return given("tasks", "branches"), given("agents", "branches"), found("agents", "role")
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """What asks the repository for the branch that is checked out, where branches count."""
@@ -450,10 +446,6 @@ def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:
 
 def _said(work: Work, agent: str, good: bool) -> Work:
     return work.with_reviews(work.reviews.says(agent, good, work.changes, not work.pending))
-
-
-def _unsaid(_name: str) -> None:
-    return None
 
 
 def _told(work: Work, came: int, check: str) -> str:

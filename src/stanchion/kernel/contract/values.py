@@ -5,10 +5,14 @@ of tools."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal, Protocol
+from typing import Any, Final, Literal, Protocol, TypeVar
+
+import msgspec
 
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
+
+G = TypeVar("G", bound=msgspec.Struct)
 
 Switch = tuple[Callable[[Any], Any], frozenset[Any]]
 """What is asked of a reading, and the answers without which a pure guard certainly passes."""
@@ -92,6 +96,39 @@ class Said(Protocol):
 
     def quiet(self, logger: str, busy: Callable[[], Any], /) -> None:
         """Keep a library from logging what it reads while it is busy for a guard."""
+
+
+class Unsaid:
+    """What a guard knows of a policy while it is in none: nothing."""
+
+    files: tuple[str, ...] = ()
+    lesser_at: frozenset[Stage] = frozenset()
+    timezone = "UTC"
+
+    def found(self, _table: str, _key: str, /, only_given: bool = False) -> Callable[[str], Any]:
+        """Gives nothing, whatever the name."""
+        return lambda _name: None
+
+    def price(self, _model: str, /) -> Any:
+        """No price."""
+        return None
+
+    def harm_in_file(self, _path: str, _text: str, _takes: Callable[[str], bool], /) -> str:
+        """No harm that is known."""
+        return ""
+
+    def quiet(self, _logger: str, _busy: Callable[[], Any], /) -> None:
+        """Nothing is kept quiet."""
+
+
+UNSAID: Final[Said] = Unsaid()
+
+
+def keep_said(guard: G, said: Said, /) -> G:
+    """The same guard that knows in `said` what its policy says: for its `scoped`."""
+    made = msgspec.structs.replace(guard)
+    made.__dict__["said"] = said
+    return made
 
 
 class Places(Protocol):
