@@ -16,7 +16,7 @@ import msgspec
 
 from stanchion.guards import SHIPPED
 from stanchion.kernel.words import Words
-from stanchion.policy.meanings import meaning_of
+from stanchion.policy.meanings import meanings
 from stanchion.testing import read_table
 from tools.docs import ROOT, complaints
 from tools.pages import discover
@@ -56,12 +56,11 @@ def lacking(name: str, root: Path) -> list[str]:
 def _options(name: str, guard: type[Any], root: Path) -> Iterator[str]:
     listed = rows(root / f"docs/guards/{name}.md", "Options")
     for field in msgspec.structs.fields(guard):
-        try:
-            meaning = meaning_of(name, field.name)
-        except KeyError:
+        meaning = meanings(guard).get(field.name)
+        if meaning is None:
             yield (
-                f"guard `{name}` has no meaning of option `{field.name}`; declare it in `OPTIONS`, "
-                f'such as `"{field.name}": Stricter.SAME("…")`'
+                f"guard `{name}` has no meaning of option `{field.name}`; write a sentence under "
+                f'the field, as `"""…"""`'
             )
             continue
         row = f"| `{field.name}` | type | {written(field)} | {meaning} |"

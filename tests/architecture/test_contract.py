@@ -3,18 +3,21 @@ have them."""
 
 import ast
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from stanchion.kernel.contract.checking import POWERS, members, wrong_in
-from stanchion.kernel.contract.powers import Powers
+from stanchion.kernel.contract.checking import members, wrong_in
+from stanchion.kernel.contract.powers import TOGETHER, Powers
 from stanchion.policy.load import load_policy
 from tests.sources import data_of, tree_of
 
 ROOT = Path(__file__).resolve().parents[2]
 ROOMS = ("policy", "runtime")
 KERNEL = (*ROOMS, "kernel")
+MEMBERS = {member.name for member in members(Powers)}
+SIGNS = MEMBERS - {name for others in TOGETHER.values() for name in others}
 
 
 def sources(rooms: tuple[str, ...]) -> list[Path]:
@@ -60,12 +63,11 @@ def known_by_class(source: str) -> Iterator[str]:
 
 def asked_by_name(source: str) -> Iterator[str]:
     """Where a file asks a guard for a member of a power by its name."""
-    signs = {power.sign for power in POWERS}
     for node in ast.walk(tree_of(source)):
         match node:
             case ast.Call(
                 func=ast.Name(id="hasattr" | "getattr"), args=[_, ast.Constant(value=name), *_]
-            ) if name in signs:
+            ) if name in SIGNS:
                 yield f"line {node.lineno}: it asks for `{name}` by name; ask for its power instead"
             case _:
                 pass
@@ -122,14 +124,44 @@ def test_a_power_that_is_asked_for_by_name_is_found() -> None:
     assert not list(asked_by_name("getattr(event, 'duration_ms', 0)"))
 
 
+def members_asked_for() -> set[str]:
+    """What the sources ask guards for, by the contract's two functions."""
+    calls = [
+        node
+        for file in (ROOT / "src/stanchion").rglob("*.py")
+        if "having(" in (source := file.read_text("utf-8"))
+        for node in ast.walk(tree_of(source))
+        if isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id in ("having", "all_having")
+    ]
+    names = [call.args[1] for call in calls]
+    return {str(name.value) for name in names if isinstance(name, ast.Constant)}
+
+
+def test_what_guards_are_asked_for_is_what_the_page_of_powers_has() -> None:
+    """A name that is mistyped would be as good as not there, and a guard would go unasked."""
+    assert members_asked_for() == SIGNS
+    assert set(TOGETHER) <= SIGNS
+
+
 def test_every_power_says_when_it_is_asked_and_what_it_may_answer() -> None:
-    """All members of all powers are on the one page, and nothing stands there that nobody asks
-    for."""
-    known = {member.name for member in members(Powers)}
-    assert known == {name for power in POWERS for name in power.members}
-    for name in known:
-        declared = vars(Powers)[name]
-        assert (declared.fget if isinstance(declared, property) else declared).__doc__, name
+    (page,) = [
+        node
+        for node in tree_of((ROOT / "src/stanchion/kernel/contract/powers.py").read_text()).body
+        if isinstance(node, ast.ClassDef)
+    ]
+    said = {
+        one.target.id
+        for one, text in pairwise(page.body)
+        if isinstance(one, ast.AnnAssign)
+        and isinstance(one.target, ast.Name)
+        and isinstance(text, ast.Expr)
+    }
+    said |= {
+        one.name for one in page.body if isinstance(one, ast.FunctionDef) and ast.get_docstring(one)
+    }
+    assert said == MEMBERS
 
 
 def tables() -> list[Path]:

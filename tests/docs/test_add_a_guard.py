@@ -80,10 +80,10 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
         in said
     )
 
-    undeclared = written[FILES["python"]].replace('"arguments": Stricter', '"argument": Stricter')
+    undeclared = written[FILES["python"]].replace('    """The arguments that name people."""\n', "")
     (house / FILES["python"]).write_text(undeclared, "utf-8")
     said = ran(house, "tools.guard_files", "recipients").stdout
-    assert "guard `recipients` has no meaning of option `arguments`; declare it in" in said
+    assert "guard `recipients` has no meaning of option `arguments`; write a sentence" in said
 
     for file, content in written.items():
         (house / file).write_text(content, "utf-8")

@@ -12,8 +12,7 @@ import pytest
 
 from stanchion import Action, Finding, Patch, PolicyError, Shield, Stage
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.learning import Said
-from stanchion.kernel.contract.values import Beside, GuardGate
+from stanchion.kernel.contract.values import Beside, GuardGate, Said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Wait
 from stanchion.kernel.guard import Kind, Ruling

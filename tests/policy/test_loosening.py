@@ -7,13 +7,13 @@ from typing import Any, Final
 
 import pytest
 
-from stanchion.guards.size_limits import SizeLimits
+from stanchion.kernel.option import Stricter
 from stanchion.policy.differences import differences
 from stanchion.policy.load import load_policy, packs
-from stanchion.policy.loosening import loosenings
+from stanchion.policy.loosening import guards, loosenings
 from stanchion.policy.loosening.compare import WHOLE
 from stanchion.policy.loosening.tables import TABLES
-from stanchion.policy.schema import PolicyFile
+from stanchion.policy.schema import PolicyFile, ways_of
 
 LIST: Final = {"use": "tool_allowlist", "id": "list"}
 
@@ -289,9 +289,11 @@ def test_what_a_guard_does_not_declare_loosens(monkeypatch: pytest.MonkeyPatch) 
     old = policy({"use": "size_limits", "max_chars": 9, "max_depth": 9})
     new = policy({"use": "size_limits", "max_chars": 8, "max_depth": 9})
     assert said(old, new) == []
-    monkeypatch.setattr(SizeLimits, "options", {"max_depth": SizeLimits.options["max_depth"]})
+    ways = ways_of("size_limits")
+    fewer = {name: way for name, way in ways.items() if name == "max_depth"}
+    monkeypatch.setattr(guards, "ways_of", lambda _: fewer)
     assert said(old, new) == ["guard `size-limits`: max_chars 9 → 8"]
-    monkeypatch.delattr(SizeLimits, "options")
+    monkeypatch.setattr(guards, "ways_of", lambda _: dict.fromkeys(ways, Stricter.SAME))
     assert said(policy(), new) == [
         "guard `size-limits`: added, and `size_limits` does more than refuse"
     ]

@@ -9,7 +9,7 @@ import msgspec
 from stanchion.kernel.sizes import Limits
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
 from stanchion.policy.load import packs
-from stanchion.policy.meanings import meaning_of
+from stanchion.policy.meanings import meanings
 from stanchion.policy.prices.entry import LongPrompt, PriceEntry
 from stanchion.policy.schema import (
     GUARDS,
@@ -90,12 +90,12 @@ def render() -> str:
     lines = [INTRODUCTION]
     for title, struct in PARTS:
         lines += [f"## {title}", "", _first(struct), ""]
-        lines += _table(struct, struct.__name__)
+        lines += _table(struct)
     lines += [LAYERS.format(packs=", ".join(f"`{pack}`" for pack in packs())), "## Guards", ""]
     lines += ["Each has a page with examples; these are its own options.", ""]
     for name, guard in sorted(GUARDS.items()):
         lines += [f"### `use: {name}`", "", f"{_first(guard)} [More](../guards/{name}.md).", ""]
-        lines += _table(guard, name)
+        lines += _table(guard)
     return "\n".join(lines)
 
 
@@ -104,7 +104,7 @@ def _first(struct: Any) -> str:
     return " ".join(inspect.cleandoc(struct.__doc__ or "").split("\n\n")[0].split())
 
 
-def _table(struct: Any, owner: str) -> list[str]:
+def _table(struct: Any) -> list[str]:
     fields = msgspec.structs.fields(struct)
     if not fields:
         return ["It has no options.", ""]
@@ -117,7 +117,7 @@ def _table(struct: Any, owner: str) -> list[str]:
             if field.default != ""
             else ""
         )
-        meaning = meaning_of(owner, field.name)
+        meaning = meanings(struct)[field.name]
         lines.append(f"| `{field.name}` | {_type(field.type)} | {default} | {meaning} |")
     return [*lines, ""]
 

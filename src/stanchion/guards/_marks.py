@@ -8,17 +8,12 @@ import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import TIGHTER
-from stanchion.kernel.option import Option
 
 G = TypeVar("G", bound=msgspec.Struct)
 
 Percent = Annotated[float, msgspec.Meta(gt=0, le=100)]
-Reach = Literal["allowed", "refused"]
+Reach = Annotated[Literal["allowed", "refused"], ("allowed", "refused")]
 """Whether what reaches a limit exactly still goes ahead."""
-REACH: Final = Option(
-    "Whether an action that reaches the limit exactly is allowed or refused.",
-    ("allowed", "refused"),
-)
 
 MARKS: Final = {
     "warn_at": Action.WARN,

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Self
 
 import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.lookups import WAITS_MS, Lookup
-from stanchion.kernel.option import Stricter
+from stanchion.kernel.option import On
 
 Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
 Waits = dict[str, Wait]
 """Milliseconds by risk."""
-
-WAITS: Final = Stricter.SAME(
-    "How many milliseconds a call waits for the answer, by its risk (`low`, `medium`, `high`, "
-    "`critical`); never longer than `deadline_ms`. If absent, as the policy's `deep` says."
-)
-REQUIRED: Final = Stricter.ON(
-    "If `true`, the answer must come: every call waits for it, up to `deadline_ms`, and is refused "
-    "without it."
-)
 
 
 def named(waits: Mapping[str, int] | None) -> None:
@@ -57,7 +48,11 @@ class Routed(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     required."""
 
     waits: Waits | None = None
-    required: bool = False
+    """How many milliseconds a call waits for the answer, by its risk (`low`, `medium`, `high`,
+    `critical`); never longer than `deadline_ms`. If absent, as the policy's `deep` says."""
+    required: On[bool] = False
+    """If `true`, the answer must come: every call waits for it, up to `deadline_ms`, and is refused
+    without it."""
 
     def __post_init__(self) -> None:
         named(self.waits)

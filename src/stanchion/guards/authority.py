@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    On,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -28,15 +32,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "by_risk": Stricter.ON(
-        "If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for "
-        "critical."
-    ),
-    "undeclared": Stricter.LOWER("The autonomy level of agents for which the policy gives none."),
-    "action": Stricter.ACTION("The action for a tool above the agent's level."),
-}
 
 Level = Annotated[int, msgspec.Meta(ge=0)]
 Levels = Callable[[str], int | None]
@@ -51,13 +46,12 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     its own has that of its risk: low 0, medium 1, high 2, critical 3.
     """
 
-    name: ClassVar[str] = "authority"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 5
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    name: ClassVar = "authority"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 5
+    reads: ClassVar = frozenset(
         {
             ("tools", "risk"),
             ("tools", "authority"),
@@ -66,28 +60,22 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         }
     )
 
-    by_risk: bool = False
-    undeclared: Level = 0
+    by_risk: On[bool] = False
+    """If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for critical.
+    """
+    undeclared: Lower[Level] = 0
+    """The autonomy level of agents for which the policy gives none."""
     action: PlainActionName = "escalate"
+    """The action for a tool above the agent's level."""
+
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
 
     @cached_property
     def _levels(self) -> tuple[Levels, Levels, Levels]:
-        return _unknown, _unknown, _unknown
-
-    def scoped(self, said: Said, /) -> Authority:
-        """The same guard in that policy."""
-        level = "autonomy_level"
-        return self.within(
-            said.found("agents", level),
-            said.found("roles", level),
-            said.found("tools", "authority"),
-        )
-
-    def within(self, agents: Levels, roles: Levels, tools: Levels) -> Authority:
-        """The same guard that knows these levels."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_levels"] = (agents, roles, tools)
-        return made
+        """Those of agents and roles, and what tools need."""
+        found, level = self.said.found, "autonomy_level"
+        return found("agents", level), found("roles", level), found("tools", "authority")
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Escalate what needs more authority than the agent has."""
@@ -109,8 +97,4 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         said = (agents(run.agent), roles(run.role), self.undeclared)
         return next(level for level in said if level is not None)
 
-    actions = list_action
-
-
-def _unknown(_name: str) -> None:
-    return None
+    actions = list_actions

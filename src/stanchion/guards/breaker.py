@@ -3,7 +3,6 @@ other."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
@@ -15,7 +14,14 @@ from stanchion.kernel.events import Failure, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Higher,
+    Lower,
+    More,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.states import Runs, join_runs
@@ -43,37 +49,6 @@ CODES: Final = declare(
         "breaker.closed": Words("tool `{}` works again: {} calls in a row have succeeded"),
     }
 )
-
-OPTIONS: Final = {
-    "failure_threshold": Stricter.LOWER(
-        "This many failures in a row open the breaker, and calls of the tool are refused."
-    ),
-    "cooldown_s": Stricter.HIGHER(
-        "How many seconds the breaker stays open; the time doubles with every relapse."
-    ),
-    "max_cooldown_s": Stricter.HIGHER("The longest time that the breaker stays open, in seconds."),
-    "successes": Stricter.HIGHER(
-        "This many successful probes in a row close the breaker, and all calls go ahead again."
-    ),
-    "probe_s": Stricter.SAME(
-        "How many seconds to wait for a probe's outcome before another call may be the probe; "
-        "choose more than the tool takes."
-    ),
-    "counts": Stricter.MORE("The kinds of fault that count as failures of the tool."),
-    "per": Stricter.SAME(
-        "Whether all agents of a tenant share one breaker per tool, or each agent has its own."
-    ),
-    "runs": Stricter.LOWER(
-        "How many runs have to meet the failures before the calls of all are refused; until then "
-        "only theirs are. A run and its children count as one."
-    ),
-    "action": Stricter.ACTION(
-        "The action for a call while the breaker is open, or while another call is the probe."
-    ),
-    "counter": Stricter.SAME(
-        "Breakers with the same counter share their state; if absent, each entry has its own."
-    ),
-}
 
 SLACK_MS: Final = 1_000
 """How far behind the store's clock a time may be that is written down; beyond that the store's own
@@ -118,29 +93,40 @@ class Breaker(msgspec.Struct, frozen=True):
     nothing about the tool.
     """
 
-    name: ClassVar[str] = "breaker"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "breaker"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         Stage.TOOL_CALL: When.PROCEED,
         Stage.TOOL_RESULT: When.JUDGED,
         Stage.ERROR: When.JUDGED,
     }
-    stages: ClassVar[frozenset[Stage]] = frozenset(writes)
-    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 2
-    options: ClassVar = OPTIONS
+    stages: ClassVar = frozenset(writes)
+    answers_at: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 2
 
-    failure_threshold: Annotated[int, msgspec.Meta(ge=1)] = 5
-    cooldown_s: Seconds = 60.0
-    max_cooldown_s: Seconds = 3600.0
-    successes: Annotated[int, msgspec.Meta(ge=1)] = 3
+    failure_threshold: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 5
+    """This many failures in a row open the breaker, and calls of the tool are refused."""
+    cooldown_s: Higher[Seconds] = 60.0
+    """How many seconds the breaker stays open; the time doubles with every relapse."""
+    max_cooldown_s: Higher[Seconds] = 3600.0
+    """The longest time that the breaker stays open, in seconds."""
+    successes: Higher[Annotated[int, msgspec.Meta(ge=1)]] = 3
+    """This many successful probes in a row close the breaker, and all calls go ahead again."""
     probe_s: Seconds = 60.0
-    counts: tuple[FaultName, ...] = ("system", "unknown")
+    """How many seconds to wait for a probe's outcome before another call may be the probe; choose
+    more than the tool takes."""
+    counts: More[tuple[FaultName, ...]] = ("system", "unknown")
+    """The kinds of fault that count as failures of the tool."""
     per: Literal["tenant", "agent"] = "tenant"
-    runs: Runs = 2
+    """Whether all agents of a tenant share one breaker per tool, or each agent has its own."""
+    runs: Lower[Runs] = 2
+    """How many runs have to meet the failures before the calls of all are refused; until then only
+    theirs are. A run and its children count as one."""
     action: PlainActionName = "block"
+    """The action for a call while the breaker is open, or while another call is the probe."""
     counter: str | None = None
+    """Breakers with the same counter share their state; if absent, each entry has its own."""
 
     def __post_init__(self) -> None:
         if self.max_cooldown_s < self.cooldown_s:
@@ -242,7 +228,7 @@ class Breaker(msgspec.Struct, frozen=True):
             now + SLACK_MS,
         )
 
-    actions = list_action
+    actions = list_actions
 
 
 def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -28,12 +26,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.ACTION(
-        "The action for a tool that needs a capability which the agent does not have."
-    ),
-}
 
 Needs = Callable[[str], tuple[str, ...] | None]
 """Gives what a tool needs, by its name."""
@@ -46,31 +38,24 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
     `capabilities`.
     """
 
-    name: ClassVar[str] = "capabilities"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 5
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    name: ClassVar = "capabilities"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 5
+    reads: ClassVar = frozenset(
         {("tools", "needs"), ("roles", "capabilities"), ("agents", "capabilities")}
     )
 
     action: PlainActionName = "block"
+    """The action for a tool that needs a capability which the agent does not have."""
+
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
 
     @cached_property
     def _needs(self) -> Needs:
-        return lambda _tool: None
-
-    def scoped(self, said: Said, /) -> Capabilities:
-        """The same guard in that policy."""
-        return self.within(said.found("tools", "needs"))
-
-    def within(self, needs: Needs) -> Capabilities:
-        """The same guard that knows what tools need."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_needs"] = needs
-        return made
+        return self.said.found("tools", "needs")
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Refuse a tool that needs what the agent has not."""
@@ -85,4 +70,4 @@ class Capabilities(msgspec.Struct, frozen=True, dict=True):
                 )
         return None
 
-    actions = list_action
+    actions = list_actions

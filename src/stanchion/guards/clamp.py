@@ -12,7 +12,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolResult
 from stanchion.kernel.findings import Finding, Patch, PathStep
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import Stricter
+from stanchion.kernel.option import Lower
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -29,16 +29,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "max_chars": Stricter.LOWER(
-        "The largest number of characters in a result, names included; a number counts as eight."
-    ),
-    "max_field": Stricter.LOWER("The largest number of characters in one text of a result."),
-    "keep": Stricter.SAME(
-        "Which end of a long text or list is kept; with `both`, the beginning gets two thirds."
-    ),
-}
 
 TEXT_NOTE: Final = "… {:,} characters left out …"
 LIST_NOTE: Final = "… {:,} items left out …"
@@ -62,16 +52,18 @@ class Clamp(msgspec.Struct, frozen=True):
     Names and numbers are never touched.
     """
 
-    name: ClassVar[str] = "clamp"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 90
-    options: ClassVar = OPTIONS
+    name: ClassVar = "clamp"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 90
 
-    max_chars: Chars = 50_000
-    max_field: Chars = 10_000
+    max_chars: Lower[Chars] = 50_000
+    """The largest number of characters in a result, names included; a number counts as eight."""
+    max_field: Lower[Chars] = 10_000
+    """The largest number of characters in one text of a result."""
     keep: Literal["both", "head", "tail"] = "both"
+    """Which end of a long text or list is kept; with `both`, the beginning gets two thirds."""
 
     def judge(self, reading: Reading[ToolResult], /) -> Finding | None:
         """Measure the result, and cut what is over its limit."""

@@ -13,7 +13,7 @@ from stanchion.kernel.events import Event, Failure
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import Stricter
+from stanchion.kernel.option import Lower
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
@@ -44,34 +44,6 @@ REMEDIES: Final = {
     "": ("fewer failures than {warn_at:g} % of the last {calls} calls (`warn_at`)",),
 }
 
-OPTIONS: Final = {
-    "per": Stricter.SAME("What is watched, each separately: tools, runs, agents, the tenant."),
-    "calls": Stricter.SAME("How many of the last calls are remembered."),
-    "min_calls": Stricter.SAME("The guard says nothing until this many calls are known."),
-    "warn_at": Stricter.SAME(
-        "The percentage of failed calls from which the tool or run is in the state of warning."
-    ),
-    "halt_at": Stricter.LOWER(
-        "The percentage of failed calls from which whatever is in the state of warning is halted, "
-        "until an operator resumes it; if absent, the rate alone never halts."
-    ),
-    "repeats": Stricter.SAME(
-        "This many failures in a row put a tool that is in the state of warning into quarantine."
-    ),
-    "recover_s": Stricter.SAME("A warning ends after this many seconds without too many failures."),
-    "quarantine_s": Stricter.SAME(
-        "How many seconds a quarantine lasts; after that the tool is in the state of warning again."
-    ),
-    "halt_after": Stricter.SAME(
-        "The number of the quarantine that halts a tool; 3 means that the third one does."
-    ),
-    "runs": Stricter.LOWER(
-        "How many runs have to meet the failures before the calls of all are refused; until then "
-        "only theirs are. A run and its children count as one."
-    ),
-    "counts": Stricter.SAME("The kinds of fault that count as failures of the tool."),
-}
-
 Watched = Literal["tool", "run", "agent", "tenant"]
 Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**9)]
 
@@ -87,25 +59,37 @@ class ErrorRate(msgspec.Struct, frozen=True):
     whether a thing works (a wrong argument, a refused payment) count as calls that went well.
     """
 
-    name: ClassVar[str] = "error_rate"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 2
+    name: ClassVar = "error_rate"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 2
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
     per: tuple[Watched, ...] = ("tool", "run")
+    """What is watched, each separately: tools, runs, agents, the tenant."""
     calls: Annotated[int, msgspec.Meta(ge=2, le=MOST_BITS)] = 20
+    """How many of the last calls are remembered."""
     min_calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 10
+    """The guard says nothing until this many calls are known."""
     warn_at: Percent = 50.0
-    halt_at: Percent | None = None
+    """The percentage of failed calls from which the tool or run is in the state of warning."""
+    halt_at: Lower[Percent | None] = None
+    """The percentage of failed calls from which whatever is in the state of warning is halted,
+    until an operator resumes it; if absent, the rate alone never halts."""
     repeats: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 5
+    """This many failures in a row put a tool that is in the state of warning into quarantine."""
     recover_s: Seconds = 60.0
+    """A warning ends after this many seconds without too many failures."""
     quarantine_s: Seconds = 300.0
+    """How many seconds a quarantine lasts; after that the tool is in the state of warning again."""
     halt_after: Annotated[int, msgspec.Meta(ge=1)] = 3
-    runs: Runs = 2
+    """The number of the quarantine that halts a tool; 3 means that the third one does."""
+    runs: Lower[Runs] = 2
+    """How many runs have to meet the failures before the calls of all are refused; until then only
+    theirs are. A run and its children count as one."""
     counts: tuple[FaultName, ...] = ("system", "unknown")
+    """The kinds of fault that count as failures of the tool."""
 
     def __post_init__(self) -> None:
         if not self.per or len(set(self.per)) < len(self.per):

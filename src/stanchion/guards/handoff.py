@@ -6,24 +6,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
 from stanchion import typed
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import SPAWNED, Event, Handoff as Handing, HandoffDone
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    More,
+    On,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.canonical import canonical
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -54,28 +59,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "require": Stricter.MORE(
-        "What the payload must have: `context`, `artifacts`, `rationale`, or a field by its path, "
-        "such as `return_protocol.timeout`."
-    ),
-    "known": Stricter.ON("If `true`, the receiver must be in `agents`."),
-    "capabilities": Stricter.MORE(
-        "Capabilities that every receiver needs, in addition to those that the handoff names."
-    ),
-    "max_depth": Stricter.LOWER("How often work may be escalated in a row."),
-    "max_reroutes": Stricter.LOWER(
-        "How often a handoff that nobody has accepted may be sent to somebody else."
-    ),
-    "action": Stricter.ACTION(
-        "The action for a handoff that is incomplete, or that goes to an agent which may not get "
-        "it."
-    ),
-    "counter": Stricter.SAME(
-        "Guards with the same counter share what they remember; if absent, each entry has its own."
-    ),
-}
 
 KEPT: Final = 16
 """How many handoffs are remembered that nobody has accepted yet."""
@@ -129,28 +112,36 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     it.
     """
 
-    name: ClassVar[str] = "handoff"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "handoff"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         **dict.fromkeys(Stage, When.JUDGED),
         Stage.HANDOFF: When.PROCEED,
     }
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
-    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.HANDOFF})
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    stages: ClassVar = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
+    answers_at: ClassVar = frozenset({Stage.HANDOFF})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    reads: ClassVar = frozenset(
         {("agents", "role"), ("agents", "capabilities"), ("roles", "capabilities")}
     )
 
-    require: tuple[str, ...] = ("context", "artifacts", "rationale")
-    known: bool = True
-    capabilities: tuple[str, ...] = ()
-    max_depth: Many = 3
-    max_reroutes: Many = 3
+    require: More[tuple[str, ...]] = ("context", "artifacts", "rationale")
+    """What the payload must have: `context`, `artifacts`, `rationale`, or a field by its path, such
+    as `return_protocol.timeout`."""
+    known: On[bool] = True
+    """If `true`, the receiver must be in `agents`."""
+    capabilities: More[tuple[str, ...]] = ()
+    """Capabilities that every receiver needs, in addition to those that the handoff names."""
+    max_depth: Lower[Many] = 3
+    """How often work may be escalated in a row."""
+    max_reroutes: Lower[Many] = 3
+    """How often a handoff that nobody has accepted may be sent to somebody else."""
     action: PlainActionName = "block"
+    """The action for a handoff that is incomplete, or that goes to an agent which may not get it.
+    """
     counter: str | None = None
+    """Guards with the same counter share what they remember; if absent, each entry has its own."""
 
     def __post_init__(self) -> None:
         if not all(part for name in self.require for part in name.split(".")):
@@ -158,16 +149,13 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
                 "`require` has an empty name: write the name of a field, such as `rationale`"
             )
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
-        return _unsaid, _unsaid, _unsaid
-
-    def scoped(self, said: Said, /) -> Handoff:
-        """The same guard in that policy."""
-        made = msgspec.structs.replace(self)
-        agents = [said.found("agents", what) for what in ("role", "capabilities")]
-        made.__dict__["_tables"] = (*agents, said.found("roles", "capabilities"))
-        return made
+        found, able = self.said.found, "capabilities"
+        return found("agents", "role"), found("agents", able), found("roles", able)
 
     def key(self, event: Event, /) -> str:
         """The way of a task's work; without a task, that of a run and all that belong to it."""
@@ -241,7 +229,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def _refused(self, code: str, *args: int) -> Ruling:
         return Ruling(Finding(ACTIONS[self.action], code, args))
 
-    actions = list_action
+    actions = list_actions
 
 
 def _accepted(route: Route, event: HandoffDone) -> Route:
@@ -314,7 +302,3 @@ def _listed(value: Any) -> tuple[str, ...]:
 def _short(value: Any) -> str:
     text = value if isinstance(value, str) else type(value).__name__
     return "".join([char if char.isprintable() and char != "`" else "?" for char in text[:80]])
-
-
-def _unsaid(_name: str) -> None:
-    return None

@@ -12,7 +12,6 @@ from stanchion.kernel.events import Event, Failure, ToolCall, ToolResult
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import Stricter
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
@@ -32,14 +31,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    "calls": Stricter.SAME("How many of a tool's last calls are remembered."),
-    "min_calls": Stricter.SAME("The guard says nothing until this many calls are known."),
-    "low": Stricter.SAME("A health below this percentage is low."),
-    "unsteady": Stricter.SAME("A health below this percentage, and not low, is unsteady."),
-    "counts": Stricter.SAME("The kinds of fault that count as failures of the tool."),
-}
-
 Score = Annotated[int, msgspec.Meta(ge=0, le=100)]
 
 
@@ -51,18 +42,22 @@ class Health(msgspec.Struct, frozen=True):
     that works. With `tool_call` among its `stages`, every call says how its tool has worked so far.
     """
 
-    name: ClassVar[str] = "health"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 2
-    options: ClassVar = OPTIONS
+    name: ClassVar = "health"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.ERROR})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 2
 
     calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 20
+    """How many of a tool's last calls are remembered."""
     min_calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 5
+    """The guard says nothing until this many calls are known."""
     low: Score = 50
+    """A health below this percentage is low."""
     unsteady: Score = 80
+    """A health below this percentage, and not low, is unsteady."""
     counts: tuple[FaultName, ...] = ("system", "unknown")
+    """The kinds of fault that count as failures of the tool."""
 
     def __post_init__(self) -> None:
         if self.min_calls > self.calls:

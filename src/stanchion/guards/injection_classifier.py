@@ -8,13 +8,13 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
+from stanchion.guards._routes import Routed, lookup
 from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, Lower, On, Severer, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -30,15 +30,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "at_least": Stricter.LOWER("The chance from which on a text is told of."),
-    "action": Stricter.ACTION("The action for content with such a text."),
-    "trusted": Stricter.ON("If `true`, results of trusted tools are checked too."),
-    "deadline_ms": Stricter.SAME("How many milliseconds the answer may take."),
-    "waits": WAITS,
-    "required": REQUIRED,
-}
 
 ClassifierAction = Literal["allow", "warn", "escalate", "block", "halt"]
 SHORTEST: Final = 16
@@ -61,23 +52,24 @@ class InjectionClassifier(Routed, frozen=True):
     """Weighs the signs of `injection` and the likeness of its model together, as a chance that a
     text tries to command the agent; from `at_least` on it is told of."""
 
-    name: ClassVar[str] = "injection_classifier"
-    paid: ClassVar[bool] = False
-    kind: ClassVar[Kind] = Kind.ASKING
-    call: ClassVar[str] = "stanchion.runtime.answers.injection_classifier:classified"
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF}
-    )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 91
-    options: ClassVar = OPTIONS
-    only_marks: ClassVar[bool] = True
+    name: ClassVar = "injection_classifier"
+    paid: ClassVar = False
+    kind: ClassVar = Kind.ASKING
+    call: ClassVar = "stanchion.runtime.answers.injection_classifier:classified"
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.PROMPT, Stage.ERROR, Stage.HANDOFF})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 91
+    only_marks: ClassVar = True
     """Its warnings say what others wrote: they do not count against the agent."""
 
-    at_least: Annotated[float, msgspec.Meta(gt=0, le=1)] = 0.9
-    action: ClassifierAction = "warn"
-    trusted: bool = False
+    at_least: Lower[Annotated[float, msgspec.Meta(gt=0, le=1)]] = 0.9
+    """The chance from which on a text is told of."""
+    action: Severer[ClassifierAction] = "warn"
+    """The action for content with such a text."""
+    trusted: On[bool] = False
+    """If `true`, results of trusted tools are checked too."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
+    """How many milliseconds the answer may take."""
 
     @property
     def rule_version(self) -> str | None:
@@ -125,4 +117,4 @@ class InjectionClassifier(Routed, frozen=True):
             return None
         return Finding(ACTIONS[self.action], "classifier.injection", (int(100 * found.chance),))
 
-    actions = list_action
+    actions = list_actions

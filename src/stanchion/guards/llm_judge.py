@@ -3,7 +3,6 @@ plain words."""
 
 from __future__ import annotations
 
-from functools import cached_property
 from hashlib import sha256
 from typing import Annotated, Any, ClassVar, Final, Literal
 from urllib.parse import urlsplit
@@ -11,14 +10,14 @@ from urllib.parse import urlsplit
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
-from stanchion.kernel.actions import Action, Category, Risk
-from stanchion.kernel.contract.learning import Said
+from stanchion.guards._routes import Routed, lookup
+from stanchion.kernel.actions import Category, Risk
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Higher, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried
 from stanchion.kernel.words import Words, declare
@@ -33,35 +32,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "rule": Stricter.SAME("The rule that the model judges by, in plain words."),
-    "model": Stricter.SAME("The model, by the name that the endpoint knows it under."),
-    "endpoint": Stricter.SAME(
-        "The URL of an OpenAI-compatible API; `chat/completions` is added to it."
-    ),
-    "key_env": Stricter.SAME(
-        "The environment variable that has the key; it is read when the model is asked."
-    ),
-    "deadline_ms": Stricter.SAME("How many milliseconds the model may take."),
-    "action": Stricter.ACTION("The action for the verdict `refuse`."),
-    "unsure": Stricter.ACTION(
-        "The action for the verdict `unsure`, which is also the verdict on what is too long."
-    ),
-    "max_chars": Stricter.SAME(
-        "How many characters of an event are sent; one with more is not sent, and is `unsure`."
-    ),
-    "input_usd_per_mtok": Stricter.HIGHER(
-        "US dollars per million prompt tokens; if absent, the policy's `prices`, or else the "
-        "shipped table."
-    ),
-    "output_usd_per_mtok": Stricter.HIGHER(
-        "US dollars per million reply tokens; if absent, the policy's `prices`, or else the "
-        "shipped table."
-    ),
-    "waits": WAITS,
-    "required": REQUIRED,
-}
 
 PROMPT: Final = "1"
 """The version of the fixed prompt: what was answered to another is not taken for an answer to this
@@ -106,28 +76,39 @@ class LlmJudge(Routed, frozen=True):
     """Has a model judge an event by a rule in plain words. Its answer has a fixed form, and the
     event is quoted to it as data; what it costs is charged to the run."""
 
-    name: ClassVar[str] = "llm_judge"
-    paid: ClassVar[bool] = True
-    kind: ClassVar[Kind] = Kind.ASKING
-    call: ClassVar[str] = "stanchion.runtime.answers.llm_judge:verdict"
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "llm_judge"
+    paid: ClassVar = True
+    kind: ClassVar = Kind.ASKING
+    call: ClassVar = "stanchion.runtime.answers.llm_judge:verdict"
+    stages: ClassVar = frozenset(
         {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.HANDOFF}
     )
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 95
-    options: ClassVar = OPTIONS
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 95
 
     rule: Annotated[str, msgspec.Meta(min_length=1, max_length=4_000)]
+    """The rule that the model judges by, in plain words."""
     model: Annotated[str, msgspec.Meta(min_length=1)]
+    """The model, by the name that the endpoint knows it under."""
     endpoint: str = "https://api.openai.com/v1"
+    """The URL of an OpenAI-compatible API; `chat/completions` is added to it."""
     key_env: str = "OPENAI_API_KEY"
+    """The environment variable that has the key; it is read when the model is asked."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 10_000
+    """How many milliseconds the model may take."""
     action: PlainActionName = "block"
+    """The action for the verdict `refuse`."""
     unsure: PlainActionName = "escalate"
+    """The action for the verdict `unsure`, which is also the verdict on what is too long."""
     max_chars: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 8_000
-    input_usd_per_mtok: Dollars | None = None
-    output_usd_per_mtok: Dollars | None = None
+    """How many characters of an event are sent; one with more is not sent, and is `unsure`."""
+    input_usd_per_mtok: Higher[Dollars | None] = None
+    """US dollars per million prompt tokens; if absent, the policy's `prices`, or else the shipped
+    table."""
+    output_usd_per_mtok: Higher[Dollars | None] = None
+    """US dollars per million reply tokens; if absent, the policy's `prices`, or else the shipped
+    table."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -157,15 +138,8 @@ class LlmJudge(Routed, frozen=True):
         said = (PROMPT, self.endpoint, self.model, self.rule, self.max_chars)
         return sha256(msgspec.json.encode(said)).hexdigest()
 
-    def scoped(self, said: Said, /) -> LlmJudge:
-        """The same guard, which knows what the policy says that its model charges."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_price"] = said.price(self.model)
-        return made
-
-    @cached_property
-    def _price(self) -> Any:
-        return None
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
 
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """Ask about what an event is, without whose it is and when."""
@@ -175,7 +149,7 @@ class LlmJudge(Routed, frozen=True):
         asked = Asked(
             self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task,
             reading.content, self.endpoint, self.model, self.key_env, self.deadline_ms,
-            self.max_chars, own if own is not None else self._price,
+            self.max_chars, own if own is not None else self.said.price(self.model),
         )  # fmt: skip
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
@@ -202,6 +176,4 @@ class LlmJudge(Routed, frozen=True):
         action = carried(stage)[usual] if isinstance(stage, Stage) else usual
         return Finding(action, "judge.said", (answer.verdict, answer.reason[:LONGEST]))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys([ACTIONS[self.action], ACTIONS[self.unsure]]))
+    actions = list_actions

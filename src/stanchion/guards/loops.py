@@ -16,7 +16,7 @@ from stanchion.kernel.events import Event, Failure, Prompt, ToolCall, ToolResult
 from stanchion.kernel.faults import FAILED, may_pass
 from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Off, Severer, Sooner
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import Words, declare
@@ -65,63 +65,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    # One finding stands for several kinds of loops: more of one kind may hide another.
-    "max_history": Stricter.SAME("How many of a run's last calls are compared."),
-    "max_repeats": Stricter.SAME(
-        "How many times in a row a call, or a cycle of calls, may give the same results; the next "
-        "time is refused."
-    ),
-    "idempotent_repeats": Stricter.SAME(
-        "The same limit for tools with the annotation `idempotent` or the effect `read`."
-    ),
-    "poll_repeats": Stricter.SAME(
-        "The same limit for tools annotated as `poll`, and for cycles that contain one."
-    ),
-    "unreported_repeats": Stricter.SAME(
-        "The same limit for calls whose outcome is unknown: parallel, refused or never reported."
-    ),
-    "max_errors": Stricter.SAME(
-        "After this many failures of a tool in the same way the guard warns; after twice as many "
-        "it takes `error_action`."
-    ),
-    "near_repeats": Stricter.SAME(
-        "How many calls with almost the same arguments and the same result are accepted before "
-        "`near_action`."
-    ),
-    "stall_after": Stricter.SAME(
-        "How many calls in a row may bring nothing new before `stall_action`."
-    ),
-    "refusals_told": Stricter.SAME(
-        "From this many refusals of the same thing on, the agent is told so; 0 means never."
-    ),
-    "refusals_escalated": Stricter.SOONER(
-        "From this many refusals of the same thing on, a person is asked to look at the run; 0 "
-        "means never."
-    ),
-    "refusals_halted": Stricter.SOONER(
-        "At this many refusals of the same thing, the run ends; 0 means never."
-    ),
-    "refusals_factor": Stricter.SOONER(
-        "Refusals by one guard with one code, whatever they are about, have the same three limits, "
-        "this many times as high; 0 means none."
-    ),
-    "action": Stricter.ACTION("The action for calls repeated in a row, in cycles or too often."),
-    "error_action": Stricter.ACTION(
-        "The action for calls of a tool that keeps failing in the same way."
-    ),
-    "near_action": Stricter.ACTION("The action for calls with almost the same arguments."),
-    "stall_action": Stricter.ACTION("The action for a call after many that brought nothing new."),
-    "by_reading": Stricter.OFF(
-        "If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's "
-        "name or its commands say so, without a declaration."
-    ),
-    "others_renew": Stricter.SAME(
-        "If `true`, something new from another call starts the count of a call made too often "
-        "anew; if `false`, only a change of its own result does."
-    ),
-}
-
 MARKS: Final = {READ: Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
 """What is declared of a tool says of its calls."""
 
@@ -153,35 +96,57 @@ class Loops(msgspec.Struct, frozen=True):
     alone: the agent is told, then a person, and then the run ends.
     """
 
-    name: ClassVar[str] = "loops"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT}
-    )
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 40
-    options: ClassVar = OPTIONS
-    only_marks: ClassVar[bool] = True
+    name: ClassVar = "loops"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.PROMPT})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 40
+    only_marks: ClassVar = True
 
     max_history: Annotated[int, msgspec.Meta(ge=2, le=100)] = 10
+    """How many of a run's last calls are compared."""
     max_repeats: Count = 2
+    """How many times in a row a call, or a cycle of calls, may give the same results; the next time
+    is refused."""
     idempotent_repeats: Count = 5
+    """The same limit for tools with the annotation `idempotent` or the effect `read`."""
     poll_repeats: Count = 100
+    """The same limit for tools annotated as `poll`, and for cycles that contain one."""
     unreported_repeats: Count = 4
+    """The same limit for calls whose outcome is unknown: parallel, refused or never reported."""
     max_errors: Count = 3
+    """After this many failures of a tool in the same way the guard warns; after twice as many it
+    takes `error_action`."""
     near_repeats: Count = 3
+    """How many calls with almost the same arguments and the same result are accepted before
+    `near_action`."""
     stall_after: Count = 4
+    """How many calls in a row may bring nothing new before `stall_action`."""
     refusals_told: OrNever = 2
-    refusals_escalated: OrNever = 5
-    refusals_halted: OrNever = 10
-    refusals_factor: OrNever = 3
-    action: LoopAction = "block"
-    error_action: LoopAction = "block"
-    near_action: LoopAction = "warn"
-    stall_action: LoopAction = "warn"
-    by_reading: bool = False
+    """From this many refusals of the same thing on, the agent is told so; 0 means never."""
+    refusals_escalated: Sooner[OrNever] = 5
+    """From this many refusals of the same thing on, a person is asked to look at the run; 0 means
+    never."""
+    refusals_halted: Sooner[OrNever] = 10
+    """At this many refusals of the same thing, the run ends; 0 means never."""
+    refusals_factor: Sooner[OrNever] = 3
+    """Refusals by one guard with one code, whatever they are about, have the same three limits,
+    this many times as high; 0 means none."""
+    action: Severer[LoopAction] = "block"
+    """The action for calls repeated in a row, in cycles or too often."""
+    error_action: Severer[LoopAction] = "block"
+    """The action for calls of a tool that keeps failing in the same way."""
+    near_action: Severer[LoopAction] = "warn"
+    """The action for calls with almost the same arguments."""
+    stall_action: Severer[LoopAction] = "warn"
+    """The action for a call after many that brought nothing new."""
+    by_reading: Off[bool] = False
+    """If `true`, calls that only look also have the limit of `idempotent_repeats` if a tool's name
+    or its commands say so, without a declaration."""
     others_renew: bool = True
+    """If `true`, something new from another call starts the count of a call made too often anew; if
+    `false`, only a change of its own result does."""
 
     def __post_init__(self) -> None:
         for option, needed in {

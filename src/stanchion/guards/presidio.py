@@ -13,7 +13,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Lower, SevererByStage, list_actions_by_stage
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
@@ -38,20 +38,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    "entities": Stricter.SAME(
-        "The kinds of personal data to find, by Presidio's names; if absent, all except `URL`, "
-        "`DATE_TIME` and `UUID`."
-    ),
-    "score": Stricter.LOWER("How confident Presidio must be, from 0 to 1."),
-    "language": Stricter.SAME("The language of the texts, as a code; it selects the recognizers."),
-    "deadline_ms": Stricter.SAME("How many milliseconds to wait for Presidio's answer."),
-    "action": Stricter.BY_STAGE("The action for content with personal data."),
-    "at": Stricter.BY_STAGE(
-        "Other actions for some stages; if absent, `action` applies at all of them."
-    ),
-}
-
 PresidioAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine", "halt"]
 NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install the extra `presidio`"
 
@@ -73,25 +59,29 @@ class Presidio(msgspec.Struct, frozen=True):
     The answer is plain data, so a decision is made again from its record without Presidio.
     """
 
-    name: ClassVar[str] = "presidio"
+    name: ClassVar = "presidio"
     stays: ClassVar = {"presidio.redacted": "presidio.stays"}
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = True
-    call: ClassVar[str] = "stanchion.runtime.answers.presidio:found"
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
-    default_stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY}
-    )
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 90
-    options: ClassVar = OPTIONS
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = True
+    call: ClassVar = "stanchion.runtime.answers.presidio:found"
+    stages: ClassVar = frozenset(Stage) - {Stage.CHARGE, Stage.MODEL_CHUNK}
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.MODEL_REPLY})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 90
 
     entities: tuple[str, ...] | None = None
-    score: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.4
+    """The kinds of personal data to find, by Presidio's names; if absent, all except `URL`,
+    `DATE_TIME` and `UUID`."""
+    score: Lower[Annotated[float, msgspec.Meta(ge=0, le=1)]] = 0.4
+    """How confident Presidio must be, from 0 to 1."""
     language: str = "en"
+    """The language of the texts, as a code; it selects the recognizers."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
-    action: PresidioAction = "redact"
-    at: dict[str, PresidioAction] | None = None
+    """How many milliseconds to wait for Presidio's answer."""
+    action: SevererByStage[PresidioAction] = "redact"
+    """The action for content with personal data."""
+    at: SevererByStage[dict[str, PresidioAction] | None] = None
+    """Other actions for some stages; if absent, `action` applies at all of them."""
 
     def __post_init__(self) -> None:
         for stage in self.at if self.at is not None else ():
@@ -165,9 +155,7 @@ class Presidio(msgspec.Struct, frozen=True):
             return Action.WARN
         return carried(stage)[usual]
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys([self.action_at(stage) for stage in sorted(self.stages)]))
+    actions = list_actions_by_stage
 
     def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
         """What it can answer at a stage."""

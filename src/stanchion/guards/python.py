@@ -7,13 +7,12 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._routes import WAITS, Waits, lookup, named, routed
+from stanchion.guards._routes import Waits, lookup, named, routed
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import Stricter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -90,28 +89,6 @@ REMEDIES: Final = {
     "": ("another answer of `{call}`: None lets it pass",),
 }
 
-OPTIONS: Final = {
-    "call": Stricter.SAME(
-        "The code that judges, as `module:name`: a function or an object, not a class; imported "
-        "when the policy loads."
-    ),
-    "deadline_ms": Stricter.SAME(
-        "A call is refused if the code gives no answer within this many milliseconds."
-    ),
-    "deep": Stricter.SAME(
-        "If `true`, a call waits by its risk, and goes ahead at low and medium risk when the "
-        "answer is late."
-    ),
-    "isolated": Stricter.SAME(
-        "If `true`, the code runs in its own process, which is stopped at the deadline."
-    ),
-    "waits": WAITS,
-    "cache": Stricter.SAME(
-        "If `true`, the answer to an event is used again for one that says the same, for the same "
-        "agent and task."
-    ),
-}
-
 
 class PythonGuard(msgspec.Struct, frozen=True):
     """Hands the event to the code at `call` (`module:name`) and takes its answer.
@@ -123,22 +100,31 @@ class PythonGuard(msgspec.Struct, frozen=True):
     own, which is ended at the deadline.
     """
 
-    name: ClassVar[str] = "python"
-    paid: ClassVar[bool] = False
-    kind: ClassVar[Kind] = Kind.ASKING
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 100
+    name: ClassVar = "python"
+    paid: ClassVar = False
+    kind: ClassVar = Kind.ASKING
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 100
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
-    does_more: ClassVar[bool] = True
+    does_more: ClassVar = True
 
     call: str
+    """The code that judges, as `module:name`: a function or an object, not a class; imported when
+    the policy loads."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    """A call is refused if the code gives no answer within this many milliseconds."""
     deep: bool = False
+    """If `true`, a call waits by its risk, and goes ahead at low and medium risk when the answer is
+    late."""
     isolated: bool = False
+    """If `true`, the code runs in its own process, which is stopped at the deadline."""
     waits: Waits | None = None
+    """How many milliseconds a call waits for the answer, by its risk (`low`, `medium`, `high`,
+    `critical`); never longer than `deadline_ms`. If absent, as the policy's `deep` says."""
     cache: bool = False
+    """If `true`, the answer to an event is used again for one that says the same, for the same
+    agent and task."""
 
     def __post_init__(self) -> None:
         named(self.waits)

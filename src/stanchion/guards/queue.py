@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import Stricter
+from stanchion.kernel.option import Lower
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
@@ -37,26 +37,6 @@ ROOM: Final = "fewer than {max_running:,} running at a time per {per} (`max_runn
 REMEDIES: Final = {
     "queue.full": (ROOM, "a longer line than {max_waiting:,} (`max_waiting`)"),
     "": (ROOM, "more than {timeout_s:span} to wait for that (`timeout_s`)"),
-}
-
-OPTIONS: Final = {
-    "max_running": Stricter.LOWER("How many calls may run at the same time."),
-    "max_waiting": Stricter.LOWER(
-        "How many calls may wait in line; the next one is refused at once."
-    ),
-    "timeout_s": Stricter.SAME("How many seconds a call waits before it is refused."),
-    "pause_s": Stricter.SAME(
-        "How many seconds a waiting call pauses before it is judged again; must be shorter than "
-        "`timeout_s`."
-    ),
-    "keep_s": Stricter.SAME(
-        "How many seconds a place is kept for a call that reports no outcome; choose more than any "
-        "call takes."
-    ),
-    "per": Stricter.SAME("Who shares a line; `tool` means all calls of a tool in a tenant."),
-    "counter": Stricter.SAME(
-        "Queues with the same counter and `per` share a line; if absent, each entry has its own."
-    ),
 }
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
@@ -84,25 +64,31 @@ class Queue(msgspec.Struct, frozen=True):
     in the line holds nobody up for longer.
     """
 
-    name: ClassVar[str] = "queue"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR}
-    )
-    answers_at: ClassVar[frozenset[Stage]] = STARTS
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 40
+    name: ClassVar = "queue"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR})
+    answers_at: ClassVar = STARTS
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 40
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    max_running: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 4
-    max_waiting: Many = 100
+    max_running: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 4
+    """How many calls may run at the same time."""
+    max_waiting: Lower[Many] = 100
+    """How many calls may wait in line; the next one is refused at once."""
     timeout_s: Seconds = 30.0
+    """How many seconds a call waits before it is refused."""
     pause_s: Annotated[float, msgspec.Meta(ge=0.001, le=60)] = 0.1
+    """How many seconds a waiting call pauses before it is judged again; must be shorter than
+    `timeout_s`."""
     keep_s: Seconds = 600.0
+    """How many seconds a place is kept for a call that reports no outcome; choose more than any
+    call takes."""
     per: Literal["tool", "run", "task", "agent", "tenant"] = "tool"
+    """Who shares a line; `tool` means all calls of a tool in a tenant."""
     counter: str | None = None
+    """Queues with the same counter and `per` share a line; if absent, each entry has its own."""
 
     def __post_init__(self) -> None:
         if self.pause_s >= self.timeout_s:

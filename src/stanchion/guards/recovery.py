@@ -13,7 +13,7 @@ from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import tool_fault
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import ACTIONS, Off
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -45,43 +45,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    "max_retries": Stricter.SAME(
-        "How many times one call is retried, counting all calls inside it."
-    ),
-    "per_run": Stricter.SAME(
-        "How many retries a run and its children have in total, in all processes."
-    ),
-    "backoff_base_s": Stricter.SAME("How many seconds to wait before the first retry."),
-    "backoff_factor": Stricter.SAME(
-        "Each further wait is this many times as long as the one before."
-    ),
-    "backoff_max_s": Stricter.SAME("The longest wait, in seconds."),
-    "jitter": Stricter.SAME(
-        "The share, from 0 to 1, by which a wait is randomly made longer or shorter."
-    ),
-    "on_recoverable": Stricter.SAME(
-        "The reaction to an error that is likely to go away by itself."
-    ),
-    "on_fatal": Stricter.SAME("The reaction to an error that does not go away by itself."),
-    "on_unknown": Stricter.SAME("The reaction to an error that is in none of the three lists."),
-    "recoverable": Stricter.SAME(
-        "Error types, traits of tools or faults that are likely to go away by themselves."
-    ),
-    "fatal": Stricter.SAME(
-        "Error types, traits of tools or faults that do not go away by themselves."
-    ),
-    "ignore": Stricter.SAME(
-        "Error types, traits of tools or faults that the agent itself has to correct."
-    ),
-    "retry_unsafe": Stricter.OFF("If `true`, calls that may do their work twice are retried too."),
-    "rollback": Stricter.SAME(
-        "If `true`, a fatal error rolls the run back in addition to its reaction."
-    ),
-    "isolate": Stricter.SAME("Whether a quarantine isolates the tool or the agent."),
-    "isolate_s": Stricter.SAME("How many seconds a quarantine lasts."),
-}
-
 Severity = Literal["recoverable", "fatal", "unknown"]
 Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt", "allow"]
 Count = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
@@ -99,23 +62,31 @@ class Recovery(msgspec.Struct, frozen=True):
     traits of tools, or faults; the nearest counts. Only what is safe to repeat is tried again.
     """
 
-    name: ClassVar[str] = "recovery"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.ERROR})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 60
-    options: ClassVar = OPTIONS
-    does_more: ClassVar[bool] = True
+    name: ClassVar = "recovery"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.ERROR})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 60
+    does_more: ClassVar = True
 
     max_retries: Count = 3
+    """How many times one call is retried, counting all calls inside it."""
     per_run: Count = 20
+    """How many retries a run and its children have in total, in all processes."""
     backoff_base_s: Seconds = 1.0
+    """How many seconds to wait before the first retry."""
     backoff_factor: Annotated[float, msgspec.Meta(ge=1, le=100)] = 2.0
+    """Each further wait is this many times as long as the one before."""
     backoff_max_s: Seconds = 30.0
+    """The longest wait, in seconds."""
     jitter: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.25
+    """The share, from 0 to 1, by which a wait is randomly made longer or shorter."""
     on_recoverable: Reaction = "retry"
+    """The reaction to an error that is likely to go away by itself."""
     on_fatal: Reaction = "rollback"
+    """The reaction to an error that does not go away by itself."""
     on_unknown: Reaction = "escalate"
+    """The reaction to an error that is in none of the three lists."""
     recoverable: tuple[str, ...] = (
         "ConnectionError",
         "TimeoutError",
@@ -123,6 +94,7 @@ class Recovery(msgspec.Struct, frozen=True):
         "BlockingIOError",
         "system",
     )
+    """Error types, traits of tools or faults that are likely to go away by themselves."""
     fatal: tuple[str, ...] = (
         "MemoryError",
         "RecursionError",
@@ -130,11 +102,17 @@ class Recovery(msgspec.Struct, frozen=True):
         "NotImplementedError",
         "ImportError",
     )
+    """Error types, traits of tools or faults that do not go away by themselves."""
     ignore: tuple[str, ...] = ("user", "business")
-    retry_unsafe: bool = False
+    """Error types, traits of tools or faults that the agent itself has to correct."""
+    retry_unsafe: Off[bool] = False
+    """If `true`, calls that may do their work twice are retried too."""
     rollback: bool = False
+    """If `true`, a fatal error rolls the run back in addition to its reaction."""
     isolate: Literal["tool", "agent"] = "tool"
+    """Whether a quarantine isolates the tool or the agent."""
     isolate_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+    """How many seconds a quarantine lasts."""
 
     def __post_init__(self) -> None:
         lists = (self.recoverable, self.fatal, self.ignore)

@@ -10,7 +10,6 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Failure, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -35,14 +34,13 @@ class SafeMode(msgspec.Struct, frozen=True):
     """Refuses tool calls, whatever their name, and retries; completions, egress and charges are
     untouched."""
 
-    name: ClassVar[str] = "safe_mode"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.ERROR})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 1
+    name: ClassVar = "safe_mode"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.ERROR})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 1
     remedies: ClassVar = REMEDIES
-    options: ClassVar[dict[str, Option]] = {}
-    for_safe_mode: ClassVar[bool] = True
+    for_safe_mode: ClassVar = True
 
     def judge(self, reading: Reading[ToolCall | Failure], /) -> Finding:
         """Refuse: in safe mode there is nothing to weigh."""

@@ -8,14 +8,20 @@ from typing import Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.guards._routes import REQUIRED, WAITS, Routed, lookup
+from stanchion.guards._routes import Routed, lookup
 from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.names import glob
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Higher,
+    Lower,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -28,26 +34,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "about": Stricter.SAME(
-        "What tasks are about, by the task's name or a glob. If absent, and for other tasks, the "
-        "run's `task` itself."
-    ),
-    "covered": Stricter.HIGHER(
-        "An action is told of if the task covers a smaller share than this of its words."
-    ),
-    "task_words": Stricter.LOWER(
-        "A task with fewer telling words says too little to compare anything with."
-    ),
-    "action_words": Stricter.LOWER(
-        "An action with fewer telling words says too little to be compared."
-    ),
-    "action": Stricter.ACTION("The action for what has little to do with the task."),
-    "deadline_ms": Stricter.SAME("How many milliseconds the answer may take."),
-    "waits": WAITS,
-    "required": REQUIRED,
-}
 
 VERSION: Final = "1"
 """The version of the measure: what another one found is not taken for what this one would."""
@@ -74,24 +60,28 @@ class ScopeClassifier(Routed, frozen=True):
     """Compares the words of an action with those of its task: the run's `task`, or what `about`
     says of it."""
 
-    name: ClassVar[str] = "scope_classifier"
-    paid: ClassVar[bool] = False
-    kind: ClassVar[Kind] = Kind.ASKING
-    call: ClassVar[str] = "stanchion.runtime.answers.scope_classifier:measured"
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF}
-    )
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 92
-    options: ClassVar = OPTIONS
+    name: ClassVar = "scope_classifier"
+    paid: ClassVar = False
+    kind: ClassVar = Kind.ASKING
+    call: ClassVar = "stanchion.runtime.answers.scope_classifier:measured"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.HANDOFF})
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 92
 
     about: dict[str, str] | None = None
-    covered: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.12
-    task_words: Annotated[int, msgspec.Meta(ge=1)] = 6
-    action_words: Annotated[int, msgspec.Meta(ge=1)] = 5
+    """What tasks are about, by the task's name or a glob. If absent, and for other tasks, the run's
+    `task` itself."""
+    covered: Higher[Annotated[float, msgspec.Meta(ge=0, le=1)]] = 0.12
+    """An action is told of if the task covers a smaller share than this of its words."""
+    task_words: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 6
+    """A task with fewer telling words says too little to compare anything with."""
+    action_words: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 5
+    """An action with fewer telling words says too little to be compared."""
     action: PlainActionName = "warn"
+    """The action for what has little to do with the task."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
+    """How many milliseconds the answer may take."""
 
     @property
     def rule_version(self) -> str | None:
@@ -141,4 +131,4 @@ class ScopeClassifier(Routed, frozen=True):
             return None
         return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))
 
-    actions = list_action
+    actions = list_actions

@@ -11,7 +11,7 @@ from stanchion.kernel.actions import STOPS, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, Lower, PlainActionName, list_actions
 from stanchion.kernel.sizes import CEILING, UNREAD
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -33,18 +33,6 @@ REMEDIES: Final = {
     "size.too_many": ("at most {max_values:,} values (`max_values`)",),
 }
 
-OPTIONS: Final = {
-    "max_chars": Stricter.LOWER(
-        "The largest number of characters in the content, counting all texts and keys."
-    ),
-    "max_depth": Stricter.LOWER("The deepest nesting of lists and mappings."),
-    "max_values": Stricter.LOWER("The largest number of values in the content."),
-    "action": Stricter.ACTION(
-        "The action for content over a limit; with one milder than `block`, other guards still "
-        "read the content."
-    ),
-}
-
 DEEPEST: Final = 100
 """How many levels content may have under any policy: a limit above it would never act."""
 MOST: Final = 200_000
@@ -54,9 +42,9 @@ MOST: Final = 200_000
 class SizeLimits(msgspec.Struct, frozen=True):
     """Refuses content over any of its limits; it looks at no more than the limits allow."""
 
-    name: ClassVar[str] = "size_limits"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "size_limits"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(
         {
             Stage.PROMPT,
             Stage.MODEL_CALL,
@@ -68,15 +56,19 @@ class SizeLimits(msgspec.Struct, frozen=True):
             Stage.HANDOFF,
         }
     )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 2
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 2
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    max_chars: Annotated[int, msgspec.Meta(ge=0, le=CEILING)] = 1_000_000
-    max_depth: Annotated[int, msgspec.Meta(ge=0, le=DEEPEST)] = 64
-    max_values: Annotated[int, msgspec.Meta(ge=0, le=MOST)] = 100_000
+    max_chars: Lower[Annotated[int, msgspec.Meta(ge=0, le=CEILING)]] = 1_000_000
+    """The largest number of characters in the content, counting all texts and keys."""
+    max_depth: Lower[Annotated[int, msgspec.Meta(ge=0, le=DEEPEST)]] = 64
+    """The deepest nesting of lists and mappings."""
+    max_values: Lower[Annotated[int, msgspec.Meta(ge=0, le=MOST)]] = 100_000
+    """The largest number of values in the content."""
     action: PlainActionName = "block"
+    """The action for content over a limit; with one milder than `block`, other guards still read
+    the content."""
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Measure the event's content, level by level, and stop at the first limit it exceeds."""
@@ -136,4 +128,4 @@ class SizeLimits(msgspec.Struct, frozen=True):
         action = ACTIONS[self.action]
         return Finding(action, code, (limit,), hides=(UNREAD,) if action >= STOPS else ())
 
-    actions = list_action
+    actions = list_actions

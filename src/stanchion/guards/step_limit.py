@@ -13,7 +13,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Lower, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, key
 from stanchion.kernel.words import Words, declare
@@ -38,20 +38,6 @@ REMEDIES: Final = {
     ),
 }
 
-OPTIONS: Final = {
-    "max_steps": Stricter.LOWER(
-        "The number of steps allowed; the next one is refused, and 0 refuses the first."
-    ),
-    "per": Stricter.SAME("Whose steps are counted together: those of a run, a task or an agent."),
-    "warn_after": Stricter.LOWER(
-        "Every step after this many warns, until the limit; if absent, none warns."
-    ),
-    "action": Stricter.ACTION("The action for a step over the limit."),
-    "counter": Stricter.SAME(
-        "Step limits with the same counter count together; if absent, each entry counts separately."
-    ),
-}
-
 
 class StepLimit(msgspec.Struct, frozen=True):
     """Counts actions that go ahead and refuses the one after `max_steps`; a refused action uses no
@@ -61,19 +47,23 @@ class StepLimit(msgspec.Struct, frozen=True):
     names one.
     """
 
-    name: ClassVar[str] = "step_limit"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = "step_limit"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    max_steps: Annotated[int, msgspec.Meta(ge=0)] = 25
+    max_steps: Lower[Annotated[int, msgspec.Meta(ge=0)]] = 25
+    """The number of steps allowed; the next one is refused, and 0 refuses the first."""
     per: Literal["run", "task", "agent"] = "run"
-    warn_after: Annotated[int, msgspec.Meta(ge=0)] | None = None
+    """Whose steps are counted together: those of a run, a task or an agent."""
+    warn_after: Lower[Annotated[int, msgspec.Meta(ge=0)] | None] = None
+    """Every step after this many warns, until the limit; if absent, none warns."""
     action: PlainActionName = "block"
+    """The action for a step over the limit."""
     counter: str | None = None
+    """Step limits with the same counter count together; if absent, each entry counts separately."""
 
     def __post_init__(self) -> None:
         if self.warn_after is not None and self.warn_after >= self.max_steps:

@@ -4,22 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
 from stanchion.kernel.actions import Category
+from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -29,10 +27,6 @@ CODES: Final = declare(
         )
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.ACTION("The action for a tool that is not related to the task."),
-}
 
 KEPT: Final = 4_096
 """How many tasks are remembered."""
@@ -45,38 +39,29 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
     judged. A task's additional tools are related to it.
     """
 
-    name: ClassVar[str] = "task_scope"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 8
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tasks", "related_tools"), ("tasks", "additional_tools")}
-    )
+    name: ClassVar = "task_scope"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 8
+    reads: ClassVar = frozenset({("tasks", "related_tools"), ("tasks", "additional_tools")})
 
     action: PlainActionName = "warn"
+    """The action for a tool that is not related to the task."""
+
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
 
     @cached_property
     def _related(self) -> Callable[[str], Names | None]:
-        return lambda _task: None
-
-    def scoped(self, said: Said, /) -> TaskScope:
-        """The same guard in that policy."""
-        listed = said.found("tasks", "related_tools")
+        listed = self.said.found("tasks", "related_tools")
 
         @lru_cache(KEPT)
         def related(task: str) -> Names | None:
             found = listed(task)
             return None if found is None else names(found)
 
-        return self.within(related)
-
-    def within(self, related: Callable[[str], Names | None]) -> TaskScope:
-        """The same guard that knows what tasks are about."""
-        made = msgspec.structs.replace(self)
-        made.__dict__["_related"] = related
-        return made
+        return related
 
     def judge(self, reading: Reading[ToolCall], /) -> Finding | None:
         """Warn of a tool that the task has nothing to do with."""
@@ -87,4 +72,4 @@ class TaskScope(msgspec.Struct, frozen=True, dict=True):
             return None
         return Finding(ACTIONS[self.action], "task.unrelated", (event.tool, run.task))
 
-    actions = list_action
+    actions = list_actions

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from stanchion.guards._marks import (
-    REACH,
     Percent,
     Reach,
     check_marks,
@@ -19,19 +18,16 @@ from stanchion.guards._marks import (
     tightened,
 )
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Point, Standing
+from stanchion.kernel.contract.values import UNSAID, Point, Said, Standing, keep_said
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Higher, Lower, PlainActionName
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -64,34 +60,6 @@ REMEDIES: Final = {
     ),
 }
 
-OPTIONS: Final = {
-    "max_s": Stricter.LOWER(
-        "The time allowed, in seconds from the first action; if absent, `of_task` must be `true`."
-    ),
-    "per": Stricter.SAME(
-        "Whether the time is that of the run or of its task; a run without a task has its own time."
-    ),
-    "estimate_s": Stricter.HIGHER(
-        "The seconds that an action is expected to take; they count as if they had already passed."
-    ),
-    "warn_at": Stricter.LOWER(
-        "Warns from this percentage of the time on, the estimate included; if absent, it does not "
-        "warn."
-    ),
-    "escalate_at": Stricter.LOWER(
-        "Asks a person from this percentage of the time on; if absent, never."
-    ),
-    "action": Stricter.ACTION(
-        "The action for what comes too late; it must be more severe than all marks before the "
-        "limit."
-    ),
-    "reach": REACH,
-    "of_task": Stricter.SAME(
-        "If `true`, the time is that of the run's task, `tasks.<name>.budget.time_s`; a task "
-        "without one is not limited."
-    ),
-}
-
 SLACK_MS: Final = 1_000
 """How far behind the store's clock the first action's own time may be; it then counts from that
 time."""
@@ -113,26 +81,34 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
     limit.
     """
 
-    name: ClassVar[str] = "time_limit"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF}
-    )
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = "time_limit"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stage.HANDOFF})
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tasks", "budget.time_s")})
+    reads: ClassVar = frozenset({("tasks", "budget.time_s")})
 
-    max_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None = None
+    max_s: Lower[Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None] = None
+    """The time allowed, in seconds from the first action; if absent, `of_task` must be `true`."""
     per: Literal["run", "task"] = "run"
-    estimate_s: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] = 0.0
-    warn_at: Percent | None = None
-    escalate_at: Percent | None = None
+    """Whether the time is that of the run or of its task; a run without a task has its own time."""
+    estimate_s: Higher[Annotated[float, msgspec.Meta(ge=0, lt=10**9)]] = 0.0
+    """The seconds that an action is expected to take; they count as if they had already passed."""
+    warn_at: Lower[Percent | None] = None
+    """Warns from this percentage of the time on, the estimate included; if absent, it does not
+    warn."""
+    escalate_at: Lower[Percent | None] = None
+    """Asks a person from this percentage of the time on; if absent, never."""
     action: PlainActionName = "block"
+    """The action for what comes too late; it must be more severe than all marks before the limit.
+    """
     reach: Reach = "allowed"
+    """Whether an action that reaches the limit exactly is allowed or refused."""
     of_task: bool = False
+    """If `true`, the time is that of the run's task, `tasks.<name>.budget.time_s`; a task without
+    one is not limited."""
 
     def __post_init__(self) -> None:
         if self.of_task == (self.max_s is not None):
@@ -157,20 +133,12 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
         """The time in seconds; that of a task is known only where its task is."""
         return 0.0 if self.max_s is None else self.max_s
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _given(self) -> Callable[[str], Any]:
-        return lambda _task: None
-
-    def scoped(self, said: Said, /) -> TimeLimit:
-        """The same limit in that policy."""
-        return (
-            self._within(said.found("tasks", "budget", only_given=True)) if self.of_task else self
-        )
-
-    def _within(self, given: Callable[[str], Any]) -> TimeLimit:
-        made = msgspec.structs.replace(self)
-        made.__dict__["_given"] = given
-        return made
+        return self.said.found("tasks", "budget", only_given=True)
 
     @cached_property
     def _limited(self) -> Callable[[float], TimeLimit]:
@@ -257,7 +225,7 @@ class TimeLimit(msgspec.Struct, frozen=True, dict=True):
 
     def tightened(self, by: float) -> TimeLimit:
         """The same limit whose marks come earlier."""
-        return tightened(self, by)._within(self._given)
+        return keep_said(tightened(self, by), self.said)
 
     @property
     def only_marks(self) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -12,7 +12,12 @@ from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Option, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    PlainActionName,
+    Shorter,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -42,18 +47,6 @@ REMEDIES: Final = {
     ),
 }
 
-OPTIONS: Final = {
-    "tools": Stricter.SHORTER(
-        "The tools that every agent may use, by name or glob, in addition to its own; an empty "
-        "list adds none. If absent, only agents with their own list are limited."
-    ),
-    "undeclared": Option(
-        "Whether to allow or refuse calls of an agent that has no list, if `tools` is absent too.",
-        ("allow", "refuse"),
-    ),
-    "action": Stricter.ACTION("The action for a call of a tool that is not allowed."),
-}
-
 
 class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     """Refuses tools outside the agent's list, the task's additional tools and the guard's own.
@@ -62,20 +55,23 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
     nor the guard has a list, `undeclared` says whether the call goes ahead.
     """
 
-    name: ClassVar[str] = "tool_allowlist"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 4
+    name: ClassVar = "tool_allowlist"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 4
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    reads: ClassVar = frozenset(
         {("roles", "allowed_tools"), ("agents", "allowed_tools"), ("tasks", "additional_tools")}
     )
 
-    tools: tuple[str, ...] | None = None
-    undeclared: Literal["allow", "refuse"] = "allow"
+    tools: Shorter[tuple[str, ...] | None] = None
+    """The tools that every agent may use, by name or glob, in addition to its own; an empty list
+    adds none. If absent, only agents with their own list are limited."""
+    undeclared: Annotated[Literal["allow", "refuse"], ("allow", "refuse")] = "allow"
+    """Whether to allow or refuse calls of an agent that has no list, if `tools` is absent too."""
     action: PlainActionName = "block"
+    """The action for a call of a tool that is not allowed."""
 
     @cached_property
     def _names(self) -> Names | None:
@@ -122,4 +118,4 @@ class ToolAllowlist(msgspec.Struct, frozen=True, dict=True):
         agent = run.agent if run.agent else "the agent"
         return {"agent": agent, "tool": event.tool, "listed": sorted(listed)}
 
-    actions = list_action
+    actions = list_actions

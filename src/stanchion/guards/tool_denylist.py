@@ -12,7 +12,13 @@ from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    Glob,
+    More,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -25,25 +31,21 @@ REMEDIES: Final = {
     "": ("a tool that is not on the list; this one is there as {entries:names}",),
 }
 
-OPTIONS: Final = {
-    "tools": Stricter.MORE("The tools to refuse, by name or glob; an empty list refuses none."),
-    "action": Stricter.ACTION("The action for a call of a listed tool."),
-}
-
 
 class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
     """Refuses the tools it lists; a name is exact unless a glob is written."""
 
-    name: ClassVar[str] = "tool_denylist"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 3
+    name: ClassVar = "tool_denylist"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 3
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    tools: tuple[Glob, ...]
+    tools: More[tuple[Glob, ...]]
+    """The tools to refuse, by name or glob; an empty list refuses none."""
     action: PlainActionName = "block"
+    """The action for a call of a listed tool."""
 
     @cached_property
     def _names(self) -> Names:
@@ -62,7 +64,7 @@ class ToolDenylist(msgspec.Struct, frozen=True, dict=True):
         tool = str(finding.args[0]) if finding.args else ""
         return {"entries": [name for name in self.tools if tool in names((name,))]}
 
-    actions = list_action
+    actions = list_actions
 
     def reaches(self) -> dict[str, tuple[str, ...]]:
         """It speaks about the tools that it lists, and about no others."""

@@ -11,13 +11,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import Share
-from stanchion.kernel.contract.powers import (
-    HEARS_REFUSALS,
-    ONLY_MARKS,
-    SPANS,
-    VACATES,
-    WATCHES,
-)
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
@@ -179,11 +173,11 @@ class Plan:
         if placed.kind is Kind.METER:
             own = self._lines(pos, guard.lines(event))
             self.meters.append((pos, own))
-            spanning = SPANS.of(guard)
+            spanning = having(guard, "span")
             if spanning is not None:
                 since, until = spanning.span(event.at)
                 self.since, self.until = max(self.since, since), min(self.until, until)
-            watching = WATCHES.of(guard)
+            watching = having(guard, "watch")
             if watching is not None:
                 self.watchers[pos] = watching.watch
             return len(own)
@@ -192,10 +186,10 @@ class Plan:
         self.records.append(
             (pos, guard.judge, name, index, writes_at(guard, event.stage), at, shadow)
         )
-        hearing = HEARS_REFUSALS.of(guard)
+        hearing = having(guard, "refused")
         if hearing is not None:
             self.refusals.append((pos, hearing.refused, name, index))
-        giving = VACATES.of(guard)
+        giving = having(guard, "vacate")
         if giving is not None:
             self.permits.append((name, giving.vacate, placed.id))
         return 0
@@ -262,7 +256,7 @@ class Plan:
 
 def only_marks(guard: Any) -> bool:
     """Whether warnings of a guard are marks: others, or its own limit, say what follows."""
-    return ONLY_MARKS.of(guard) is not None
+    return having(guard, "only_marks") is not None
 
 
 def _warns(line: Line, count_marks: bool) -> bool:

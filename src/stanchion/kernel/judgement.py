@@ -13,7 +13,7 @@ from stanchion.kernel.actions import PROCEEDS, STOPS, Action, Risk
 from stanchion.kernel.autonomy import refusing
 from stanchion.kernel.chain import Plan
 from stanchion.kernel.content import content_of, with_content
-from stanchion.kernel.contract.powers import RECALLS, STAYS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import TELL, Finding, Patch
 from stanchion.kernel.guard import Kind, Placed, Reading, TooDense, failure_of
@@ -152,7 +152,7 @@ def _redaction(
         if cells[Action.REDACT] != Action.REDACT or placed.kind is Kind.METER:
             return finding
         return Finding(Action.BLOCK, "kernel.patch_failed", (placed.id,))
-    staying = None if reading is None else STAYS.of(placed.guard)
+    staying = None if reading is None else having(placed.guard, "stays")
     code = None if staying is None else staying.stays.get(finding.code)
     if reading is None or code is None or reading.redaction == Action.REDACT:
         return finding
@@ -238,7 +238,7 @@ def answers_of(plan: Plan, answers: dict[str, Answer], cut: int) -> tuple[tuple[
 def forget_recalled(plan: Plan, answers: dict[str, Answer]) -> None:
     """Forget what the run's memory has answered: it knows more by now."""
     for pos, guard, index in plan.asks:
-        if RECALLS.of(guard) is not None:
+        if having(guard, "recalls") is not None:
             answers.pop(answer_name(plan.guards[pos].id, index), None)
 
 

@@ -12,14 +12,7 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, LOCKDOWN
-from stanchion.kernel.contract.powers import (
-    ANSWERS,
-    FINGERPRINTS,
-    GATES,
-    PASSES_ALL,
-    SWITCHES,
-    VEILS,
-)
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Trace
@@ -112,13 +105,13 @@ class Lineup:
         match placed.kind:
             case Kind.PURE:
                 self.all_pure.append((pos, guard.judge, index))
-                switched = SWITCHES.of(guard)
+                switched = having(guard, "switches")
                 if switched is not None and (switches := switched.switches):
                     offered.append((pos, guard.judge, index, switches))
                 else:
                     self._gate(pos, guard, stage)
                     self.pure.append((pos, guard.judge, index))
-                    passing = PASSES_ALL.of(guard)
+                    passing = having(guard, "passes_all")
                     if passing is not None:
                         self._passing.append((pos, passing.passes_all, index))
             case Kind.ASKING:
@@ -129,7 +122,7 @@ class Lineup:
 
     def _gate(self, pos: int, guard: Any, stage: Stage) -> None:
         """Enter the gate of a guard; a piece of a stream is judged with what stands before it."""
-        gated = None if stage is Stage.MODEL_CHUNK else GATES.of(guard)
+        gated = None if stage is Stage.MODEL_CHUNK else having(guard, "gate")
         if gated is not None and gated.gate is not None:
             self._gates[self.event_of[pos]][pos] = gated.gate
 
@@ -172,7 +165,9 @@ class Lineup:
     @cached_property
     def clearing(self) -> list[Placed]:
         """The guards whose findings in the first event a person can allow."""
-        return [placed for placed in self._of_first if FINGERPRINTS.of(placed.guard) is not None]
+        return [
+            placed for placed in self._of_first if having(placed.guard, "fingerprints") is not None
+        ]
 
     @property
     def _of_first(self) -> list[Placed]:
@@ -287,8 +282,12 @@ class Lineups:
 def _may_redact(guard: Any) -> bool:
     """Whether a guard may patch content; one that does not say what it can answer may, and so may
     one whose findings hide what they are about, whatever becomes of it (`veils`)."""
-    answering = ANSWERS.of(guard)
-    return answering is None or VEILS.of(guard) is not None or Action.REDACT in answering.actions()
+    answering = having(guard, "actions")
+    return (
+        answering is None
+        or having(guard, "veils") is not None
+        or Action.REDACT in answering.actions()
+    )
 
 
 def _carried(stage: Stage, can: tuple[Action, ...], mode: str) -> tuple[Action, ...]:

@@ -26,6 +26,7 @@ from stanchion.kernel.events import (
     ToolResult,
 )
 from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.option import Lower, On
 
 CEILING: Final = 8 * 1024 * 1024
 """How many characters an event may have under any policy: nothing reads more. Limits of a policy
@@ -47,15 +48,31 @@ Depth = Annotated[int, msgspec.Meta(ge=1, le=64)]
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Limits of the engine itself."""
 
-    warnings: Annotated[int, msgspec.Meta(ge=1)] = 3
-    count_marks: bool = False
+    warnings: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 3
+    """The number of the warning by one guard in a task that escalates; 3 means that the third one
+    does."""
+    count_marks: On[bool] = False
+    """Whether marks of meters, such as `warn_at`, and warnings of guards that only watch count
+    towards `warnings`, as in AGENT-33."""
     matches_a_kb: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 4
+    """How many places of an event may look like a secret, for each KB of its texts and on top of
+    256, and eight times as many like personal data; with more it is refused unread
+    (`kernel.too_dense`), because each of them is looked at closely."""
     command_chars: Many = 65_536
+    """A command with more characters is unclear, and none of it is read."""
     command_steps: Many = 20_000
+    """A command is unclear where reading and following it takes more steps than these and one for
+    each character, or where it runs more than one command for each 39 of them."""
     command_depth: Depth = 24
+    """A command is unclear where groups, substitutions and texts that run as scripts stand deeper
+    in each other."""
     query_chars: Many = 12_288
+    """SQL with more characters is unclear, and none of it is read."""
     query_steps: Many = 24_576
+    """SQL is unclear where parsing it may take more steps; each word or sign takes 6 of them at
+    least, and each statement 96."""
     query_depth: Depth = 32
+    """SQL is unclear where brackets stand deeper in each other."""
 
 
 LIMITS: Final = Limits()

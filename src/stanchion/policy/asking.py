@@ -55,12 +55,12 @@ class AskPerson(msgspec.Struct, frozen=True):
     """Waits for a person before a tool runs: always, or where a number is above a limit; where the
     call does not have the number, too."""
 
-    name: ClassVar[str] = "ask"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
+    name: ClassVar = "ask"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
     # Before guards that may ask as well: whom this one asks is what the policy says of the tool.
-    priority: ClassVar[int] = 3
+    priority: ClassVar = 3
     remedies: ClassVar = REMEDIES
 
     tool: str

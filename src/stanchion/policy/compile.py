@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.powers import DEGRADES, HOLDS_DEFINITIONS, IDLE, ROUTED, stages_of
+from stanchion.kernel.contract.powers import having, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
 from stanchion.policy import ladder, scope as scoping
@@ -40,7 +40,7 @@ def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[st
         if stages and stage not in stages:
             said = f"`at` names the stage `{stage}`, at which this guard does not judge"
             yield "at", f"{said}: add the stage to `stages`, or leave it out"
-    knowing = IDLE.of(guard)
+    knowing = having(guard, "idle")
     yield from knowing.idle(stages, alone) if knowing is not None else ()
 
 
@@ -111,9 +111,9 @@ def compile_policy(
             faults.append(Fault(where("guards", at, *fault.path), str(fault)))
             known = False
             continue
-        holding = HOLDS_DEFINITIONS.of(guard)
+        holding = having(guard, "with_tools")
         guard = scoping.scoped(guard if holding is None else holding.with_tools(tools), file, files)
-        waiting = ROUTED.of(guard)
+        waiting = having(guard, "routed")
         guard = guard if waiting is None else waiting.routed(file.deep.waits())
         stages = (
             stages_of(guard)
@@ -137,7 +137,7 @@ def compile_policy(
             ]
         if not entry.enabled:
             continue
-        marked = DEGRADES.of(guard)
+        marked = having(guard, "degrades")
         if marked is not None and (
             said := ladder.unanswered(file.degrade, marked.degrades, stages)
         ):

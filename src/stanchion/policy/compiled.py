@@ -14,17 +14,7 @@ from stanchion.guards.budget import ALLOTTED, Allotment, Requests, allotment_key
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
-from stanchion.kernel.contract.powers import (
-    ENDS_WITH_RUNS,
-    FINGERPRINTS,
-    FOR_SAFE_MODE,
-    LEASES,
-    MEASURES,
-    RECALLS,
-    SPENDS,
-    TIGHTENS,
-    Powers,
-)
+from stanchion.kernel.contract.powers import Powers, all_having, having
 from stanchion.kernel.declared import CONTENT, EFFECTS, RESULTS, Declared, ToolKnown, strictest
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
@@ -128,7 +118,7 @@ def _known(name: str, tool: str, run: RunInfo) -> str:
 
 def _unpaid(placed: Placed) -> Iterator[Stage]:
     """The stages of actions whose requests a guard counts without counting the action."""
-    counts = MEASURES.of(placed.guard)
+    counts = having(placed.guard, "measured")
     if (
         counts is not None
         and Unit.API_CALLS in counts.measured
@@ -165,8 +155,8 @@ class CompiledPolicy:
         self.undos = undos
         self.seats = seats
         guards = [seat.placed.guard for seat in seats]
-        spending = SPENDS.among(guards)
-        tasks = [unit for one in MEASURES.among(guards) for unit in one.measured]
+        spending = all_having(guards, "limits")
+        tasks = [unit for one in all_having(guards, "measured") for unit in one.measured]
         self.measures = frozenset([*tasks, *(unit for one in spending for unit in one.limits())])
         self.unpaid = frozenset(stage for seat in seats for stage in _unpaid(seat.placed))
         """Stages at which an action does not pay for its requests: a budget counts these, and not
@@ -174,14 +164,16 @@ class CompiledPolicy:
         self._reserves = any(one.reserves() for one in spending)
         self._bounds: dict[tuple[str, ...], Amounts] = {}
         self.stages = frozenset(stage for seat in seats for stage in seat.placed.stages)
-        self.lease_ms: int = min([one.lease_ms for one in LEASES.among(guards)], default=FOREVER)
+        self.lease_ms: int = min(
+            [one.lease_ms for one in all_having(guards, "lease_ms")], default=FOREVER
+        )
         """How long the least of what guards give to an action is kept for it."""
         self.ends_with_runs = tuple(
-            [one.placed for one in seats if ENDS_WITH_RUNS.of(one.placed.guard) is not None]
+            [one.placed for one in seats if having(one.placed.guard, "ended") is not None]
         )
         """Guards that keep something for a run, until it ends."""
-        self.clears = bool(FINGERPRINTS.among(guards))
-        self.recalls: Powers | None = next(iter(RECALLS.among(guards)), None)
+        self.clears = bool(all_having(guards, "fingerprints"))
+        self.recalls: Powers | None = next(iter(all_having(guards, "recalls")), None)
         self.contextual = False
         """Whether code behind its guards asks for the context of events: said when it is put in
         force."""
@@ -222,7 +214,7 @@ class CompiledPolicy:
             everybody = self._everybody.get(stage, ())
             chain = (*everybody, *some) if some else everybody
             if mode == SAFE and not any(
-                FOR_SAFE_MODE.of(p.guard) is not None and not p.shadow for p in chain
+                having(p.guard, "for_safe_mode") is not None and not p.shadow for p in chain
             ):
                 chain += (SAFE_MODE,) if stage in SAFE_MODE.stages else ()
             if allotted:
@@ -245,7 +237,7 @@ class CompiledPolicy:
             return ()
         found: dict[str, int] = {}
         for seat in self.seats:
-            spending = None if seat.placed.shadow else SPENDS.of(seat.placed.guard)
+            spending = None if seat.placed.shadow else having(seat.placed.guard, "limits")
             if spending is None or not seat.concerns_run(run):
                 continue
             for name, limit in spending.totals(run).items():
@@ -285,7 +277,7 @@ class CompiledPolicy:
             if len(self._bounds) >= 4_096:
                 self._bounds.clear()
             guards = [seat.placed.guard for seat in self.seated(stage, tool, run)]
-            said = [spending.reserves() for spending in SPENDS.among(guards)]
+            said = [spending.reserves() for spending in all_having(guards, "limits")]
             one, tokens, cost, api_calls, working = [
                 max([r.get(unit, 0) for r in said], default=0) for unit in Unit
             ]
@@ -386,7 +378,7 @@ def place(guard: Any, guard_id: str, shadow: bool = False) -> Placed:
 
 def _tightened(placed: Placed) -> Placed:
     """A guard whose marks come earlier, where it has any."""
-    marked = TIGHTENS.of(placed.guard)
+    marked = having(placed.guard, "tightened")
     return (
         placed
         if marked is None

@@ -14,7 +14,7 @@ from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import Memo
 from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
 from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
-from stanchion.kernel.contract.powers import HOLDS_DEFINITIONS, KNOWS_TOOLS
+from stanchion.kernel.contract.powers import all_having, having
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
 from stanchion.kernel.tuples import NamedTuple
@@ -90,7 +90,7 @@ def written_tools(
 def _unread(file: PolicyFile, where: Where) -> list[Fault]:
     """Definitions that no guard reads."""
     if any(
-        entry.enabled and HOLDS_DEFINITIONS.of(GUARDS[use_of(entry)]) is not None
+        entry.enabled and having(GUARDS[use_of(entry)], "with_tools") is not None
         for entry in file.guards
     ):
         return []
@@ -113,7 +113,7 @@ def reads_definitions(policy: CompiledPolicy) -> bool:
     """Whether a guard of the policy reads definitions: to hold calls against them, or to understand
     tools."""
     guards = [seat.placed.guard for seat in policy.seats]
-    return bool(HOLDS_DEFINITIONS.among(guards) or KNOWS_TOOLS.among(guards))
+    return bool(all_having(guards, "with_tools") or all_having(guards, "knowing"))
 
 
 def with_tools(
@@ -134,7 +134,7 @@ def with_tools(
     if not hooked and not reads_definitions(policy):
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
-    guards = HOLDS_DEFINITIONS.among(seat.placed.guard for seat in seats)
+    guards = all_having([seat.placed.guard for seat in seats], "with_tools")
     tools = guards[0].tools if guards else Tools().with_given(given)
     seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
@@ -176,7 +176,7 @@ def hash_beside(policy: str, tools: str, *hooks: str) -> str:
 
 
 def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
-    guard = HOLDS_DEFINITIONS.of(seat.placed.guard)
+    guard = having(seat.placed.guard, "with_tools")
     if guard is None:
         return seat
     knowing = guard.with_tools(guard.tools.with_given(given), memo)
@@ -184,7 +184,7 @@ def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | No
 
 
 def _understanding(seat: Seat, tools: Tools) -> Seat:
-    guard = KNOWS_TOOLS.of(seat.placed.guard)
+    guard = having(seat.placed.guard, "knowing")
     if guard is None:
         return seat
 

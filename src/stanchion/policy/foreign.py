@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stanchion.kernel.contract.checking import wrong_in
-from stanchion.kernel.contract.powers import GATES, HOLDS_DEFINITIONS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.regex import LARGEST, linear
 from stanchion.kernel.stages import Stage
@@ -63,7 +63,7 @@ def _wrong(guard: Any) -> list[str]:
                 f"with any of {known}"
             )
         ]
-    gated = GATES.of(guard)
+    gated = having(guard, "gate")
     if gated is not None:
         if guard.kind is not Kind.PURE:
             return [
@@ -99,7 +99,7 @@ def _wrong_expression(expression: str) -> str:
 
 
 def _told(guard: Any, policy: CompiledPolicy) -> Any:
-    holding = HOLDS_DEFINITIONS.of(guard)
+    holding = having(guard, "with_tools")
     if holding is not None:
         tools, _ = written_tools(
             policy.file, lambda *path: ".".join(map(str, path)), whole=False, imports=False

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from stanchion.kernel.contract.powers import PREPARES, TOLD_PLACES
+from stanchion.kernel.contract.powers import having
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.scan_cache import ScanCache
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Places
+    from stanchion.kernel.contract.values import Places
 
 
 class Home:
@@ -46,8 +46,8 @@ class Home:
     def guard(self, guard: Any) -> Any:
         """A guard that is prepared, and knows these places, where it wants to; others stay as they
         are."""
-        preparing = PREPARES.of(guard) if self._prepares else None
+        preparing = having(guard, "prepare") if self._prepares else None
         if preparing is not None:
             preparing.prepare(self._kept)
-        wanting = TOLD_PLACES.of(guard)
+        wanting = having(guard, "told")
         return guard if wanting is None else wanting.told(self._own)

@@ -12,9 +12,9 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.policy.lists import ADD, REPLACE
-from stanchion.policy.meanings import FIELDS, meaning_of
+from stanchion.policy.meanings import meanings, structs_in
 from stanchion.policy.overlay import ENVIRONMENTS, EXTENDS
-from stanchion.policy.schema import ENTRIES, any_file
+from stanchion.policy.schema import any_file
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 TITLE: Final = "Stanchion policy"
@@ -27,9 +27,9 @@ Schema = dict[str, Any]
 def policy_schema() -> Schema:
     """The schema of a policy file, as plain data."""
     _, defs = msgspec.json.schema_components([any_file()])
+    structs = {struct.__name__: struct for struct in structs_in(any_file())}
     for name, definition in defs.items():
-        use = next((tag for tag, entry in ENTRIES.items() if entry.__name__ == name), None)
-        _describe(definition, name if use is None else use, use)
+        _describe(definition, structs[name])
         _mark(definition)
     changes = {f"{name}{CHANGE}": _change(definition) for name, definition in defs.items()}
     whole = defs.pop("PolicyFile")
@@ -38,7 +38,7 @@ def policy_schema() -> Schema:
     items.pop("discriminator", None)
     listed = {"type": "array", "items": _changed_guard(items)}
     change["properties"]["guards"] = {
-        "description": FIELDS["PolicyFile.guards"],
+        "description": meanings(structs["PolicyFile"])["guards"],
         **_nullable(listed),
     }
     described = {
@@ -86,16 +86,18 @@ def policy_schema() -> Schema:
     return plain
 
 
-def _describe(definition: Schema, owner: str, use: str | None) -> None:
+def _describe(definition: Schema, struct: type[Any]) -> None:
     """Give every property of a definition its description."""
     definition.pop("title", None)
     definition["description"] = " ".join(definition["description"].split())
+    use = struct.__struct_config__.tag
     if use is not None:
         definition["title"] = use
         definition["properties"]["use"] = {"const": use}
+    said = meanings(struct)
     for name, each in definition["properties"].items():
         if "description" not in each:
-            each["description"] = meaning_of(owner, name)
+            each["description"] = said[name]
 
 
 def _mark(definition: Schema) -> None:

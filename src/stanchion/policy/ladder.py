@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.powers import ANSWERS, ANSWERS_AT, DEGRADES
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.stages import Stage
@@ -113,7 +113,11 @@ def _degrades_at(seat: Seat) -> frozenset[Stage]:
     """The stages at which a guard can ask for something lesser; of a user's own code only its
     author knows."""
     guard = seat.placed.guard
-    only, marked, answering = ANSWERS_AT.of(guard), DEGRADES.of(guard), ANSWERS.of(guard)
+    only, marked, answering = (
+        having(guard, "answers_at"),
+        having(guard, "degrades"),
+        having(guard, "actions"),
+    )
     if marked is not None:
         can = marked.degrades != ""
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.kernel.contract.powers import READS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.contract.values import Point, Sure
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
@@ -24,7 +24,7 @@ from stanchion.policy.overlay import environment
 from stanchion.policy.reach import LISTS, silenced
 from stanchion.policy.rule_lint import about_guard, about_rule
 from stanchion.policy.rules import Rule
-from stanchion.policy.schema import GUARDS, id_of, options_of, use_of
+from stanchion.policy.schema import GUARDS, id_of, use_of, ways_of
 from stanchion.policy.spelling import Known
 from stanchion.policy.trap_lint import about_names, about_options
 
@@ -69,9 +69,8 @@ def about_lists(document: Document) -> Iterator[tuple[Fault, str, Sure]]:
 
 def _stricter(each: Replaced) -> Strictness | None:
     if each.owner in GUARDS:
-        own = options_of(each.owner).get(each.key)
         placed = PLACEMENT.get(each.key, PLACEMENT.get(f"applies_to.{each.key}"))
-        return placed if own is None else own.stricter
+        return ways_of(each.owner).get(each.key, placed)
     tables = {
         name.rpartition(".")[2]: way for table in TABLES.values() for name, way in table.items()
     }
@@ -362,7 +361,7 @@ class _Linting:
 
     def _reads(self, table: str, key: str) -> bool:
         """Whether a guard of this policy reads that key."""
-        reading = [READS.of(seat.placed.guard) for _, seat in self.seated]
+        reading = [having(seat.placed.guard, "reads") for _, seat in self.seated]
         return any((table, key) in one.reads for one in reading if one is not None)
 
     def _unused(self, sure: Sure, message: str, advice: str, *path: str) -> Remark:

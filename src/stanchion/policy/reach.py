@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.actions import STOPS
-from stanchion.kernel.contract.powers import ANSWERS, REACHES
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import order
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
@@ -81,7 +81,7 @@ def _needs(
     say."""
     guard = seat.placed.guard
     lists = [(LISTS[kind], getattr(seat, kind)) for kind in LISTS]
-    reaching = REACHES.of(guard)
+    reaching = having(guard, "reaches")
     lists += (
         []
         if reaching is None
@@ -162,10 +162,10 @@ def stops(seat: Seat) -> bool:
     """Whether a guard refuses, and so ends the chain, wherever it reaches."""
     placed = seat.placed
     if placed.shadow or not (
-        isinstance(placed.guard, Rule) or REACHES.of(placed.guard) is not None
+        isinstance(placed.guard, Rule) or having(placed.guard, "reaches") is not None
     ):
         return False
-    answering = ANSWERS.of(placed.guard)
+    answering = having(placed.guard, "actions")
     return answering is not None and all(action >= STOPS for action in answering.actions())
 
 

@@ -21,13 +21,13 @@ ASKS: Final = "risk-approval"
 class Approval(msgspec.Struct, frozen=True):
     """Waits for a person, whatever the action is: for runs at a risk level that asks for it."""
 
-    name: ClassVar[str] = "approval"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.EGRESS, Stage.HANDOFF})
-    category: ClassVar[Category] = Category.SAFETY
+    name: ClassVar = "approval"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.EGRESS, Stage.HANDOFF})
+    category: ClassVar = Category.SAFETY
     # Behind all others: where one of them asks as well, its reason is the one that a person reads
     # first.
-    priority: ClassVar[int] = 10_000
+    priority: ClassVar = 10_000
 
     def judge(self, reading: Any, /) -> Finding:
         """Ask: there is nothing to weigh."""

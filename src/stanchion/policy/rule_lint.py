@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.powers import ALWAYS_SPEAKS, ANSWERS, POINTS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import UNTALLIED, Stage
@@ -119,7 +119,7 @@ def about_guard(seat: Seat, last: int, count_marks: bool) -> Iterator[Point]:
     """What a guard says of its own entry; and warnings that every call gets: nobody thinks of
     number `last` of them, which asks for a person."""
     guard, placed = seat.placed.guard, seat.placed
-    answering = ANSWERS.of(guard)
+    answering = having(guard, "actions")
     heard = not placed.shadow and placed.stages - UNTALLIED
     if (
         heard
@@ -132,7 +132,7 @@ def about_guard(seat: Seat, last: int, count_marks: bool) -> Iterator[Point]:
         )
         advice = "apply it to less, or write `action: allow`, which only records"
         yield Point("always_warns", "certain", said, advice, ("action",))
-    knowing = POINTS.of(guard)
+    knowing = having(guard, "points")
     if knowing is not None:
         yield from knowing.points(
             Standing(placed.id, placed.stages, placed.shadow, last if count_marks else 0)
@@ -149,7 +149,7 @@ def _speaks_always(seat: Seat) -> bool:
             stage.value for stage in seat.placed.stages
         }
         return not parts or (staged and len(parts) == 1)
-    knowing = ALWAYS_SPEAKS.of(guard)
+    knowing = having(guard, "always_speaks")
     return knowing is not None and knowing.always_speaks()
 
 

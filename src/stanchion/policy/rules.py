@@ -12,7 +12,12 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Pause, PauseScope, Retry
 from stanchion.kernel.guard import Kind, Switch
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    ForPeople,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import (
@@ -36,28 +41,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    "when": Stricter.SAME(
-        "The condition under which the rule applies, such as `agent.role == 'writer'`."
-    ),
-    "check": Stricter.SAME(
-        "The condition that must be true then; if absent, the rule acts whenever `when` is true."
-    ),
-    "action": Stricter.ACTION("The action when the rule is broken; `allow` only records it."),
-    "message": Stricter.WORDS("The reason, for the agent to read; if absent, the condition."),
-    "advice": Stricter.WORDS(
-        "What to do instead, for the agent to read; if absent, to choose another way."
-    ),
-    "pause": Stricter.SAME(
-        "What a person is asked if the action is `escalate`; if absent, as the policy's "
-        "`escalation` says."
-    ),
-    "max_attempts": Stricter.SAME(
-        "How often a step is asked for again if the action is `retry`; if absent, twice."
-    ),
-}
-
-
 LITERALS: Final = frozenset({str, int, float, bool, type(None)})
 NO_LITERAL: Final = object()
 """What stands for a value that no literal can be equal to."""
@@ -67,9 +50,14 @@ class Pausing(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a person is asked where a rule waits for one."""
 
     prompt: str = ""
+    """The question, in words for the person; if absent, the rule's message."""
     roles: tuple[str, ...] = ()
+    """The roles that are asked, in this order; if absent, those of `escalation`."""
     timeout_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 300.0
+    """The action is refused after this many seconds without an answer."""
     scope: PauseScope = "tool_call"
+    """What waits meanwhile: `tool_call` is the action alone, `step` everything that the agent would
+    begin before it asks its model again, `run` everything that the run would begin."""
 
 
 class Rule(msgspec.Struct, frozen=True, dict=True):
@@ -79,21 +67,28 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     evaluated fails as a guard that raises: closed, unless the rule may fail open.
     """
 
-    name: ClassVar[str] = "rule"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage)
-    default_stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 100
-    options: ClassVar = OPTIONS
+    name: ClassVar = "rule"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(Stage)
+    default_stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 100
 
     when: str = "true"
+    """The condition under which the rule applies, such as `agent.role == 'writer'`."""
     check: str | None = None
+    """The condition that must be true then; if absent, the rule acts whenever `when` is true."""
     action: PlainActionName = "block"
-    message: str = ""
-    advice: str = ""
+    """The action when the rule is broken; `allow` only records it."""
+    message: ForPeople[str] = ""
+    """The reason, for the agent to read; if absent, the condition."""
+    advice: ForPeople[str] = ""
+    """What to do instead, for the agent to read; if absent, to choose another way."""
     pause: Pausing | None = None
+    """What a person is asked if the action is `escalate`; if absent, as the policy's `escalation`
+    says."""
     max_attempts: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
+    """How often a step is asked for again if the action is `retry`; if absent, twice."""
 
     def __post_init__(self) -> None:
         if self.when == "true" and self.check is None:
@@ -165,7 +160,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
             return None
         return self._finding
 
-    actions = list_action
+    actions = list_actions
 
 
 def _compiled(source: str, option: str) -> Condition:

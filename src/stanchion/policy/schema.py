@@ -11,9 +11,22 @@ import msgspec
 
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
-from stanchion.kernel.contract.powers import DECLARES, READS
-from stanchion.kernel.declared import EffectName, ResultName
-from stanchion.kernel.option import Option
+from stanchion.kernel.contract.powers import having
+from stanchion.kernel.declared import RESULTS, EffectName, ResultName
+from stanchion.kernel.option import (
+    AskingMore,
+    Fewer,
+    ForPeople,
+    Lower,
+    More,
+    Off,
+    On,
+    OnceSet,
+    Shorter,
+    Strictness,
+    Wider,
+    directions,
+)
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.policy.faults.entry import FaultEntries
 from stanchion.policy.prices.entry import PriceEntry
@@ -56,74 +69,118 @@ StageName = Literal[
 class AppliesTo(FileSection, frozen=True):
     """Whom a guard concerns; a name is exact unless a glob is written."""
 
-    agents: tuple[str, ...] | None = None
-    tasks: tuple[str, ...] | None = None
-    tools: tuple[str, ...] | None = None
-    risks: tuple[LevelName, ...] | None = None
+    agents: Wider[tuple[str, ...] | None] = None
+    """Only these agents, by name or glob; if absent, all."""
+    tasks: Wider[tuple[str, ...] | None] = None
+    """Only these tasks, by name or glob; if absent, all."""
+    tools: Wider[tuple[str, ...] | None] = None
+    """Only these tools, by name or glob; if absent, all."""
+    risks: Wider[tuple[LevelName, ...] | None] = None
+    """Only runs at these risk levels, `none` for runs without a level; if absent, all."""
 
 
 class RoleEntry(FileSection, frozen=True):
     """What all agents of a role have, unless an agent's own entry says otherwise."""
 
-    allowed_tools: tuple[str, ...] | None = None
-    capabilities: tuple[str, ...] = ()
+    allowed_tools: Fewer[tuple[str, ...] | None] = None
+    """The only tools that agents of this role may use, by name or glob; an empty list allows none.
+    """
+    capabilities: Shorter[tuple[str, ...]] = ()
+    """What agents of this role can do; conditions read it as `agent.capabilities`."""
     autonomy_level: Level | None = None
+    """The highest authority that agents of this role may use without asking; see the guard
+    `authority`."""
 
 
 class AgentEntry(FileSection, frozen=True):
     """An agent, or all agents whose ids match a glob."""
 
     role: str = ""
-    allowed_tools: tuple[str, ...] | None = None
-    capabilities: tuple[str, ...] = ()
+    """The agent's role; conditions read it as `agent.role`."""
+    allowed_tools: Fewer[tuple[str, ...] | None] = None
+    """The only tools this agent may use, by name or glob, instead of its role's; an empty list
+    allows none."""
+    capabilities: Shorter[tuple[str, ...]] = ()
+    """What this agent can do in addition to its role."""
     autonomy_level: Level | None = None
+    """The highest authority that this agent may use without asking, instead of its role's level."""
     branches: tuple[str, ...] | None = None
+    """The branches that this agent may commit and push to, as globs, unless its task says others;
+    the guard `evidence` with `branch` enforces it."""
 
 
 class TaskFiles(FileSection, frozen=True):
     """The files that a task is about, as globs."""
 
-    write: tuple[str, ...] | None = None
-    deny: tuple[str, ...] = ()
+    write: Fewer[tuple[str, ...] | None] = None
+    """The only files that may be written or deleted, as globs; `**` matches any number of folders.
+    If absent, all files."""
+    deny: More[tuple[str, ...]] = ()
+    """Files that may never be used, as globs, whatever else allows them."""
 
 
 class TaskBudget(FileSection, frozen=True):
     """What a task may use in all, whoever works on it."""
 
-    tokens: Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None = None
-    time_s: Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None = None
-    api_calls: Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None = None
-    cost_usd: Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None = None
+    tokens: Lower[Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None] = None
+    """How many tokens the task may use; if absent, they are not limited."""
+    time_s: Lower[Annotated[float, msgspec.Meta(ge=0.001, lt=10**9)] | None] = None
+    """How many seconds the task may take from its first action; if absent, it is not limited."""
+    api_calls: Lower[Annotated[int, msgspec.Meta(ge=0, lt=10**15)] | None] = None
+    """How many external API calls the task may make; if absent, they are not limited."""
+    cost_usd: Lower[Annotated[float, msgspec.Meta(ge=0, lt=10**9)] | None] = None
+    """How many US dollars the task may cost; if absent, they are not limited."""
 
 
 class TaskEntry(FileSection, frozen=True):
     """A task, or all tasks whose names match a glob."""
 
-    additional_tools: tuple[str, ...] = ()
-    related_tools: tuple[str, ...] | None = None
+    additional_tools: Shorter[tuple[str, ...]] = ()
+    """Tools that are allowed in addition to an agent's own while it works on this task."""
+    related_tools: Fewer[tuple[str, ...] | None] = None
+    """The tools that belong to the task; the guard `task_scope` warns about others. If absent, all
+    tools belong."""
     files: TaskFiles | None = None
+    """The files that belong to the task; the guard `files` enforces it."""
     budget: TaskBudget | None = None
+    """What the task may use in all; the guards `budget` and `time_limit` with `of_task` enforce it.
+    """
     branches: tuple[str, ...] | None = None
-    deadline_s: Seconds | None = None
-    risk: RiskName | None = None
+    """The branches that work on the task may be committed and pushed to, as globs; `!main` excludes
+    one. The guard `evidence` with `branch` enforces it."""
+    deadline_s: Lower[Seconds | None] = None
+    """A run on this task ends this many seconds after its start; if absent, it has no deadline."""
+    risk: Annotated[RiskName | None, RISK_NAMES] = None
+    """The risk level of runs on this task; a run can have a higher one. If absent, the task has
+    none."""
 
 
 class RiskEntry(FileSection, frozen=True):
     """What a risk level of a run means: which guards are active, by id or glob, whether their marks
     come earlier, and whether a person has to say yes to every action."""
 
-    active: tuple[str, ...] = ("*",)
-    strict_marks: bool = False
-    approval: bool = False
+    active: ForPeople[tuple[str, ...]] = ("*",)
+    """The guards that are active at this level, by id or glob; guards with `always: true` are
+    active at every level."""
+    strict_marks: On[bool] = False
+    """If `true`, the marks of guards, such as `warn_at`, come earlier at this level, as in the
+    autonomy mode `strict`."""
+    approval: On[bool] = False
+    """If `true`, a person has to approve every tool call, request and handoff at this level. At
+    `critical` that is always so."""
 
 
 class RiskLevels(FileSection, frozen=True):
     """What the risk levels of runs mean; one that is absent changes nothing."""
 
     low: RiskEntry | None = None
+    """Runs that can do little harm."""
     medium: RiskEntry | None = None
+    """Runs that can do some harm."""
     high: RiskEntry | None = None
+    """Runs that can do much harm."""
     critical: RiskEntry | None = None
+    """Runs that can do the worst: a person has to approve every action."""
 
     def given(self) -> dict[str, RiskEntry]:
         """The levels of which something is said."""
@@ -134,57 +191,110 @@ class AskEntry(FileSection, frozen=True):
     """When a person is asked before a tool runs, and who; without a limit it is every time."""
 
     above: Annotated[int, msgspec.Meta(ge=0)] | Annotated[float, msgspec.Meta(ge=0)] | None = None
+    """The largest number that needs no person; if absent, every call does. A call without the
+    number is asked about."""
     of: str = "event.args.amount"
+    """The number that `above` is about, as in a condition."""
     by: tuple[str, ...] = ()
+    """The roles that may answer, in this order; if empty, those of `escalation.roles`."""
     prompt: str = ""
+    """The question for that person; if empty, the reason."""
 
 
 class ToolEntry(FileSection, frozen=True):
     """A tool, or all tools whose names match a glob."""
 
-    risk: RiskName = "medium"
-    ask: bool | AskEntry = False
-    timeout_s: Seconds | None = None
+    risk: Annotated[RiskName, RISK_NAMES] = "medium"
+    """How much harm the tool can do."""
+    ask: AskingMore[bool | AskEntry] = False
+    """Whether a person is asked before each call: `true`, or a mapping that says above what number,
+    and who."""
+    timeout_s: Lower[Seconds | None] = None
+    """The longest time one call may take, in seconds; if absent, it is not limited."""
     effect: EffectName | None = None
-    sinks: tuple[str, ...] = ()
-    result: ResultName = "content"
+    """What a call does: `read` only looks, `local` changes something here, `outward` reaches
+    others, `privilege` changes who may do what, `irreversible` cannot be taken back. If absent, it
+    is read from the tool's name."""
+    sinks: More[tuple[str, ...]] = ()
+    """The arguments that say whom or what a call acts on, such as a recipient; a dot leads into a
+    mapping. A person is shown them, and a yes never leaves them open."""
+    result: Annotated[ResultName, RESULTS] = "content"
+    """What the tool's results count as: the `user`'s own words, `trusted` words, `records` whose
+    fields name things, or `content` that anyone may have written."""
     annotations: tuple[Annotation, ...] = ()
+    """How often a call may happen, and whether it counts as a call of an external API."""
     undo: str | None = None
+    """Code that undoes a call, as `module:name`; it takes the call's own arguments."""
     harmless: tuple[str, ...] = ()
-    needs: tuple[str, ...] = ()
+    """Errors of the tool after which nothing has happened, by type or base class."""
+    needs: More[tuple[str, ...]] = ()
+    """The capabilities that an agent needs to use the tool; the guard `capabilities` enforces it.
+    """
     authority: Level | None = None
+    """The autonomy level that the tool requires; the guard `authority` escalates calls of agents
+    below it."""
     schema: dict[str, Any] | bool | None = None
+    """The JSON Schema (2020-12) of the tool's arguments; the guard `schema` enforces it."""
     result_schema: dict[str, Any] | bool | None = None
+    """The JSON Schema of the tool's results; the guard `schema` enforces it."""
     hook: str | None = None
-    pin: str | None = None
-    unread: UnreadName | None = None
-    alternatives: tuple[str, ...] = ()
+    """Code that checks every call, as `module:name`; a text that it returns refuses the call."""
+    pin: OnceSet[str | None] = None
+    """The digest that the tool's definition must have; the guard `schema` escalates any other."""
+    unread: Annotated[UnreadName | None, ("allow", "media", "block")] = None
+    """What happens to unreadable content in this tool's calls and results; if absent, the policy's
+    own `unread`."""
+    alternatives: ForPeople[tuple[str, ...]] = ()
+    """Tools that do something similar, by their exact names. A refusal of this tool names them to
+    the agent; calls of them are judged like any other."""
 
 
 class Bypass(FileSection, frozen=True):
     """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
 
     allowed: bool = False
+    """Whether somebody may let an action past the guard."""
     requires_approval: str = ""
+    """The role whose yes it takes; one of `escalation.roles` or of the operators' roles."""
     audit_required: Literal[True] = True
+    """Always `true`: a bypass is recorded."""
 
 
 class Placement(FileSection, frozen=True, kw_only=True):
     """What every guard entry may say besides its guard's own options."""
 
     id: str = ""
+    """The entry's own name in findings and overlays; if absent, `use` with hyphens instead of
+    underscores."""
     enabled: bool = True
+    """`false` switches the guard off but keeps the entry in the file."""
     priority: int | None = None
+    """The guard's place in the chain: smaller numbers judge first; if absent, the guard's usual
+    place."""
     category: Literal["safety", "compliance", "budget", "scope", "quality"] | None = None
-    stages: tuple[StageName, ...] | None = None
+    """Breaks ties between guards of the same priority, from `safety` (first) to `quality` (last).
+    """
+    stages: More[tuple[StageName, ...] | None] = None
+    """The stages at which the guard judges; if absent, all stages that it supports."""
     mode: Literal["enforce", "shadow"] = "enforce"
+    """`shadow` judges and records but changes nothing; `enforce` acts on what the guard finds."""
     applies_to: AppliesTo = AppliesTo()
-    fail_open: bool = False
-    log_pass: bool = False
+    """The agents, tasks, tools and risk levels that the guard judges; if absent, all of them."""
+    fail_open: Off[bool] = False
+    """If `true`, a call goes ahead when the guard itself fails, unless the tool's risk is critical.
+    """
+    log_pass: ForPeople[bool] = False
+    """If `true`, records also name the guard when it was asked and found nothing."""
     part_of: str = ""
-    always: bool = False
-    bypass: Bypass = Bypass()
+    """The id of the guard that this one is a part of: together they give one verdict. If absent, it
+    stands for itself."""
+    always: On[bool] = False
+    """If `true`, no overlay can change or remove the guard, and it enforces in shadow mode, too."""
+    bypass: Shorter[Bypass] = Bypass()
+    """Who may let an action past the guard; if absent, nobody."""
     effects: tuple[FollowUpName, ...] = ()
+    """What a finding of the guard does besides its action: mark the run, count a strike, tell
+    operators."""
 
 
 # Every entry has these fields: their types are looked up here, and not again for each guard.
@@ -284,7 +394,7 @@ def readers(table: str, key: str) -> tuple[str, ...]:
         [
             name
             for name, guard in GUARDS.items()
-            if (reading := READS.of(guard)) is not None
+            if (reading := having(guard, "reads")) is not None
             and any(
                 where == table and key in (what, what.partition(".")[0])
                 for where, what in reading.reads
@@ -293,10 +403,10 @@ def readers(table: str, key: str) -> tuple[str, ...]:
     )
 
 
-def options_of(use: str) -> Mapping[str, Option]:
-    """What a guard declares of its options; nothing where it declares none, or is none."""
-    declaring = DECLARES.of(GUARDS.get(use))
-    return {} if declaring is None else declaring.options
+@cache
+def ways_of(use: str) -> dict[str, Strictness]:
+    """Which way each option of a guard becomes stricter."""
+    return directions(GUARDS[use])
 
 
 def use_of(entry: Any) -> str:
@@ -326,31 +436,60 @@ UTC: Final = "UTC"
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 
-    name: str
-    version: str | int | float = "1"
-    mode: Literal["enforce", "shadow"] = "enforce"
-    autonomy: bool = False
-    unread: UnreadName = "block"
-    durations: bool = False
+    name: ForPeople[str]
+    """The policy's name in answers and records."""
+    version: ForPeople[str | int | float] = "1"
+    """The policy's version, for people."""
+    mode: Annotated[Literal["enforce", "shadow"], ("shadow", "enforce")] = "enforce"
+    """`enforce` acts on decisions; `shadow` judges and records but changes nothing."""
+    autonomy: On[bool] = False
+    """If `true`, a run is judged more strictly as its budgets run out."""
+    unread: Annotated[UnreadName, ("allow", "media", "block")] = "block"
+    """What happens to content that cannot be read: `block` refuses it, `media` lets images, audio
+    and documents in, `allow` lets everything pass. What passes is marked as unread."""
+    durations: ForPeople[bool] = False
+    """If `true`, the time that each guard takes is measured; `chain_result()` gives it."""
     roles: dict[str, RoleEntry] = {}
+    """Roles by name: what all agents of the role have in common."""
     agents: dict[str, AgentEntry] = {}
+    """Agents by id; `*` and `?` make a pattern. The most specific entry counts."""
     tasks: dict[str, TaskEntry] = {}
+    """Tasks by name; `*` and `?` make a pattern. The most specific entry counts."""
     tools: dict[str, ToolEntry] = {}
+    """Tools by name; `*` and `?` make a pattern. The most specific entry counts."""
     risk: RiskLevels = RiskLevels()
+    """What the risk levels of runs mean. A level that is not here changes nothing, except that
+    `critical` always asks a person."""
     prices: dict[str, PriceEntry] = {}
+    """Model prices by model name; `*` and `?` make a pattern. They override the shipped table."""
     faults: FaultEntries = FaultEntries()
+    """Which kind of fault a failure is; these entries override the shipped table."""
     guards: tuple[Any, ...] = ()
+    """The guards that judge events; each entry names its guard with `use`."""
     limits: Limits = LIMITS
+    """Limits of the engine itself."""
     escalation: Escalation = Escalation()
+    """Who answers escalated actions, and how long an action waits."""
     bypass: Bypassing = Bypassing()
-    approved: dict[str, ApprovedEntry] = {}
+    """How long a request for a bypass waits, and what an emergency may do without an answer."""
+    approved: Shorter[dict[str, ApprovedEntry]] = {}
+    """Calls that nobody is asked about any more, by name, because people have approved them often.
+    They answer guards that escalate; a guard that refuses still refuses."""
     operators: dict[str, OperatorEntry] = {}
+    """The people who may approve what an agent may not do, by name, each with a key."""
     degrade: Degrade = Degrade()
+    """What a lesser request is when a guard answers `degrade`."""
     deep: Deep = Deep()
+    """How deep rules are asked: how long by the risk of a call, how many at once, and when not."""
     experience: Experience = Experience()
-    advice: Advice = Advice()
+    """What is kept of the outcomes of calls, and for how long."""
+    advice: ForPeople[Advice] = Advice()
+    """How agents are told what is known of their tools."""
     strikes: Strikes = Strikes()
+    """What findings with the effect `increment_strike` lead to."""
     timezone: str = UTC
+    """The time zone whose hours, days and months budgets with a `window` count in, such as
+    `Europe/Berlin`."""
 
 
 def always_active(file: PolicyFile) -> dict[str, bool]:

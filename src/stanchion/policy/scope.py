@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from stanchion.kernel.contract.powers import BESIDE, SCOPED
+from stanchion.kernel.contract.powers import having
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at
@@ -35,7 +35,7 @@ FOR_GUARDS: Final = (
 
 def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
     """A guard that knows what the policy says beside its own entry; others stay as they are."""
-    wanting = SCOPED.of(guard)
+    wanting = having(guard, "scoped")
     return guard if wanting is None else wanting.scoped(Tables(file, files))
 
 
@@ -94,7 +94,7 @@ def beside(seat: Seat) -> Seat | None:
     """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing
     to ask or count."""
     placed = seat.placed
-    needing = BESIDE.of(placed.guard)
+    needing = having(placed.guard, "beside")
     made = None if needing is None else needing.beside(placed.stages)
     if made is None:
         return None

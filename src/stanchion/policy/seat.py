@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.powers import ANSWERS_AT, CALLS, CONCERNS, NEEDS, RECALLS, answers_at
+from stanchion.kernel.contract.powers import answers_at, having
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
@@ -22,7 +22,7 @@ EVERYBODY = AppliesTo()
 
 def seat_of(placed: Placed, place: str, who: AppliesTo = EVERYBODY) -> Seat:
     """The seat of a guard: whom a policy says it concerns, or else whom it concerns by itself."""
-    concerned, needing = CONCERNS.of(placed.guard), NEEDS.of(placed.guard)
+    concerned, needing = having(placed.guard, "concerns"), having(placed.guard, "needs")
     tools = who.tools
     if tools is None and concerned is not None:
         tools = concerned.concerns
@@ -41,9 +41,9 @@ def seat_of(placed: Placed, place: str, who: AppliesTo = EVERYBODY) -> Seat:
 def call_of(guard: Any) -> Any:
     """What answers a guard: where it is imported from, or the code itself; `None` where nothing has
     to be asked."""
-    if guard.kind is not Kind.ASKING or RECALLS.of(guard) is not None:
+    if guard.kind is not Kind.ASKING or having(guard, "recalls") is not None:
         return None
-    answered = CALLS.of(guard)
+    answered = having(guard, "call")
     return None if answered is None else answered.call
 
 
@@ -56,7 +56,7 @@ def own_code(policy: CompiledPolicy) -> dict[str, Callable[..., Any]]:
 
 def misplaced(guard: Any, name: str, stages: frozenset[Stage]) -> Iterator[Wrong]:
     """What makes no sense about a guard at these stages."""
-    only = ANSWERS_AT.of(guard)
+    only = having(guard, "answers_at")
     own = getattr(guard, "at", None)
     for stage in sorted(stages):
         if stage is Stage.MODEL_CHUNK and guard.kind is not Kind.PURE:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
 from stanchion.kernel.lookups import WAITS_MS
+from stanchion.kernel.option import ForPeople, Higher, Lower, Shorter
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
+
+
+QUORUM: Final = (1, None, *range(2, 65))
+"""How many yes-answers a critical action takes, the fewest first; where nothing is said it is 1 or
+2."""
 
 
 class FileSection(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -19,37 +25,66 @@ class Escalation(FileSection, frozen=True):
     """Whom an escalated action waits for, first to last, and how long; without an answer it is
     refused."""
 
-    roles: tuple[str, ...] = ("reviewer", "architect", "human_operator")
-    timeout_s: Seconds = 1800.0
-    next_after_s: Seconds | None = None
-    quorum: Annotated[int, msgspec.Meta(ge=1)] | None = None
-    wait_s: Annotated[float, msgspec.Meta(ge=0)] = 0.0
-    tickets_for_a_run: Annotated[int, msgspec.Meta(ge=1)] = 100
-    tickets_a_minute: Annotated[int, msgspec.Meta(ge=1)] = 30
-    dialogs: tuple[str, ...] = ()
+    roles: Shorter[tuple[str, ...]] = ("reviewer", "architect", "human_operator")
+    """The roles that are asked, in this order."""
+    timeout_s: Lower[Seconds] = 1800.0
+    """The action is refused after this many seconds without an answer."""
+    next_after_s: ForPeople[Seconds | None] = None
+    """After this many seconds without an answer the next role is asked as well; if absent, a third
+    of `timeout_s`."""
+    quorum: Annotated[Annotated[int, msgspec.Meta(ge=1)] | None, QUORUM] = None
+    """How many operators must say yes to a critical action, each with their own key; if absent, 2
+    where at least two have one of the roles, otherwise 1."""
+    wait_s: Lower[Annotated[float, msgspec.Meta(ge=0)]] = 0.0
+    """How many seconds a call waits for the answer; afterwards it can be repeated and uses the
+    answer it got."""
+    tickets_for_a_run: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 100
+    """The most tickets that a run may open; beyond that nobody is asked and the action is refused.
+    """
+    tickets_a_minute: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 30
+    """The most tickets that an agent may open within a minute."""
+    dialogs: Shorter[tuple[str, ...]] = ()
+    """The hosts, by their names, with a person before them whose answer in the host's own dialog
+    counts for one call; never for anything critical."""
 
 
 class Bypassing(FileSection, frozen=True):
     """How long a request to go past a guard waits for each authority, and what an emergency may do
     without one."""
 
-    timeout_s: Seconds = 900.0
-    emergency_s: Seconds = 60.0
-    review_s: Seconds = 86400.0
-    safety_responses: tuple[str, ...] = ()
+    timeout_s: Lower[Seconds] = 900.0
+    """How many seconds each authority has to answer a request for a bypass."""
+    emergency_s: Higher[Seconds] = 60.0
+    """After this many seconds without an answer, an emergency request for a safety response goes
+    ahead once."""
+    review_s: Lower[Seconds] = 86400.0
+    """How many seconds an operator has to review such an emergency; then an alert is sent."""
+    safety_responses: Shorter[tuple[str, ...]] = ()
+    """The tools that may stop harm in an emergency, by their exact names. They must not have the
+    effect `irreversible` or `privilege`."""
 
 
 class ApprovedEntry(FileSection, frozen=True, kw_only=True):
     """A call that nobody is asked about any more, for a time: people have said yes to it often."""
 
     tool: str
+    """The tool that is called."""
     args: dict[str, Any] = {}
+    """The arguments of the call, with exactly these values. A call with other arguments is not
+    approved."""
     patterns: dict[str, str] = {}
+    """Text arguments that may vary: `*` stands for a part of one word."""
     guards: tuple[str, ...]
+    """The guards whose questions are answered. If another guard asks, a person is asked."""
     agents: tuple[str, ...]
+    """The agents that may make the call, by their exact names."""
     tasks: tuple[str, ...] = ("",)
+    """The tasks in which the call may be made, by their exact names; `''` stands for runs without a
+    task."""
     until: str
+    """The last day on which it holds, in UTC, such as `2027-01-31`."""
     why: str = ""
+    """The reason, for people."""
 
 
 class OperatorEntry(FileSection, frozen=True):
@@ -57,26 +92,42 @@ class OperatorEntry(FileSection, frozen=True):
     may answer as, and the agents that work for them, whose requests somebody else answers."""
 
     key: str
+    """The operator's public key, one line in OpenSSH format: `ssh-ed25519 AAAA…`."""
     roles: tuple[str, ...] = ("human_operator",)
+    """The roles in which the operator may answer."""
     agents: tuple[str, ...] = ()
+    """Agents that work for the operator; somebody else must answer their requests."""
 
 
 class Degrade(FileSection, frozen=True):
     """What a lesser request is: a cheaper model, fewer messages, a shorter reply, a slower pace."""
 
     models: dict[str, str] = {}
+    """The cheaper model to use, by the model's name; `*` and `?` make a pattern. The most specific
+    entry counts."""
     keep_messages: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Sends only this many of the newest messages, and all instructions; if absent, all messages.
+    """
     max_tokens: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """Limits the reply to this many tokens; if absent, it is not limited."""
     pause_s: Seconds | None = None
+    """Waits this many seconds before the request; if absent, it does not wait."""
 
 
 class Experience(FileSection, frozen=True):
     """What is kept of the outcomes of calls, where and for how long; nothing unless a tier is
     named."""
 
-    tier: Literal["none", "session", "process", "persistent"] = "none"
-    days: Annotated[int, msgspec.Meta(ge=1, le=36_500)] = 90
-    rows: Annotated[int, msgspec.Meta(ge=1, lt=10**12)] = 1_000_000
+    tier: Annotated[
+        Literal["none", "session", "process", "persistent"],
+        ("persistent", "process", "session", "none"),
+    ] = "none"
+    """Where outcomes are kept: `none` keeps nothing, `session` counts in the run, `process` in the
+    memory of the process, `persistent` beside the store."""
+    days: Lower[Annotated[int, msgspec.Meta(ge=1, le=36_500)]] = 90
+    """`stanchion experience prune` removes incidents older than this many days."""
+    rows: Lower[Annotated[int, msgspec.Meta(ge=1, lt=10**12)]] = 1_000_000
+    """The most incidents that `stanchion experience prune` leaves."""
 
 
 class Strikes(FileSection, frozen=True):
@@ -84,10 +135,17 @@ class Strikes(FileSection, frozen=True):
     forgotten in time."""
 
     per: Literal["run", "agent", "tenant"] = "run"
-    decay_s: Annotated[float, msgspec.Meta(gt=0, le=10**8)] = 86_400.0
-    escalate_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 3
-    quarantine_at: Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None = 5
-    quarantine_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
+    """What the strikes of a guard are counted for."""
+    decay_s: Higher[Annotated[float, msgspec.Meta(gt=0, le=10**8)]] = 86_400.0
+    """A strike is forgotten after this many seconds."""
+    escalate_at: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None] = 3
+    """From this number of strikes by one guard on, nothing begins until a person has said yes; if
+    absent, nobody is asked."""
+    quarantine_at: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)] | None] = 5
+    """From this number of strikes by one guard on, the agent is isolated; if absent, it never is.
+    """
+    quarantine_s: Higher[Annotated[float, msgspec.Meta(gt=0, le=432_000)]] = 300.0
+    """The agent is isolated for this many seconds."""
 
 
 class Deep(FileSection, frozen=True):
@@ -95,14 +153,24 @@ class Deep(FileSection, frozen=True):
     when not."""
 
     critical_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["critical"]
+    """How many milliseconds a call of critical risk waits for a deep rule; it is then refused."""
     high_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["high"]
+    """How many milliseconds a call of high risk waits; a person is then asked."""
     medium_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["medium"]
+    """How many milliseconds a call of medium risk waits; it then goes ahead."""
     low_wait_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = WAITS_MS["low"]
+    """How many milliseconds a call of low risk waits; with 0 the rule is asked beside the call."""
     questions_for_a_run: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 32
+    """How many questions of a run are open at a time; more count as late at once."""
     time_box_s: Seconds = 30.0
+    """A rule without an answer after this many seconds is told to stop, and its answer is dropped.
+    """
     rest_after: Annotated[int, msgspec.Meta(ge=1)] = 20
+    """After this many failures or late answers in a row a rule is left alone for a while."""
     rest_s: Seconds = 30.0
+    """How many seconds a rule is left alone; its answers count as late meanwhile."""
     answers_kept: Annotated[int, msgspec.Meta(ge=0, le=1_000_000)] = 4_096
+    """How many answers of deep rules are kept; the oldest is forgotten first."""
 
     def waits(self) -> dict[str, int]:
         """How many milliseconds a call waits, by its risk."""
@@ -114,4 +182,8 @@ class Advice(FileSection, frozen=True):
     in a prompt."""
 
     style: Literal["concise", "expert", "friendly"] = "concise"
+    """The words of advice: `concise` for small models, `expert` for large ones, `friendly` for
+    agents that talk to users."""
     tokens: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 300
+    """The most tokens that `run.awareness()` gives, unless it is called with a number of its own.
+    """

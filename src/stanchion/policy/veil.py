@@ -14,7 +14,7 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
-from stanchion.kernel.contract.powers import NAMES_SECRETS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import Event, Prompt, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
@@ -60,7 +60,7 @@ class Veil:
     """Hides what guards take for a secret in names and words. Of each name it asks them once."""
 
     def __init__(self, guards: Iterable[Any] = ()) -> None:
-        self._guards = tuple([guard for guard in guards if NAMES_SECRETS.of(guard) is not None])
+        self._guards = tuple([guard for guard in guards if having(guard, "in_name") is not None])
         self._known: dict[str, Pairs] = {}
         self._runs: dict[str, tuple[RunInfo, Pairs]] = {}
         self.secrets: dict[str, str] = {}

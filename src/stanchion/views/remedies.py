@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from stanchion.audit.record import Said
 from stanchion.kernel.actions import STOPS, Action
-from stanchion.kernel.contract.powers import PLACES, REMEDIES
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.views.conditions import Part
@@ -76,13 +76,13 @@ def remedies(
 ) -> tuple[str, ...]:
     """What would have made it pass, one way a line; nothing where only the guard's own advice is
     known."""
-    declared = REMEDIES.of(guard)
+    declared = having(guard, "remedies")
     own = (CHILD if guard is None else {}) if declared is None else declared.remedies
     if said.code not in own and said.code in KERNEL:
         return (KERNEL[said.code],)
     ways = own.get(said.code, own.get("", ()))
     finding = Finding(Action[said.action], said.code, said.args)
-    filling = PLACES.of(guard)
+    filling = having(guard, "places")
     given = {} if filling is None else filling.places(finding, event)
     places = {"guard": guard, "mark": "warn", **given}
     if finding.action >= STOPS and str(places["mark"]).startswith("warn"):

@@ -22,7 +22,7 @@ from stanchion.adapters.http.payload import Unfit, read
 from stanchion.hosting import EVERYTHING, Host, Hosted
 from stanchion.hosting.acting import call_off, go_ahead
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.powers import JUDGES_HOSTS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
@@ -154,6 +154,6 @@ def _hosts_are_judged(desk: Desk, event: Egress) -> bool:
     judging = [
         seat
         for seat in seats
-        if JUDGES_HOSTS.of(seat.placed.guard) is not None and not seat.placed.shadow
+        if having(seat.placed.guard, "takes_proxy") is not None and not seat.placed.shadow
     ]
     return bool(judging) and not policy.shadow

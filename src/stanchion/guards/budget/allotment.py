@@ -29,11 +29,11 @@ our words."""
 class Allotment(msgspec.Struct, frozen=True):
     """Bounds a child by what was carved out of its parent's budget for it."""
 
-    name: ClassVar[str] = ALLOTTED
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = SPENDS
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = ALLOTTED
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = SPENDS
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
         """A counter for each measure that was allotted."""

@@ -8,12 +8,12 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._marks import REACH, Percent, Reach, mark, marks_of
+from stanchion.guards._marks import Percent, Reach, mark, marks_of
 from stanchion.guards.budget.measures import ACTS, MEASURES, phrase
 from stanchion.kernel.actions import Action
 from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
-from stanchion.kernel.option import Stricter
+from stanchion.kernel.option import Higher, Lower, Severer
 from stanchion.kernel.scopes import ENDING
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
@@ -60,98 +60,60 @@ REMEDIES: Final = {
     ),
 }
 
-OPTIONS: Final = {
-    "tokens": Stricter.LOWER("The limit in tokens; if absent, tokens are not limited."),
-    "cost_usd": Stricter.LOWER("The limit in US dollars; if absent, cost is not limited."),
-    "calls": Stricter.LOWER(
-        "The limit on tool calls, model calls and handoffs together; if absent, they are not "
-        "limited."
-    ),
-    "api_calls": Stricter.LOWER(
-        "The limit on calls to external APIs: model calls, calls of `open_world` tools, requests "
-        "through the run's transports; if absent, they are not limited."
-    ),
-    "duration_s": Stricter.LOWER(
-        "The limit in seconds of work, adding up all actions, parallel ones too; if absent, work "
-        "time is not limited."
-    ),
-    # Another span or another owner is another counter, and that begins at nothing.
-    "per": Stricter.SAME(
-        "Whose spending is counted together: that of a `run`, a `task`, an `agent`, a `tenant`, "
-        "the whole `fleet`, or of a name that the host gives its runs as a label, such as "
-        "`customer`."
-    ),
-    "window_s": Stricter.SAME(
-        "Counts only what was spent in the last this many seconds; if absent, everything counts."
-    ),
-    "warn_at": Stricter.LOWER(
-        "Warns from this percentage of a limit on, estimates included; if absent, it does not warn."
-    ),
-    "degrade_at": Stricter.SAME(
-        "Asks for a lesser request from this percentage of a limit on, if the policy defines one; "
-        "if absent, never."
-    ),
-    "escalate_at": Stricter.LOWER(
-        "Asks a person from this percentage of a limit on; if absent, never."
-    ),
-    "action": Stricter.ACTION(
-        "The action for what exceeds a limit; it must be more severe than all marks before the "
-        "limit."
-    ),
-    "reach": REACH,
-    "counter": Stricter.SAME(
-        "Budgets with the same counter, `per` and window count together; if absent, each entry "
-        "counts separately."
-    ),
-    "reserve_tokens": Stricter.HIGHER(
-        "The tokens reserved for an action without an estimate or another bound; if absent, none."
-    ),
-    "reserve_cost_usd": Stricter.HIGHER(
-        "The dollars reserved for an action without an estimate or another bound; if absent, none."
-    ),
-    "reserve_duration_s": Stricter.HIGHER(
-        "The seconds reserved for an action without an estimate or a time limit; if absent, none."
-    ),
-    "of_task": Stricter.SAME(
-        "The measure whose limit is that of the run's task, `tasks.<name>.budget`; if absent, the "
-        "limits are those given here."
-    ),
-    "turns": Stricter.SAME(
-        "Lets one action at a time begin on the budget, until its outcome is known: others `wait` "
-        "for it, or are refused (`refuse`); if absent, actions run side by side."
-    ),
-    "window": Stricter.SAME(
-        "Counts what was spent in the present hour, day or month of the policy's `timezone`; if "
-        "absent, everything counts."
-    ),
-}
-
 
 class Bounds(msgspec.Struct, frozen=True, dict=True):
     """The options of a budget: what it bounds, for whom, and what is reserved."""
 
     remedies: ClassVar = REMEDIES
-    options: ClassVar = OPTIONS
 
-    tokens: Whole | None = None
-    cost_usd: Amount | None = None
-    calls: Whole | None = None
-    api_calls: Whole | None = None
-    duration_s: Amount | None = None
+    tokens: Lower[Whole | None] = None
+    """The limit in tokens; if absent, tokens are not limited."""
+    cost_usd: Lower[Amount | None] = None
+    """The limit in US dollars; if absent, cost is not limited."""
+    calls: Lower[Whole | None] = None
+    """The limit on tool calls, model calls and handoffs together; if absent, they are not limited.
+    """
+    api_calls: Lower[Whole | None] = None
+    """The limit on calls to external APIs: model calls, calls of `open_world` tools, requests
+    through the run's transports; if absent, they are not limited."""
+    duration_s: Lower[Amount | None] = None
+    """The limit in seconds of work, adding up all actions, parallel ones too; if absent, work time
+    is not limited."""
     per: Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] = "run"
+    """Whose spending is counted together: that of a `run`, a `task`, an `agent`, a `tenant`, the
+    whole `fleet`, or of a name that the host gives its runs as a label, such as `customer`."""
     window_s: Annotated[float, msgspec.Meta(ge=1, lt=10**9)] | None = None
-    warn_at: Percent | None = None
+    """Counts only what was spent in the last this many seconds; if absent, everything counts."""
+    warn_at: Lower[Percent | None] = None
+    """Warns from this percentage of a limit on, estimates included; if absent, it does not warn."""
     degrade_at: Percent | None = None
-    escalate_at: Percent | None = None
-    action: AtLimit = "block"
+    """Asks for a lesser request from this percentage of a limit on, if the policy defines one; if
+    absent, never."""
+    escalate_at: Lower[Percent | None] = None
+    """Asks a person from this percentage of a limit on; if absent, never."""
+    action: Severer[AtLimit] = "block"
+    """The action for what exceeds a limit; it must be more severe than all marks before the limit.
+    """
     reach: Reach = "allowed"
+    """Whether an action that reaches the limit exactly is allowed or refused."""
     counter: str | None = None
-    reserve_tokens: Whole | None = None
-    reserve_cost_usd: Amount | None = None
-    reserve_duration_s: Amount | None = None
+    """Budgets with the same counter, `per` and window count together; if absent, each entry counts
+    separately."""
+    reserve_tokens: Higher[Whole | None] = None
+    """The tokens reserved for an action without an estimate or another bound; if absent, none."""
+    reserve_cost_usd: Higher[Amount | None] = None
+    """The dollars reserved for an action without an estimate or another bound; if absent, none."""
+    reserve_duration_s: Higher[Amount | None] = None
+    """The seconds reserved for an action without an estimate or a time limit; if absent, none."""
     of_task: OfTask | None = None
+    """The measure whose limit is that of the run's task, `tasks.<name>.budget`; if absent, the
+    limits are those given here."""
     turns: Turns | None = None
+    """Lets one action at a time begin on the budget, until its outcome is known: others `wait` for
+    it, or are refused (`refuse`); if absent, actions run side by side."""
     window: Window | None = None
+    """Counts what was spent in the present hour, day or month of the policy's `timezone`; if
+    absent, everything counts."""
 
     def limits(self) -> dict[Unit, int]:
         """What it bounds, in whole units; parts of a unit are not there to be spent."""

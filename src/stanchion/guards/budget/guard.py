@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -15,7 +15,7 @@ from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotm
 from stanchion.guards.budget.measures import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.calendar import LONGEST_S, Calendar
-from stanchion.kernel.contract.values import Beside, Point, Standing
+from stanchion.kernel.contract.values import UNSAID, Beside, Point, Said, Standing, keep_said
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -26,9 +26,6 @@ from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Line, When, key
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import Unit
 from stanchion.kernel.words import Words, declare
-
-if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
 
 CODES: Final = declare(
     {
@@ -77,13 +74,13 @@ class Budget(entry.Bounds, frozen=True, dict=True):
     run's task; a task that is given none is not bounded.
     """
 
-    name: ClassVar[str] = "budget"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = SPENDS
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
-    says_worst: ClassVar[bool] = True
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
+    name: ClassVar = "budget"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = SPENDS
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
+    says_worst: ClassVar = True
+    reads: ClassVar = frozenset(
         {("tasks", "budget.tokens"), ("tasks", "budget.cost_usd"), ("tasks", "budget.api_calls")}
     )
 
@@ -134,34 +131,20 @@ class Budget(entry.Bounds, frozen=True, dict=True):
         own = () if self.of_task is None else (UNITS[self.of_task],)
         return frozenset((*self.limits(), *own))
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def lesser_at(self) -> frozenset[Stage]:
         """Where the policy has something lesser to ask for; a degrade mark is heard there and
         nowhere else."""
+        if self.said is not UNSAID:
+            return self.said.lesser_at
         return frozenset([stage for stage in SPENDS if sensible(stage, Action.DEGRADE)])
-
-    def scoped(self, said: Said, /) -> Budget:
-        """The same budget in that policy."""
-        given = None if self.of_task is None else said.found("tasks", "budget", only_given=True)
-        return self.within(said.lesser_at, given, said.timezone)
-
-    def within(
-        self,
-        lesser_at: frozenset[Stage],
-        given: TaskBudgets | None = None,
-        zone: str | None = None,
-    ) -> Budget:
-        """The same budget in a policy that has something lesser to ask for at these stages, gives
-        tasks budgets, and is in a time zone."""
-        made = msgspec.structs.replace(self)
-        made.__dict__.update(lesser_at=lesser_at, zone=self.zone if zone is None else zone)
-        if given is not None:
-            made.__dict__["_given"] = given
-        return made
 
     @cached_property
     def _given(self) -> TaskBudgets:
-        return lambda _task: None
+        return self.said.found("tasks", "budget", only_given=True)
 
     @cached_property
     def _limited(self) -> Callable[[Any], Budget]:
@@ -170,7 +153,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
         @lru_cache(KEPT)
         def limited(limit: Any) -> Budget:
             options = {"of_task": None, str(self.of_task): limit}
-            return msgspec.structs.replace(self, **options).within(self.lesser_at, zone=self.zone)
+            return keep_said(msgspec.structs.replace(self, **options), self.said)
 
         return limited
 
@@ -263,12 +246,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
     @cached_property
     def _calendar(self) -> Calendar:
         """The windows by name, in the policy's time zone."""
-        return Calendar(self.window if self.window is not None else "day", self.zone)
-
-    @cached_property
-    def zone(self) -> str:
-        """The policy's time zone."""
-        return "UTC"
+        return Calendar(self.window if self.window is not None else "day", self.said.timezone)
 
     def span(self, at: int, /) -> tuple[int, int]:
         """The time of the store for which its lines at that time are right."""
@@ -343,7 +321,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
 
     def tightened(self, by: float) -> Budget:
         """The same budget whose marks come earlier; what it bounds stays the same."""
-        return tightened(self, by).within(self.lesser_at, self._given, self.zone)
+        return keep_said(tightened(self, by), self.said)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer wherever it stands; a degrade mark is heard only where there
@@ -381,11 +359,11 @@ class Requests(msgspec.Struct, frozen=True):
     """Counts the requests that leave on the API calls of a budget, or of what was carved out for a
     run."""
 
-    name: ClassVar[str] = "requests"
-    kind: ClassVar[Kind] = Kind.METER
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS})
-    category: ClassVar[Category] = Category.BUDGET
-    priority: ClassVar[int] = 30
+    name: ClassVar = "requests"
+    kind: ClassVar = Kind.METER
+    stages: ClassVar = frozenset({Stage.EGRESS})
+    category: ClassVar = Category.BUDGET
+    priority: ClassVar = 30
 
     budget: Budget | Allotment
 

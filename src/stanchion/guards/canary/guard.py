@@ -14,7 +14,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Stricter, list_action
+from stanchion.kernel.option import ACTIONS, On, Severer, list_actions
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -31,17 +31,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "action": Stricter.ACTION("Whether content with a canary is refused, or the whole run ends."),
-    "key": Stricter.SAME(
-        "The key from which canaries are made, at least 16 characters; if absent, anyone who knows "
-        "the run's id can make them."
-    ),
-    "all_replies": Stricter.ON(
-        "If `true`, every model reply is checked; otherwise only the final answer."
-    ),
-}
 
 REACH: Final = 512
 """How many characters a canary takes at the most in a stream, in pieces or coded."""
@@ -61,19 +50,22 @@ BLANKS: Final = " \n\t\r"
 class Canary(msgspec.Struct, frozen=True):
     """Refuses what would carry one of the run's canaries out, however it is written."""
 
-    name: ClassVar[str] = "canary"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "canary"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(
         {Stage.TOOL_CALL, Stage.EGRESS, Stage.MODEL_CHUNK, Stage.MODEL_REPLY, Stage.HANDOFF}
     )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 6
-    options: ClassVar = OPTIONS
-    CONTEXT: ClassVar[int] = REACH
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 6
+    CONTEXT: ClassVar = REACH
 
-    action: Literal["block", "halt"] = "block"
+    action: Severer[Literal["block", "halt"]] = "block"
+    """Whether content with a canary is refused, or the whole run ends."""
     key: Annotated[str, msgspec.Meta(min_length=16)] | None = None
-    all_replies: bool = False
+    """The key from which canaries are made, at least 16 characters; if absent, anyone who knows the
+    run's id can make them."""
+    all_replies: On[bool] = False
+    """If `true`, every model reply is checked; otherwise only the final answer."""
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say whether an event has a canary of its run."""
@@ -114,7 +106,7 @@ class Canary(msgspec.Struct, frozen=True):
         unfinished = UNFINISHED.search(text, max(0, len(text) - REACH))
         return max(low, at if unfinished is None else min(at, unfinished.start()))
 
-    actions = list_action
+    actions = list_actions
 
 
 def _bodies(reading: Reading[Event]) -> tuple[str, ...]:

@@ -18,7 +18,16 @@ from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Fewer,
+    Lower,
+    More,
+    Off,
+    On,
+    PlainActionName,
+    Shorter,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.addresses import Address, address_of, carried, inside, is_metadata
@@ -41,38 +50,6 @@ inside is where it is, a login reaches the host that it is for, and what is no U
 Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
 
 
-OPTIONS: Final = {
-    # A host that is named may be inside, so a list where there was none can open what was closed.
-    "allowed_hosts": Stricter.SHORTER(
-        "The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each "
-        "with or without `:port`. An empty list allows none; if absent, all public hosts."
-    ),
-    "denied_hosts": Stricter.MORE(
-        "Hosts that may not be reached, by name or by the addresses that a name resolves to, "
-        "whatever else allows them."
-    ),
-    "internal_hosts": Stricter.SHORTER(
-        "Hosts that may be reached although they are not on the public network."
-    ),
-    "schemes": Stricter.SHORTER("The only URL schemes that may be used."),
-    "ports": Stricter.FEWER("The only ports that may be used; if absent, all ports."),
-    "methods": Stricter.FEWER("The only HTTP methods that may be used; if absent, all methods."),
-    "max_url": Stricter.LOWER("The largest number of characters in a URL."),
-    "credentials": Stricter.OFF("If `true`, URLs may contain a user name and a password."),
-    "arguments": Stricter.ON(
-        "If `true`, URLs in the arguments of tool calls are judged too, as they are written."
-    ),
-    "resolve": Stricter.ON(
-        "If `true`, host names are resolved and all their addresses are judged."
-    ),
-    "deadline_ms": Stricter.SAME(
-        "A request is refused if the resolver gives no answer within this many milliseconds."
-    ),
-    "proxies": Stricter.SHORTER("The only proxies that requests may go through."),
-    "action": Stricter.ACTION("The action for a request that is not allowed."),
-}
-
-
 class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     """Refuses requests that leave for internal addresses, or for hosts that are not among those
     allowed.
@@ -82,26 +59,40 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     calls are judged by what is written.
     """
 
-    name: ClassVar[str] = "egress"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS, Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 25
-    options: ClassVar = OPTIONS
+    name: ClassVar = "egress"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.EGRESS, Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 25
 
-    allowed_hosts: tuple[str, ...] | None = None
-    denied_hosts: tuple[str, ...] = ()
-    internal_hosts: tuple[str, ...] = ()
-    schemes: tuple[str, ...] = ("http", "https", "ws", "wss")
-    ports: tuple[Port, ...] | None = None
-    methods: tuple[str, ...] | None = None
-    max_url: Annotated[int, msgspec.Meta(ge=1)] = 8_192
-    credentials: bool = False
-    arguments: bool = True
-    resolve: bool = True
+    allowed_hosts: Shorter[tuple[str, ...] | None] = None
+    """The only hosts that may be reached: names, `*.example.com`, addresses or ranges, each with or
+    without `:port`. An empty list allows none; if absent, all public hosts."""
+    denied_hosts: More[tuple[str, ...]] = ()
+    """Hosts that may not be reached, by name or by the addresses that a name resolves to, whatever
+    else allows them."""
+    internal_hosts: Shorter[tuple[str, ...]] = ()
+    """Hosts that may be reached although they are not on the public network."""
+    schemes: Shorter[tuple[str, ...]] = ("http", "https", "ws", "wss")
+    """The only URL schemes that may be used."""
+    ports: Fewer[tuple[Port, ...] | None] = None
+    """The only ports that may be used; if absent, all ports."""
+    methods: Fewer[tuple[str, ...] | None] = None
+    """The only HTTP methods that may be used; if absent, all methods."""
+    max_url: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 8_192
+    """The largest number of characters in a URL."""
+    credentials: Off[bool] = False
+    """If `true`, URLs may contain a user name and a password."""
+    arguments: On[bool] = True
+    """If `true`, URLs in the arguments of tool calls are judged too, as they are written."""
+    resolve: On[bool] = True
+    """If `true`, host names are resolved and all their addresses are judged."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 5_000
-    proxies: tuple[str, ...] = ()
+    """A request is refused if the resolver gives no answer within this many milliseconds."""
+    proxies: Shorter[tuple[str, ...]] = ()
+    """The only proxies that requests may go through."""
     action: PlainActionName = "block"
+    """The action for a request that is not allowed."""
 
     def __post_init__(self) -> None:
         # A list that cannot be read is refused when the policy loads, not when somebody first asks

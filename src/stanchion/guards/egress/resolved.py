@@ -30,13 +30,13 @@ class Asked(msgspec.Struct, frozen=True):
 class Resolved(msgspec.Struct, frozen=True):
     """Judges the addresses of a request's host as `egress` judges those that are written."""
 
-    name: ClassVar[str] = "egress_resolved"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.resolver:addresses"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.EGRESS})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 25
+    name: ClassVar = "egress_resolved"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.resolver:addresses"
+    stages: ClassVar = frozenset({Stage.EGRESS})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 25
 
     egress: Any
     """The guard of requests that it stands beside."""

@@ -14,7 +14,7 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
@@ -29,14 +29,14 @@ class Asked(msgspec.Struct, frozen=True):
 class CheckedOut(msgspec.Struct, frozen=True):
     """Judges commits to the branch that is checked out, and pushes of it."""
 
-    name: ClassVar[str] = "evidence_branch"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.repository:checked_out"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    deadline_ms: ClassVar[int] = 2_000
+    name: ClassVar = "evidence_branch"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.repository:checked_out"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    deadline_ms: ClassVar = 2_000
 
     action: PlainActionName
     branches_of: Callable[[RunInfo], Branches | None]
@@ -72,7 +72,7 @@ class CheckedOut(msgspec.Struct, frozen=True):
                 return finding
         return None
 
-    actions = list_action
+    actions = list_actions
 
 
 def judged(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import msgspec
@@ -11,7 +11,6 @@ import msgspec
 from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
-from stanchion.guards.evidence.declared import OPTIONS
 from stanchion.guards.evidence.observed import Observing, Shown, learnt_from, observing_by
 from stanchion.guards.evidence.outcome import FAILED as UNPASSED, NONE, PASSED
 from stanchion.guards.evidence.public import Public
@@ -21,7 +20,7 @@ from stanchion.guards.evidence.spoken import Kind as Spoken, wrong_in
 from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
 from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Beside
+from stanchion.kernel.contract.values import UNSAID, Beside, Said, keep_said
 from stanchion.kernel.events import (
     Event,
     Failure,
@@ -36,7 +35,7 @@ from stanchion.kernel.faults import FAILED
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.names import Names, names
-from stanchion.kernel.option import ACTIONS, Glob, PlainActionName
+from stanchion.kernel.option import ACTIONS, Glob, More, On, PlainActionName, Shorter
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
@@ -44,7 +43,6 @@ from stanchion.readings import Reading
 
 if TYPE_CHECKING:
     from stanchion.guards.evidence.targets import Branches
-    from stanchion.kernel.contract.learning import Said
 
 __all__ = ["CODES", "Evidence"]
 
@@ -66,44 +64,83 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     nothing itself.
     """
 
-    name: ClassVar[str] = "evidence"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "evidence"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         **dict.fromkeys(Stage, When.JUDGED),
         **dict.fromkeys((Stage.TOOL_CALL, Stage.HANDOFF), When.PROCEED),
     }  # fmt: skip
-    stages: ClassVar[frozenset[Stage]] = WATCHED | HANDED
-    answers_at: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 52
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tasks", "branches"), ("agents", "branches"), ("agents", "role")}
-    )
+    stages: ClassVar = WATCHED | HANDED
+    answers_at: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 52
+    reads: ClassVar = frozenset({("tasks", "branches"), ("agents", "branches"), ("agents", "role")})
 
     tests: PlainActionName | None = "escalate"
+    """The action for handing on changed code whose tests have not passed since the change; `null`
+    switches the check off."""
     lint: PlainActionName | None = "warn"
+    """The action for handing on changed code that has not been linted without findings since the
+    change; `null` switches the check off."""
     claims: PlainActionName | None = "retry"
+    """The action for a claim of a kind in `proven` that nothing observed shows; `null` judges no
+    claims at all."""
     refuted: PlainActionName | None = "block"
-    proven: tuple[Spoken, ...] = ("tests", "lint")
+    """The action for a claim of any kind that speaks against what was observed, or that cannot be
+    so; `null` switches the check off."""
+    proven: More[tuple[Spoken, ...]] = ("tests", "lint")
+    """The kinds of claims that need evidence: `tests`, `lint`, `files` (there or not), `contents`
+    (lines, bytes, texts, SHA-256), `commands` (how one ended), `versions`. Claims of other kinds
+    stand unless they are refuted."""
     review: PlainActionName | None = None
+    """The action for merging changes that no reviewer has approved as they are; if absent, reviews
+    do not count."""
     branch: PlainActionName | None = None
+    """The action for committing or pushing to a branch that is not meant for it, or that is not
+    known; if absent, branches do not count."""
     docs: PlainActionName | None = None
-    answers: bool = True
+    """The action for handing on a changed public interface without changed documentation; if
+    absent, documentation does not count."""
+    answers: On[bool] = True
+    """If `true`, a final answer hands the work on."""
     test_commands: tuple[Glob, ...] | None = None
+    """The only commands that count as tests: a program and the words after it, with globs. If
+    absent, all known ones."""
     lint_commands: tuple[Glob, ...] | None = None
+    """The only commands that count as linters; if absent, all known ones."""
     commit_commands: tuple[Glob, ...] | None = None
+    """The only commands that hand work on; if absent, all known ones."""
     merge_commands: tuple[Glob, ...] | None = None
+    """The only commands that merge; if absent, all known ones, and pushes to `main`, `master` or
+    `trunk`."""
     test_tools: tuple[str, ...] | None = None
+    """The only tools that count as tests, by name or glob; if absent, tools are recognized by their
+    names."""
     lint_tools: tuple[str, ...] | None = None
+    """The only tools that count as linters, by name or glob; if absent, tools are recognized by
+    their names."""
     commit_tools: tuple[str, ...] | None = None
+    """The only tools that hand work on, by name or glob; if absent, tools are recognized by their
+    names."""
     code: tuple[str, ...] | None = None
-    reviewers: tuple[str, ...] = ("reviewer",)
+    """The files that are code, as globs of paths or names; if absent, files are recognized by their
+    extension."""
+    reviewers: Shorter[tuple[str, ...]] = ("reviewer",)
+    """The roles whose agents may review."""
     branches: tuple[str, ...] | None = None
+    """The branches that may be changed, as globs, where neither the task nor the agent has
+    `branches`; `!main` excludes one. If absent, all."""
     api_files: tuple[str, ...] | None = None
+    """The files that are a public interface, as globs of paths or names; if absent, code outside of
+    tests and private folders, where a change touches a public declaration."""
     docs_files: tuple[str, ...] | None = None
+    """The files that are documentation, as globs of paths or names; if absent, files are recognized
+    by their extension and folder."""
     per: Literal["run", "task"] = "run"
+    """Whose work is one: that of a `run` with its children, or that of all runs on a `task`."""
     counter: str | None = None
+    """Guards with the same counter share what they know of a run; if absent, each entry has its
+    own."""
 
     def __post_init__(self) -> None:
         if all(one is None for one in self._chosen):
@@ -162,16 +199,13 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         judged = self.refuted is not None or not {"tests", "lint"}.issuperset(self.proven)
         return observing_by(self._known) if self.claims is not None and judged else None
 
+    said: ClassVar[Said] = UNSAID
+    scoped = keep_said
+
     @cached_property
     def _tables(self) -> tuple[Found, Found, Found]:
-        return _unsaid, _unsaid, _unsaid
-
-    def scoped(self, said: Said, /) -> Evidence:
-        """The same guard in that policy."""
-        made = msgspec.structs.replace(self)
-        branches = [said.found(table, "branches", only_given=True) for table in ("tasks", "agents")]
-        made.__dict__["_tables"] = (*branches, said.found("agents", "role"))
-        return made
+        found, given = self.said.found, partial(self.said.found, only_given=True)
+        return given("tasks", "branches"), given("agents", "branches"), found("agents", "role")
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """What asks the repository for the branch that is checked out, where branches count."""
@@ -412,10 +446,6 @@ def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:
 
 def _said(work: Work, agent: str, good: bool) -> Work:
     return work.with_reviews(work.reviews.says(agent, good, work.changes, not work.pending))
-
-
-def _unsaid(_name: str) -> None:
-    return None
 
 
 def _told(work: Work, came: int, check: str) -> str:

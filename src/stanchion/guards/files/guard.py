@@ -14,7 +14,6 @@ import msgspec
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, Held, Use
 from stanchion.guards.files.codes import CODES, shown
-from stanchion.guards.files.declared import OPTIONS
 from stanchion.guards.files.protected import RULES, all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.guards.files.protected.signs import signs_of
@@ -35,7 +34,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
-from stanchion.kernel.option import ACTIONS, PlainActionName
+from stanchion.kernel.option import ACTIONS, Fewer, More, Off, On, PlainActionName, Shorter
 from stanchion.kernel.regex import finding, regex
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
@@ -49,7 +48,7 @@ from stanchion.readings.paths.targets import How, Seeing, Target, contents, targ
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 __all__ = ["CODES", "Files"]
 
@@ -91,37 +90,65 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     lead.
     """
 
-    name: ClassVar[str] = "files"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 5
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset(
-        {("tasks", "files.write"), ("tasks", "files.deny")}
-    )
+    name: ClassVar = "files"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 5
+    reads: ClassVar = frozenset({("tasks", "files.write"), ("tasks", "files.deny")})
 
     root: tuple[str, ...] = (".",)
-    read: tuple[str, ...] | None = None
-    write: tuple[str, ...] | None = None
-    deny: tuple[str, ...] = ()
-    protected: tuple[str, ...] = ()
-    unprotected: tuple[str, ...] = ()
-    shipped: bool = True
-    surroundings: bool = False
+    """The folders that contain the run's files; relative paths start at the first, `.` is the
+    working directory, and an empty list means anywhere."""
+    read: Fewer[tuple[str, ...] | None] = None
+    """The only files that may be read, as globs; `**` matches any number of folders. If absent, all
+    files."""
+    write: Fewer[tuple[str, ...] | None] = None
+    """The only files that may be written or deleted, as globs; if absent, all files."""
+    deny: More[tuple[str, ...]] = ()
+    """Files that may never be used, as globs, whatever else allows them; folders that contain them
+    may not be deleted."""
+    protected: More[tuple[str, ...]] = ()
+    """Files to protect in addition to the shipped list, as globs."""
+    unprotected: Shorter[tuple[str, ...]] = ()
+    """Files that are not protected here although a list contains them, as globs."""
+    shipped: On[bool] = True
+    """If `true`, the files on Stanchion's own list are protected: secrets, keys, system files, its
+    own files."""
+    surroundings: Off[bool] = False
+    """If `true`, folders for temporary files and caches may be used, and projects beside the run's
+    folders and what is installed may be read, although they are outside; with `real_paths`, a
+    person is asked about the rest."""
     arguments: dict[str, Use] | None = None
+    """Arguments that name files, each with whether the file is read, written or deleted; if absent,
+    the names of arguments decide."""
     tools: dict[str, ToolUse] | None = None
-    paths_only: bool = False
+    """Whether a tool reads, writes or deletes files, by name or glob, or `elsewhere` if its files
+    are not on this machine; if absent, the names of tools decide."""
+    paths_only: Off[bool] = False
+    """If `true`, only paths that arguments name are judged: none in shell commands and code, which
+    the guard `shell` reads, and nothing of what is written into files."""
     case_insensitive: bool = False
-    real_paths: bool = False
+    """If `true`, upper and lower case are the same in folders and lists."""
+    real_paths: On[bool] = False
+    """If `true`, links are followed on the disk; use it for tools that run on this host."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    """A call is refused if the disk gives no answer within this many milliseconds."""
     action: PlainActionName = "block"
+    """The action for files that are denied or not listed."""
     outside_read: PlainActionName = "block"
+    """The action for reading outside the folders in `root`."""
     outside_write: PlainActionName = "block"
+    """The action for writing or deleting outside the folders in `root`."""
     protected_read: PlainActionName = "block"
+    """The action for reading a protected file."""
     protected_write: PlainActionName = "block"
+    """The action for writing or deleting a protected file."""
     asked: PlainActionName = "escalate"
+    """The action for protected files about which a person is asked: hooks, settings of agents and
+    of other programs, programs that others find by name."""
     unclear: PlainActionName = "block"
+    """The action for a path that cannot be read."""
 
     def __post_init__(self) -> None:
         for globs in (self.read, self.write, self.deny, self.protected, self.unprotected):

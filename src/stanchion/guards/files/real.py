@@ -32,13 +32,13 @@ def _of_shell(one: Target) -> bool:
 class RealFiles(msgspec.Struct, frozen=True):
     """Judges the real paths of a call as `files` judges those that are written."""
 
-    name: ClassVar[str] = "files_real"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.real_paths:real_paths"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 5
+    name: ClassVar = "files_real"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.real_paths:real_paths"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 5
 
     files: Any
     """The guard of files that it stands beside."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -17,7 +17,14 @@ from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup, Recall
-from stanchion.kernel.option import ACTIONS, ActionName, Option, PlainActionName, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    ActionName,
+    Off,
+    On,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.shortened import shorten
@@ -119,31 +126,6 @@ Defined = Callable[[str, str], tuple[Any, Any, str]]
 digest of both; that is empty where there is none."""
 
 
-OPTIONS: Final = {
-    "action": Stricter.ACTION(
-        "The action for a call or a request that a text from others explains, and the user does "
-        "not."
-    ),
-    "answer": Stricter.ACTION(
-        "The action for a final answer with sentences that a text from others told the agent to "
-        "say, or with addresses that would carry away what was read."
-    ),
-    "remember": Stricter.OFF(
-        "If `true`, a person's yes is valid for the rest of the run; otherwise once."
-    ),
-    "setting": Option(
-        "How firmly texts from others are held against a call: from `lenient`, which asks least, "
-        "to `strict`, which asks most.",
-        ("lenient", "balanced", "firm", "strict"),
-    ),
-    "share": Stricter.ON(
-        "If `true`, what a run has read and been told is kept in the store, where that outlives "
-        "the process, for the other processes of the run; otherwise each process knows only its "
-        "own part."
-    ),
-}
-
-
 class Flow(msgspec.Struct, frozen=True, dict=True):
     """Asks a person about calls that are explained by texts which others wrote, and not by the
     user.
@@ -152,22 +134,28 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     for the run, unless `remember` is off.
     """
 
-    name: ClassVar[str] = "flow"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    recalls: ClassVar[bool] = True
-    stages: ClassVar[frozenset[Stage]] = frozenset(
-        {Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS}
-    )
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 30
-    options: ClassVar = OPTIONS
+    name: ClassVar = "flow"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    recalls: ClassVar = True
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 30
 
     action: PlainActionName = "escalate"
+    """The action for a call or a request that a text from others explains, and the user does not.
+    """
     answer: ActionName = "redact"
-    remember: bool = True
-    setting: Setting = "firm"
-    share: bool = True
+    """The action for a final answer with sentences that a text from others told the agent to say,
+    or with addresses that would carry away what was read."""
+    remember: Off[bool] = True
+    """If `true`, a person's yes is valid for the rest of the run; otherwise once."""
+    setting: Annotated[Setting, ("lenient", "balanced", "firm", "strict")] = "firm"
+    """How firmly texts from others are held against a call: from `lenient`, which asks least, to
+    `strict`, which asks most."""
+    share: On[bool] = True
+    """If `true`, what a run has read and been told is kept in the store, where that outlives the
+    process, for the other processes of the run; otherwise each process knows only its own part."""
 
     @cached_property
     def how(self) -> How:
@@ -277,9 +265,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         to confirm."""
         return told(value, self.remember) if isinstance(value, dict) else {}
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return (ACTIONS[self.action], ACTIONS[self.answer])
+    actions = list_actions
 
     def actions_at(self, stage: Stage) -> tuple[Action, ...]:
         """What this guard can answer at a stage."""

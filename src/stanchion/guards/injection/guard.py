@@ -13,7 +13,14 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    On,
+    SevererByStage,
+    Shorter,
+    list_actions_by_stage,
+)
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.words import Words, declare
@@ -49,27 +56,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    "action": Stricter.BY_STAGE(
-        "The action for content with text that tries to give the agent instructions; `redact` "
-        "replaces the text with `[redacted:injection]`."
-    ),
-    "at": Stricter.BY_STAGE(
-        "Other actions for some stages; if absent, `action` applies at all of them."
-    ),
-    "score": Stricter.LOWER("The total weight that the signs in a passage must reach."),
-    "without": Stricter.SHORTER("Signs that do not count."),
-    # As a signal it adds to what refuses, as a warning it only says so: neither is always the
-    # stricter one.
-    "model": Stricter.SAME(
-        "What likeness to known attacks does: nothing, count as a hint, or warn or redact by "
-        "itself."
-    ),
-    "trusted": Stricter.ON("If `true`, results of trusted tools are checked too."),
-    "replies": Stricter.ON("If `true`, model replies are checked too."),
-    "users": Stricter.ON("If `true`, the user's own words are checked too."),
-}
-
 InjectionAction = Literal["warn", "redact", "escalate", "block", "halt"]
 ModelUse = Literal["off", "signal", "warn", "redact"]
 SignKind = Literal[
@@ -90,9 +76,9 @@ class Injection(msgspec.Struct, frozen=True):
     """Finds text that tries to command the agent that reads it, in results, errors, handoffs and
     words of others."""
 
-    name: ClassVar[str] = "injection"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    name: ClassVar = "injection"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(
         {
             Stage.TOOL_RESULT,
             Stage.PROMPT,
@@ -102,21 +88,30 @@ class Injection(msgspec.Struct, frozen=True):
             Stage.MODEL_CALL,
         }
     )
-    default_stages: ClassVar[frozenset[Stage]] = stages - {Stage.MODEL_CALL}
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 8
-    options: ClassVar = OPTIONS
-    only_marks: ClassVar[bool] = True
+    default_stages: ClassVar = stages - {Stage.MODEL_CALL}
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 8
+    only_marks: ClassVar = True
     """Its warnings say what others wrote: they do not count against the agent."""
 
-    action: InjectionAction = "warn"
-    at: dict[str, InjectionAction] | None = None
-    score: Annotated[int, msgspec.Meta(ge=1, le=9)] = 2
-    without: tuple[SignKind, ...] = ()
+    action: SevererByStage[InjectionAction] = "warn"
+    """The action for content with text that tries to give the agent instructions; `redact` replaces
+    the text with `[redacted:injection]`."""
+    at: SevererByStage[dict[str, InjectionAction] | None] = None
+    """Other actions for some stages; if absent, `action` applies at all of them."""
+    score: Lower[Annotated[int, msgspec.Meta(ge=1, le=9)]] = 2
+    """The total weight that the signs in a passage must reach."""
+    without: Shorter[tuple[SignKind, ...]] = ()
+    """Signs that do not count."""
     model: ModelUse = "off"
-    trusted: bool = False
-    replies: bool = False
-    users: bool = False
+    """What likeness to known attacks does: nothing, count as a hint, or warn or redact by itself.
+    """
+    trusted: On[bool] = False
+    """If `true`, results of trusted tools are checked too."""
+    replies: On[bool] = False
+    """If `true`, model replies are checked too."""
+    users: On[bool] = False
+    """If `true`, the user's own words are checked too."""
 
     def __post_init__(self) -> None:
         check_stages(self.at, self.stages)
@@ -208,13 +203,7 @@ class Injection(msgspec.Struct, frozen=True):
         """What this guard can answer at a stage."""
         return tuple(dict.fromkeys([self._action(stage), self._action(stage, True)]))
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(
-            dict.fromkeys(
-                [action for stage in sorted(self.stages) for action in self.actions_at(stage)]
-            )
-        )
+    actions = list_actions_by_stage
 
 
 def _leaves(reading: Reading[Event]) -> list[Leaf]:

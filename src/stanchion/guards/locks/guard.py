@@ -18,7 +18,7 @@ from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import Event, Handoff, HandoffDone, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, Lower, More, On, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.readings import Reading
@@ -37,61 +37,6 @@ Seconds = Annotated[float, msgspec.Meta(ge=1, le=432_000)]
 """Up to five days: what nobody writes for a week is forgotten."""
 
 
-OPTIONS: Final = {
-    # What is locked at all, by whom and for how long: who is refused more then is refused less
-    # elsewhere.
-    "root": Stricter.SAME(
-        "The folder where relative paths start; absolute if agents name files in both ways."
-    ),
-    "lock_reads": Stricter.ON(
-        "If `true`, a call that reads a file locks it, too: shared with others who read it."
-    ),
-    "take": Stricter.SAME(
-        "If `true`, a call locks what it changes. If `false`, its run must have locked it before, "
-        "with `run.lock` or the tool `lock_file`."
-    ),
-    "release": Stricter.SAME(
-        "How long a call locks a file: for the rest of its `run`, or only for the `call`."
-    ),
-    "handoff": Stricter.SAME(
-        "What happens to a run's locks when another agent accepts its handoff: `release`, or keep "
-        "them for the `receiver`, whose next run has them from its first call on."
-    ),
-    "lease_s": Stricter.SAME(
-        "After how many seconds without activity a run loses its locks; choose more than any call "
-        "takes."
-    ),
-    "timeout_s": Stricter.SAME(
-        "How many seconds a call waits for a lock before it is refused; `0` refuses it at once."
-    ),
-    "pause_s": Stricter.SAME(
-        "How many seconds a waiting call pauses before it is judged again; must be shorter than "
-        "`timeout_s`."
-    ),
-    "max_locks": Stricter.LOWER(
-        "How many locks a tenant may have at the same time; a call that needs more is refused."
-    ),
-    "max_waiting": Stricter.LOWER(
-        "How many calls may wait in line; the next one is refused at once."
-    ),
-    "resources": Stricter.MORE(
-        "Arguments that name something else to lock than a file, such as `table`."
-    ),
-    "case_insensitive": Stricter.ON(
-        "If `true`, paths that differ only in upper and lower case are one file."
-    ),
-    "real_paths": Stricter.ON(
-        "If `true`, the disk is asked, too, and a path that leads through a link is refused."
-    ),
-    "action": Stricter.ACTION(
-        "The action for a call without its locks, and for a handoff of what others have locked."
-    ),
-    "counter": Stricter.SAME(
-        "Guards with the same counter share their locks; if absent, each entry has its own."
-    ),
-}
-
-
 class Locks(msgspec.Struct, frozen=True, dict=True):
     """Refuses calls that change a file which another run has locked; the run that changes a file
     first locks it.
@@ -101,30 +46,48 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     active for `lease_s`.
     """
 
-    name: ClassVar[str] = "locks"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[When] = When.JUDGED
-    stages: ClassVar[frozenset[Stage]] = ASKS | {Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
-    answers_at: ClassVar[frozenset[Stage]] = ASKS
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    options: ClassVar = OPTIONS
+    name: ClassVar = "locks"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = When.JUDGED
+    stages: ClassVar = ASKS | {Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
+    answers_at: ClassVar = ASKS
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
 
     root: str = "."
-    lock_reads: bool = False
+    """The folder where relative paths start; absolute if agents name files in both ways."""
+    lock_reads: On[bool] = False
+    """If `true`, a call that reads a file locks it, too: shared with others who read it."""
     take: bool = True
+    """If `true`, a call locks what it changes. If `false`, its run must have locked it before, with
+    `run.lock` or the tool `lock_file`."""
     release: Literal["run", "call"] = "run"
+    """How long a call locks a file: for the rest of its `run`, or only for the `call`."""
     handoff: Literal["release", "receiver"] = "release"
+    """What happens to a run's locks when another agent accepts its handoff: `release`, or keep them
+    for the `receiver`, whose next run has them from its first call on."""
     lease_s: Seconds = 600.0
+    """After how many seconds without activity a run loses its locks; choose more than any call
+    takes."""
     timeout_s: Annotated[float, msgspec.Meta(ge=0, lt=10**6)] = 30.0
+    """How many seconds a call waits for a lock before it is refused; `0` refuses it at once."""
     pause_s: Annotated[float, msgspec.Meta(ge=0.001, le=60)] = 0.1
-    max_locks: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 200
-    max_waiting: Annotated[int, msgspec.Meta(ge=0, le=1_000)] = 100
-    resources: tuple[str, ...] = ()
-    case_insensitive: bool = False
-    real_paths: bool = False
+    """How many seconds a waiting call pauses before it is judged again; must be shorter than
+    `timeout_s`."""
+    max_locks: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 200
+    """How many locks a tenant may have at the same time; a call that needs more is refused."""
+    max_waiting: Lower[Annotated[int, msgspec.Meta(ge=0, le=1_000)]] = 100
+    """How many calls may wait in line; the next one is refused at once."""
+    resources: More[tuple[str, ...]] = ()
+    """Arguments that name something else to lock than a file, such as `table`."""
+    case_insensitive: On[bool] = False
+    """If `true`, paths that differ only in upper and lower case are one file."""
+    real_paths: On[bool] = False
+    """If `true`, the disk is asked, too, and a path that leads through a link is refused."""
     action: PlainActionName = "block"
+    """The action for a call without its locks, and for a handoff of what others have locked."""
     counter: str | None = None
+    """Guards with the same counter share their locks; if absent, each entry has its own."""
 
     def __post_init__(self) -> None:
         if 0 < self.timeout_s <= self.pause_s:

@@ -13,7 +13,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_action
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import joined, place_of
@@ -23,14 +23,14 @@ class RealNames(msgspec.Struct, frozen=True):
     """Refuses calls that name a file through a link: it could be locked under one name and changed
     under another."""
 
-    name: ClassVar[str] = "locks_real"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.real_paths:real_paths"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 20
-    deadline_ms: ClassVar[int] = 1_000
+    name: ClassVar = "locks_real"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.real_paths:real_paths"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    deadline_ms: ClassVar = 1_000
 
     root: str
     seen: Seen
@@ -59,4 +59,4 @@ class RealNames(msgspec.Struct, frozen=True):
                 return Finding(ACTIONS[self.action], "locks.linked", (text, real), about=text)
         return None
 
-    actions = list_action
+    actions = list_actions

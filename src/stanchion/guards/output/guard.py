@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -13,12 +13,12 @@ from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.explain import UNEXPLAINED, explain
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.output.says import bare, content_in, is_error, says_nothing
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, Option, PlainActionName, Stricter
+from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -45,33 +45,6 @@ CODES: Final = declare(
     }
 )
 
-OPTIONS: Final = {
-    "empty": Stricter.ACTION("The action for results and final answers that say nothing."),
-    "tools": Stricter.SAME(
-        "The tools whose results must not be empty, by name or glob; if absent, tools with the "
-        "effect `read` that do not search."
-    ),
-    "exempt": Stricter.SHORTER("Tools whose results may be empty, by name or glob."),
-    "errors": Stricter.ACTION(
-        "The action for a final answer that is only an error message; `null` switches the check "
-        "off."
-    ),
-    "result_errors": Stricter.ACTION(
-        "The action for a result that is only an error message; if absent, results are not checked "
-        "for it."
-    ),
-    "format": Option("The required format of final answers; if absent, any text.", (None, "json")),
-    "schema": Stricter.SAME(
-        "The JSON Schema of final answers, which must then be JSON; if absent, none."
-    ),
-    "results": Stricter.SAME(
-        "The JSON Schemas of results that are JSON in a text, by tool name or glob: an exact name "
-        "first, then the first glob that matches. `true` accepts any JSON; if absent, results are "
-        "not checked."
-    ),
-    "mismatch": Stricter.ACTION("The action for content that does not have the required form."),
-}
-
 MAX_VALUES: Final = 100_000
 """How many values a JSON text may have that is held against a schema."""
 
@@ -84,23 +57,36 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     texts: final answers, and results that are JSON in a text.
     """
 
-    name: ClassVar[str] = "output"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 50
-    options: ClassVar = OPTIONS
-    only_marks: ClassVar[bool] = True
+    name: ClassVar = "output"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 50
+    only_marks: ClassVar = True
 
     empty: PlainActionName = "warn"
+    """The action for results and final answers that say nothing."""
     tools: tuple[str, ...] | None = None
-    exempt: tuple[str, ...] = ()
+    """The tools whose results must not be empty, by name or glob; if absent, tools with the effect
+    `read` that do not search."""
+    exempt: Shorter[tuple[str, ...]] = ()
+    """Tools whose results may be empty, by name or glob."""
     errors: PlainActionName | None = "warn"
+    """The action for a final answer that is only an error message; `null` switches the check off.
+    """
     result_errors: PlainActionName | None = None
-    format: Literal["json"] | None = None
+    """The action for a result that is only an error message; if absent, results are not checked for
+    it."""
+    format: Annotated[Literal["json"] | None, (None, "json")] = None
+    """The required format of final answers; if absent, any text."""
     schema: dict[str, Any] | bool | None = None
+    """The JSON Schema of final answers, which must then be JSON; if absent, none."""
     results: dict[str, dict[str, Any] | bool] | None = None
+    """The JSON Schemas of results that are JSON in a text, by tool name or glob: an exact name
+    first, then the first glob that matches. `true` accepts any JSON; if absent, results are not
+    checked."""
     mismatch: PlainActionName = "block"
+    """The action for content that does not have the required form."""
 
     def __post_init__(self) -> None:
         if self.format is not None and self.schema is not None:
@@ -200,10 +186,7 @@ class Output(msgspec.Struct, frozen=True, dict=True):
             action, "output.schema", (what, f"`{first.place}` {words}" if first.path else words)
         )
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        chosen = (self.empty, self.errors, self.result_errors, self.mismatch)
-        return tuple(dict.fromkeys([ACTIONS[name] for name in chosen if name is not None]))
+    actions = list_actions
 
 
 ANSWER: Final = "the final answer"

@@ -23,7 +23,14 @@ from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Glob, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Glob,
+    On,
+    SevererByStage,
+    Shorter,
+    list_actions_by_stage,
+)
 from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.table import carried, sensible
@@ -72,29 +79,6 @@ def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | No
     return spans
 
 
-OPTIONS: Final = {
-    "entities": Stricter.SAME(
-        "The kinds of personal data to find, by name or glob; if absent, the usual ones."
-    ),
-    "without": Stricter.SHORTER("Kinds of personal data not to find, by name or glob."),
-    "action": Stricter.BY_STAGE("The action for content with personal data."),
-    "at": Stricter.BY_STAGE(
-        "Other actions for some stages; if absent, `action` applies at all of them."
-    ),
-    "allow": Stricter.SHORTER(
-        "Values that are not personal data, and domains of email addresses, by name or glob."
-    ),
-    "bare": Stricter.ON(
-        "If `true`, a number with a valid check digit counts even without a word that says what it "
-        "is."
-    ),
-    "pseudonyms": Stricter.SAME("If `true`, the same value always gets the same placeholder."),
-    "salt": Stricter.SAME(
-        "The text from which pseudonyms are derived; if absent, the tenant and the task."
-    ),
-}
-
-
 class Pii(msgspec.Struct, frozen=True, dict=True):
     """Finds personal data in content and hides it, or does what the policy says for the stage.
 
@@ -103,24 +87,32 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
     none: they need a model.
     """
 
-    name: ClassVar[str] = "pii"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
-    category: ClassVar[Category] = Category.COMPLIANCE
-    priority: ClassVar[int] = 8
-    options: ClassVar = OPTIONS
-    veils: ClassVar[bool] = True
+    name: ClassVar = "pii"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 8
+    veils: ClassVar = True
     stays: ClassVar = {"pii.redacted": "pii.stays"}
-    CONTEXT: ClassVar[int] = TABLE + REACH
+    CONTEXT: ClassVar = TABLE + REACH
 
     entities: tuple[Glob, ...] | None = None
-    without: tuple[Glob, ...] = ()
-    action: PiiAction = "redact"
-    at: dict[str, PiiAction] | None = None
-    allow: tuple[Glob, ...] = ()
-    bare: bool = False
+    """The kinds of personal data to find, by name or glob; if absent, the usual ones."""
+    without: Shorter[tuple[Glob, ...]] = ()
+    """Kinds of personal data not to find, by name or glob."""
+    action: SevererByStage[PiiAction] = "redact"
+    """The action for content with personal data."""
+    at: SevererByStage[dict[str, PiiAction] | None] = None
+    """Other actions for some stages; if absent, `action` applies at all of them."""
+    allow: Shorter[tuple[Glob, ...]] = ()
+    """Values that are not personal data, and domains of email addresses, by name or glob."""
+    bare: On[bool] = False
+    """If `true`, a number with a valid check digit counts even without a word that says what it is.
+    """
     pseudonyms: bool = False
+    """If `true`, the same value always gets the same placeholder."""
     salt: str | None = None
+    """The text from which pseudonyms are derived; if absent, the tenant and the task."""
 
     def __post_init__(self) -> None:
         check_stages(self.at, self.stages)
@@ -209,9 +201,7 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         places = listed([place_of(leaf) for leaf, here in zip(found, spans, strict=True) if here])
         return finding_about(action, code, (kinds, places), patches)
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys(self._actions.values()))
+    actions = list_actions_by_stage
 
     def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
         """What it can answer at a stage."""

@@ -17,7 +17,13 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Option, PlainActionName, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    Off,
+    On,
+    PlainActionName,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
@@ -37,44 +43,6 @@ class Memo(Protocol):
     def put(self, key: tuple[Any, ...], value: Any, at_ms: int, /) -> None: ...
 
 
-OPTIONS: Final = {
-    "unknown": Option(
-        "Whether to allow or refuse a tool without a known definition.",
-        ("allow", "refuse"),
-    ),
-    "extra": Option(
-        "Arguments that the schema does not list: `schema` does what the schema says; `refuse` "
-        "and `drop` apply where it says nothing, and `drop` also where it forbids them.",
-        ("schema", "refuse"),
-    ),
-    "coerce": Stricter.OFF(
-        "If `true`, a value of the wrong type is converted when there is only one way to do it."
-    ),
-    "formats": Stricter.ON("If `true`, `format` is enforced; otherwise it is only a description."),
-    "results": Stricter.ON("If `true`, results are checked against their tool's result schema."),
-    "max_values": Stricter.LOWER(
-        "Calls and results with more values than this are refused unchecked."
-    ),
-    "hook_deadline_ms": Stricter.SAME(
-        "A call is refused if its hook gives no answer within this many milliseconds."
-    ),
-    "action": Stricter.ACTION(
-        "The action for a call that does not fit its schema or cannot be checked."
-    ),
-    "result_action": Stricter.ACTION(
-        "The action for a result that does not fit; `block` discards it and undoes the call if it "
-        "can."
-    ),
-    "changed_action": Stricter.ACTION(
-        "The action for calls of a tool whose definition differs from the pinned one."
-    ),
-    "suspect_action": Stricter.ACTION(
-        "The action for calls of a tool whose definition instructs the agent, hides something, "
-        "speaks against other tools, asks for secrets or imitates, until a person accepts it."
-    ),
-}
-
-
 class Schema(msgspec.Struct, frozen=True, dict=True):
     """Refuses calls whose arguments do not fit the schema of their tool, and results that do not
     fit theirs.
@@ -83,25 +51,38 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     shielded functions.
     """
 
-    name: ClassVar[str] = "schema"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 6
-    options: ClassVar = OPTIONS
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk"), ("tools", "pin")})
+    name: ClassVar = "schema"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 6
+    reads: ClassVar = frozenset({("tools", "risk"), ("tools", "pin")})
 
-    unknown: Literal["allow", "refuse"] = "allow"
-    extra: Literal["schema", "refuse", "drop"] = "schema"
-    coerce: bool = False
-    formats: bool = False
-    results: bool = True
-    max_values: Annotated[int, msgspec.Meta(ge=1)] = 100_000
+    unknown: Annotated[Literal["allow", "refuse"], ("allow", "refuse")] = "allow"
+    """Whether to allow or refuse a tool without a known definition."""
+    extra: Annotated[Literal["schema", "refuse", "drop"], ("schema", "refuse")] = "schema"
+    """Arguments that the schema does not list: `schema` does what the schema says; `refuse` and
+    `drop` apply where it says nothing, and `drop` also where it forbids them."""
+    coerce: Off[bool] = False
+    """If `true`, a value of the wrong type is converted when there is only one way to do it."""
+    formats: On[bool] = False
+    """If `true`, `format` is enforced; otherwise it is only a description."""
+    results: On[bool] = True
+    """If `true`, results are checked against their tool's result schema."""
+    max_values: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 100_000
+    """Calls and results with more values than this are refused unchecked."""
     hook_deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    """A call is refused if its hook gives no answer within this many milliseconds."""
     action: PlainActionName = "block"
+    """The action for a call that does not fit its schema or cannot be checked."""
     result_action: PlainActionName = "block"
+    """The action for a result that does not fit; `block` discards it and undoes the call if it can.
+    """
     changed_action: PlainActionName = "escalate"
+    """The action for calls of a tool whose definition differs from the pinned one."""
     suspect_action: PlainActionName = "warn"
+    """The action for calls of a tool whose definition instructs the agent, hides something, speaks
+    against other tools, asks for secrets or imitates, until a person accepts it."""
 
     @cached_property
     def tools(self) -> Tools:

@@ -39,12 +39,12 @@ class Hooked(msgspec.Struct, frozen=True):
 class ToolHooks(msgspec.Struct, frozen=True):
     """Asks the hooks of a tool: a text refuses, nothing passes, an error or silence refuses."""
 
-    name: ClassVar[str] = "schema_hooks"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.QUALITY
-    priority: ClassVar[int] = 7
+    name: ClassVar = "schema_hooks"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.QUALITY
+    priority: ClassVar = 7
 
     deadline_ms: int = 1_000
 

@@ -25,7 +25,17 @@ from stanchion.kernel.events import Event, ModelChunk
 from stanchion.kernel.findings import Finding, Isolate, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, Glob, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Glob,
+    Higher,
+    Lower,
+    On,
+    SevererByStage,
+    Shorter,
+    Wider,
+    list_actions_by_stage,
+)
 from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.readings import Reading
@@ -59,9 +69,13 @@ class OwnPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of secret that only the policy's author knows."""
 
     kind: RuleKind
+    """The name of the kind, in findings and placeholders."""
     pattern: str
+    """A regular expression (RE2) that matches the secret."""
     keywords: tuple[str, ...] = ()
+    """Words of which a match must contain at least one; if absent, it needs none."""
     entropy: float = 0.0
+    """The least entropy of a match, in bits per character."""
 
 
 @lru_cache(64)
@@ -75,40 +89,6 @@ def spans_of(finder: Finder, decode: bool) -> Callable[[Reading[Event]], list[li
     return spans
 
 
-OPTIONS: Final = {
-    "action": Stricter.BY_STAGE(
-        "The action for content with a secret; at `model_chunk` `escalate` refuses, and at "
-        "`handoff_done` every action only warns."
-    ),
-    "at": Stricter.BY_STAGE(
-        "Other actions for some stages; if absent, `action` applies at all of them."
-    ),
-    "kinds": Stricter.WIDER(
-        "The only kinds of secret to find, by name or glob; `named-secret` is one known by its "
-        "name. If absent, all kinds."
-    ),
-    "without": Stricter.SHORTER("Kinds of secret not to find, by name or glob."),
-    "patterns": Stricter.SAME("Your own kinds of secret."),
-    "allow": Stricter.SHORTER("What is never a secret: fingerprints, or globs of values."),
-    "decode": Stricter.ON(
-        "If `true`, base64 and percent-encoding are decoded once before the search."
-    ),
-    "pseudonyms": Stricter.SAME("If `true`, the same secret always gets the same placeholder."),
-    "salt": Stricter.SAME(
-        "The text from which pseudonyms are derived; if absent, the tenant and the task."
-    ),
-    "isolate_after": Stricter.LOWER(
-        "The number of the quarantine within a day that isolates the tool; 3 means that the third "
-        "one does."
-    ),
-    "isolate_for_s": Stricter.HIGHER("How many seconds the tool is isolated."),
-    "isolate_agent": Stricter.ON(
-        "If `true`, the agent is isolated in place of a tool where no tool is at work; otherwise "
-        "nobody is, and each such secret is refused by itself."
-    ),
-}
-
-
 class Secrets(msgspec.Struct, frozen=True, dict=True):
     """Finds credentials in all that goes in and out, and takes them out, or refuses what has them.
 
@@ -116,28 +96,43 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     behind one encoding.
     """
 
-    name: ClassVar[str] = "secrets"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset(Stage) - {Stage.CHARGE}
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 7
-    options: ClassVar = OPTIONS
-    veils: ClassVar[bool] = True
+    name: ClassVar = "secrets"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset(Stage) - {Stage.CHARGE}
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 7
+    veils: ClassVar = True
     stays: ClassVar = {"secrets.redacted": "secrets.stays"}
-    CONTEXT: ClassVar[int] = CONTEXT
+    CONTEXT: ClassVar = CONTEXT
 
-    action: SecretAction = "redact"
-    at: dict[str, SecretAction] | None = None
-    kinds: tuple[Glob, ...] | None = None
-    without: tuple[Glob, ...] = ()
+    action: SevererByStage[SecretAction] = "redact"
+    """The action for content with a secret; at `model_chunk` `escalate` refuses, and at
+    `handoff_done` every action only warns."""
+    at: SevererByStage[dict[str, SecretAction] | None] = None
+    """Other actions for some stages; if absent, `action` applies at all of them."""
+    kinds: Wider[tuple[Glob, ...] | None] = None
+    """The only kinds of secret to find, by name or glob; `named-secret` is one known by its name.
+    If absent, all kinds."""
+    without: Shorter[tuple[Glob, ...]] = ()
+    """Kinds of secret not to find, by name or glob."""
     patterns: tuple[OwnPattern, ...] = ()
-    allow: tuple[Glob, ...] = ()
-    decode: bool = True
+    """Your own kinds of secret."""
+    allow: Shorter[tuple[Glob, ...]] = ()
+    """What is never a secret: fingerprints, or globs of values."""
+    decode: On[bool] = True
+    """If `true`, base64 and percent-encoding are decoded once before the search."""
     pseudonyms: bool = False
+    """If `true`, the same secret always gets the same placeholder."""
     salt: str | None = None
-    isolate_after: Annotated[int, msgspec.Meta(ge=1, le=1_000)] = 3
-    isolate_for_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
-    isolate_agent: bool = True
+    """The text from which pseudonyms are derived; if absent, the tenant and the task."""
+    isolate_after: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 3
+    """The number of the quarantine within a day that isolates the tool; 3 means that the third one
+    does."""
+    isolate_for_s: Higher[Annotated[float, msgspec.Meta(gt=0, le=432_000)]] = 300.0
+    """How many seconds the tool is isolated."""
+    isolate_agent: On[bool] = True
+    """If `true`, the agent is isolated in place of a tool where no tool is at work; otherwise
+    nobody is, and each such secret is refused by itself."""
 
     def __post_init__(self) -> None:
         check_stages(self.at, self.stages)
@@ -330,6 +325,4 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         """What this guard can answer at a stage."""
         return (self.action_at(stage),)
 
-    def actions(self) -> tuple[Action, ...]:
-        """What this guard can answer."""
-        return tuple(dict.fromkeys([self.action_at(stage) for stage in sorted(self.stages)]))
+    actions = list_actions_by_stage

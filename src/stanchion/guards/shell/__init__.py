@@ -61,13 +61,13 @@ class Shell(Strictures, frozen=True, dict=True):
     work in no commit, and whose branch is pushed to.
     """
 
-    name: ClassVar[str] = "shell"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 10
-    says_worst: ClassVar[bool] = True
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk")})
+    name: ClassVar = "shell"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 10
+    says_worst: ClassVar = True
+    reads: ClassVar = frozenset({("tools", "risk")})
 
     @cached_property
     def _commands(self) -> Callable[[Reading[Any]], tuple[Held, ...]]:

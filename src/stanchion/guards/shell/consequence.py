@@ -95,30 +95,57 @@ class RiskRow(
     rename={"check": "is", "known": "ask", "otherwise": "else", "sources": "from"},
 ):
     """When a program is a danger, by its words. Alternatives are parted by `|`; groups, each of
-    which must be met, by blanks. `policy/meanings` says what each field means."""
+    which must be met, by blanks."""
 
     words: str = ""
+    """The first operands: `*` is any one, `**` up to four, `x*` whatever begins with `x`."""
     flags: str = ""
+    """Options that must be there."""
     lacks: str = ""
+    """Options of which none may be there."""
     has: str | tuple[str, ...] = ()
+    """Words that must stand somewhere behind the name, in whatever case; `*` at either end is
+    whatever stands there. As a list, one group each."""
     hasnt: str = ""
+    """Words of which none may stand there."""
     value: str = ""
+    """Options with values that they must have, as `--option=value`."""
     given: tuple[str, ...] = ()
+    """Texts of which one must be in the input."""
     sources: str = ""
+    """Programs of which one makes what it reads."""
     sets: str = ""
+    """Variables of which one must be set."""
     touches: str = ""
+    """Paths of which it must use one, by how: `reads=…`, `writes=…`, `deletes=…`, `targets=…` (what
+    it writes, and all that redirections open for that) or `operands=…`."""
     mark: str = ""
+    """What the reader must have noticed of the command."""
     hint: str = ""
+    """A text without which nothing else is asked, which costs less."""
     at: str = ""
+    """Places of which one operand must be: `root`, `home`, `core`, `system`, `disk`, `outside`,
+    `open`, `shared`, `all`."""
     check: str = ""
+    """A question that no table answers, by its name."""
     family: str = ""
+    """The family of the danger; if absent, `service`."""
     loss: Loss | None = None
+    """What is lost, a name of the table of consequences; if absent, what the family says."""
     strict: bool = False
+    """If `true`, it holds only where everyday commands are refused, too."""
     known: Known = ""
+    """What a repository is asked, by which less may be lost."""
     by_path: bool = False
+    """If `true`, the repository is asked about the command's paths alone."""
     after: str = ""
+    """How an earlier command of the same program and text must begin whose words name the same, as
+    `remote add` before `push`; behind `!` it has to name an address of a stranger."""
     then: Loss | None = None
+    """What is lost where the repository knows of something that would go; if absent, as much as
+    without an answer."""
     otherwise: Loss = "nothing"
+    """What is lost where the repository knows of nothing that would go."""
 
 
 Risks = dict[str, tuple[str | RiskRow, ...]]
@@ -130,5 +157,8 @@ class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     none."""
 
     risks: Risks
+    """Rows by why they are a danger; a text is a row of `words`."""
     hits: tuple[str, ...] = ()
+    """Commands for which a row must hold."""
     misses: tuple[str, ...] = ()
+    """Commands for which no row may hold."""

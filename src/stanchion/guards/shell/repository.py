@@ -51,13 +51,13 @@ class Asked(msgspec.Struct, frozen=True):
 class Repository(msgspec.Struct, frozen=True, dict=True):
     """Judges commands that may throw work away by what the repository knows of that work."""
 
-    name: ClassVar[str] = "shell_repository"
-    kind: ClassVar[Kind] = Kind.ASKING
-    deep: ClassVar[bool] = False
-    call: ClassVar[str] = "stanchion.runtime.answers.repository:states"
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 10
+    name: ClassVar = "shell_repository"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.repository:states"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 10
 
     shell: Any
     """The guard of shell texts that it stands beside."""

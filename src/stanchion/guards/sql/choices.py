@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal
+from typing import Annotated, Final, Literal
 
 import msgspec
 
 from stanchion.kernel.actions import Action, Risk
-from stanchion.kernel.option import ACTIONS, Glob, Option, PlainActionName, Stricter
+from stanchion.kernel.option import (
+    ACTIONS,
+    Fewer,
+    GivenSeverer,
+    Glob,
+    More,
+    PlainActionName,
+    Shorter,
+)
 from stanchion.readings.sql.dialect import DialectName
 from stanchion.readings.word_lists import listed
 
@@ -37,104 +45,64 @@ BY_RISK: Final = {
 }
 """What becomes of what cannot be understood, by the harm that the tool can do."""
 
-OPTIONS: Final = {
-    "tools": Stricter.SAME(
-        "The tools whose SQL is judged, by name or glob; if absent, those whose name or arguments "
-        "show that they run SQL."
-    ),
-    "arguments": Stricter.SAME(
-        "The arguments that contain SQL, in upper or lower case; if absent, `query`, `sql` and "
-        "similar names."
-    ),
-    "dialect": Stricter.SAME(
-        "The dialect of all tools that `dialects` does not name; if absent, the tool's name "
-        "decides, or the worst of several readings."
-    ),
-    "dialects": Stricter.SAME(
-        "The dialect of each tool, by name or glob, where the first match counts; if absent, "
-        "`dialect` decides."
-    ),
-    "level": Option(
-        "What is refused: harmful statements, also schema changes, or everything except reads.",
-        ("guarded", "no_ddl", "read_only"),
-    ),
-    "allow_tables": Stricter.FEWER(
-        "The only tables that may be used, by name or glob, as statements write them; if absent, "
-        "all tables."
-    ),
-    "deny_tables": Stricter.MORE(
-        "Tables that may not be used, by name or glob, with or without their schema; checked "
-        "before `allow_tables`."
-    ),
-    "allow_functions": Stricter.SHORTER(
-        "Functions that may be called although they do more than compute, by name or glob."
-    ),
-    "deny_functions": Stricter.MORE(
-        "Functions and procedures that may not be called, by name or glob."
-    ),
-    "destructive": Stricter.GIVEN_ACTION(
-        "The action for statements that remove data for good; if absent, `level` decides."
-    ),
-    "privilege": Stricter.GIVEN_ACTION(
-        "The action for statements that change permissions; if absent, `level` decides."
-    ),
-    "admin": Stricter.GIVEN_ACTION(
-        "The action for statements that reach files, programs, other databases or the server; if "
-        "absent, `level` decides."
-    ),
-    "function": Stricter.GIVEN_ACTION(
-        "The action for calls of functions that do more than compute; if absent, `level` decides."
-    ),
-    "unbounded": Stricter.GIVEN_ACTION(
-        "The action for an UPDATE or DELETE without a condition that selects rows; if absent, "
-        "`level` decides."
-    ),
-    "table": Stricter.GIVEN_ACTION(
-        "The action for statements on tables that the lists do not allow; if absent, `level` "
-        "decides."
-    ),
-    "unclear": Stricter.GIVEN_ACTION(
-        "The action for SQL that cannot be understood; if absent, the tool's risk decides."
-    ),
-    "ddl": Stricter.GIVEN_ACTION("The action for schema changes; if absent, `level` decides."),
-    "stacked": Stricter.GIVEN_ACTION(
-        "The action for a change that follows a read in the same text; if absent, `level` decides."
-    ),
-    "write": Stricter.GIVEN_ACTION(
-        "The action for changes that select their rows; if absent, `level` decides."
-    ),
-    "fragments": Stricter.ACTION(
-        "The action for values that would change a query into which they are pasted; if absent, "
-        "values are not checked."
-    ),
-}
+
+Chosen = GivenSeverer[PlainActionName | None]
+"""An action; what is not given follows from the level."""
 
 
 class Choices(msgspec.Struct, frozen=True, dict=True):
     """The options of the guard; what is not given follows from the level."""
 
-    options: ClassVar = OPTIONS
-
     tools: tuple[str, ...] | None = None
+    """The tools whose SQL is judged, by name or glob; if absent, those whose name or arguments show
+    that they run SQL."""
     arguments: tuple[str, ...] | None = None
+    """The arguments that contain SQL, in upper or lower case; if absent, `query`, `sql` and similar
+    names."""
     dialect: DialectName | None = None
+    """The dialect of all tools that `dialects` does not name; if absent, the tool's name decides,
+    or the worst of several readings."""
     dialects: dict[Glob, DialectName] | None = None
-    level: Level = "guarded"
-    allow_tables: tuple[str, ...] | None = None
-    deny_tables: tuple[str, ...] = ()
-    allow_functions: tuple[str, ...] = ()
-    deny_functions: tuple[str, ...] = ()
-    destructive: PlainActionName | None = None
-    privilege: PlainActionName | None = None
-    admin: PlainActionName | None = None
-    function: PlainActionName | None = None
-    unbounded: PlainActionName | None = None
-    table: PlainActionName | None = None
-    unclear: PlainActionName | None = None
-    ddl: PlainActionName | None = None
-    stacked: PlainActionName | None = None
-    write: PlainActionName | None = None
+    """The dialect of each tool, by name or glob, where the first match counts; if absent, `dialect`
+    decides."""
+    level: Annotated[Level, ("guarded", "no_ddl", "read_only")] = "guarded"
+    """What is refused: harmful statements, also schema changes, or everything except reads."""
+    allow_tables: Fewer[tuple[str, ...] | None] = None
+    """The only tables that may be used, by name or glob, as statements write them; if absent, all
+    tables."""
+    deny_tables: More[tuple[str, ...]] = ()
+    """Tables that may not be used, by name or glob, with or without their schema; checked before
+    `allow_tables`."""
+    allow_functions: Shorter[tuple[str, ...]] = ()
+    """Functions that may be called although they do more than compute, by name or glob."""
+    deny_functions: More[tuple[str, ...]] = ()
+    """Functions and procedures that may not be called, by name or glob."""
+    destructive: Chosen = None
+    """The action for statements that remove data for good; if absent, `level` decides."""
+    privilege: Chosen = None
+    """The action for statements that change permissions; if absent, `level` decides."""
+    admin: Chosen = None
+    """The action for statements that reach files, programs, other databases or the server; if
+    absent, `level` decides."""
+    function: Chosen = None
+    """The action for calls of functions that do more than compute; if absent, `level` decides."""
+    unbounded: Chosen = None
+    """The action for an UPDATE or DELETE without a condition that selects rows; if absent, `level`
+    decides."""
+    table: Chosen = None
+    """The action for statements on tables that the lists do not allow; if absent, `level` decides.
+    """
+    unclear: Chosen = None
+    """The action for SQL that cannot be understood; if absent, the tool's risk decides."""
+    ddl: Chosen = None
+    """The action for schema changes; if absent, `level` decides."""
+    stacked: Chosen = None
+    """The action for a change that follows a read in the same text; if absent, `level` decides."""
+    write: Chosen = None
+    """The action for changes that select their rows; if absent, `level` decides."""
     fragments: PlainActionName | None = None
+    """The action for values that would change a query into which they are pasted; if absent, values
+    are not checked."""
 
     def chosen(self) -> dict[str, Action]:
         """What each thing that is found leads to; what is left out is not said, and what is unclear

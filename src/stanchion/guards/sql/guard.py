@@ -22,7 +22,7 @@ from stanchion.readings.sql.statement import PARSING
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
-    from stanchion.kernel.contract.learning import Said
+    from stanchion.kernel.contract.values import Said
 
 CODES: Final = declare(
     {
@@ -81,13 +81,13 @@ class Sql(Choices, frozen=True, dict=True):
     What each thing found leads to follows from the level, unless an action for it is given.
     """
 
-    name: ClassVar[str] = "sql"
-    kind: ClassVar[Kind] = Kind.PURE
-    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
-    category: ClassVar[Category] = Category.SAFETY
-    priority: ClassVar[int] = 15
-    says_worst: ClassVar[bool] = True
-    reads: ClassVar[frozenset[tuple[str, str]]] = frozenset({("tools", "risk")})
+    name: ClassVar = "sql"
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 15
+    says_worst: ClassVar = True
+    reads: ClassVar = frozenset({("tools", "risk")})
 
     def __post_init__(self) -> None:
         if not self._has_hint:

@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 from types import UnionType
 from typing import Any, ClassVar, Final, Union, get_args, get_origin, get_type_hints
 
-from stanchion.kernel.contract import powers
-from stanchion.kernel.contract.powers import Power, Powers
+from stanchion.kernel.contract.powers import TOGETHER, Powers
 from stanchion.kernel.guard import AskingGuard, Kind, MeterGuard, PureGuard, RecordGuard
 
 KINDS: Final[dict[Kind, Any]] = {
@@ -19,9 +18,6 @@ KINDS: Final[dict[Kind, Any]] = {
     Kind.METER: MeterGuard,
 }
 """What a guard of each kind has to have."""
-
-POWERS: Final = tuple([one for one in vars(powers).values() if isinstance(one, Power)])
-"""Everything that a guard may have besides."""
 
 MISSING: Final = object()
 
@@ -36,13 +32,14 @@ def wrong_in(guard: Any) -> list[str]:
     found = [
         line for member in members(KINDS[kind]) for line in _wrong(guard, member, f"a {kind} guard")
     ]
-    for power in POWERS:
-        value = _value(guard, power.sign)
+    every = {member.name: member for member in members(Powers)}
+    others = {name for some in TOGETHER.values() for name in some}
+    for sign in every:
+        value = MISSING if sign in others else _value(guard, sign)
         if value is MISSING or value is None or value is False:
             continue
-        for member in members(Powers):
-            if member.name in power.members:
-                found += _wrong(guard, member, f"`{power.sign}`")
+        for name in (sign, *TOGETHER.get(sign, ())):
+            found += _wrong(guard, every[name], f"`{sign}`")
     return list(dict.fromkeys(found))
 
 
@@ -74,9 +71,7 @@ def members(protocol: Any) -> list[Member]:
     """The members of a protocol in their order."""
     values = [Member(name, None, hint) for name, hint in get_type_hints(protocol).items()]
     for name, declared in vars(protocol).items():
-        if isinstance(declared, property):
-            values.append(Member(name, None, get_type_hints(declared.fget)["return"]))
-        elif inspect.isfunction(declared) and not name.startswith("_"):
+        if inspect.isfunction(declared) and not name.startswith("_"):
             values.append(Member(name, declared, None))
     return values
 

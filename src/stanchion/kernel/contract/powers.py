@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing, Switch
-from stanchion.kernel.option import Option
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Unit
 
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stanchion.kernel.actions import Action
-    from stanchion.kernel.contract.learning import Defined, Said
+    from stanchion.kernel.contract.values import Defined, Said
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.findings import Finding
 
@@ -30,38 +29,30 @@ class Powers(Protocol):
     """Everything that a guard may have besides its judgement, and who asks for it. Guards are asked
     when a policy is put in force unless it says something else."""
 
-    # What its options are, and what it says of its own entry.
+    # What it says of its own entry. What an option means stands under the field, and which way it
+    # becomes stricter in the field's type (`stanchion.kernel.option`).
 
-    @property
-    def options(self) -> Mapping[str, Option]:
-        """Each of its options by its name. Asked of its class where somebody reads of them, and
-        when two policies are compared: a change of an option that is not declared counts as
-        loosening, and so does adding a guard that declares none."""
+    says_worst: bool
+    """Whether it says the severest of all it finds, as its options are, so that to find more
+    makes it no milder. Asked when two policies are compared."""
 
-    @property
-    def says_worst(self) -> bool:
-        """Whether it says the severest of all it finds, as its options are, so that to find more
-        makes it no milder. Asked when two policies are compared."""
-
-    @property
-    def does_more(self) -> bool:
-        """Whether it does more than refuse: it makes calls again, or runs code. Asked when two
-        policies are compared: adding it may let something through."""
+    does_more: bool
+    """Whether it does more than refuse: it makes calls again, or runs code. Asked when two
+    policies are compared: adding it may let something through."""
 
     def rises_with(self, table: str, key: str, old: Any, /) -> bool:
         """Whether it becomes stricter when a key of `roles`, `agents`, `tasks` or `tools` does that
         said `old` before. Asked when two policies are compared; others always do."""
 
-    @property
-    def remedies(self) -> Mapping[str, tuple[str, ...]]:
-        """What would have made a finding of it not be there: the ways by the finding's code, those
-        of all other codes under an empty one. Asked where a decision is explained.
+    remedies: Mapping[str, tuple[str, ...]]
+    """What would have made a finding of it not be there: the ways by the finding's code, those
+    of all other codes under an empty one. Asked where a decision is explained.
 
-        `{max_chars}` takes the guard's own member, `{0}` an argument of the finding, `{lockdown}`
-        what helps where a warning has refused. A way is left out where there is nothing to put into
-        a place; `{name:if}` and `{name:unless}` only say where it stands. `{at:span}` puts seconds
-        into words, `{some:names}` a list.
-        """
+    `{max_chars}` takes the guard's own member, `{0}` an argument of the finding, `{lockdown}`
+    what helps where a warning has refused. A way is left out where there is nothing to put into
+    a place; `{name:if}` and `{name:unless}` only say where it stands. `{at:span}` puts seconds
+    into words, `{some:names}` a list.
+    """
 
     def places(self, finding: Finding, event: Any, /) -> Mapping[str, object]:
         """What else stands in places of its remedies; the event is `None` where it is not known any
@@ -85,17 +76,15 @@ class Powers(Protocol):
         it speaks about everything. Asked when a policy is looked over: one that refuses silences
         what stands behind it."""
 
-    @property
-    def degrades(self) -> str:
-        """A mark that asks for something lesser, as it is written, such as `degrade_at: 80`; empty
-        where it has none. A mark that nothing answers is an error of the policy."""
+    degrades: str
+    """A mark that asks for something lesser, as it is written, such as `degrade_at: 80`; empty
+    where it has none. A mark that nothing answers is an error of the policy."""
 
     # Where it stands, and what it answers there.
 
-    @property
-    def default_stages(self) -> frozenset[Stage]:
-        """Where it stands unless a policy says otherwise, if that is not wherever it can judge
-        (`stages`)."""
+    default_stages: frozenset[Stage]
+    """Where it stands unless a policy says otherwise, if that is not wherever it can judge
+    (`stages`)."""
 
     def actions(self) -> tuple[Action, ...]:
         """Every action that a finding of it can have: one that makes no sense at a stage is
@@ -105,26 +94,22 @@ class Powers(Protocol):
     def actions_at(self, stage: Stage, /) -> tuple[Action, ...]:
         """The same for one stage; asked instead where a stage is known."""
 
-    @property
-    def answers_at(self) -> frozenset[Stage]:
-        """The stages where it may answer, if it only looks at others."""
+    answers_at: frozenset[Stage]
+    """The stages where it may answer, if it only looks at others."""
 
-    @property
-    def needs(self) -> Mapping[str, frozenset[Any]]:
-        """The values of names such as `action.tool_name` outside of which it is silent: a chain
-        without them does not have it."""
+    needs: Mapping[str, frozenset[Any]]
+    """The values of names such as `action.tool_name` outside of which it is silent: a chain
+    without them does not have it."""
 
-    @property
-    def concerns(self) -> tuple[str, ...] | None:
-        """The tools that it is about, by name or glob, where the policy names none for it; `None`
-        for all."""
+    concerns: tuple[str, ...] | None
+    """The tools that it is about, by name or glob, where the policy names none for it; `None`
+    for all."""
 
-    @property
-    def switches(self) -> tuple[Switch, ...]:
-        """Each a question to a reading, and the answers without which a pure guard is certain to
-        pass; none where it always has to judge. Asked when a chain is planned: guards that ask the
-        same are looked up by the answer together, each under the switch that tells most, so that
-        ten thousand cost what ten do."""
+    switches: tuple[Switch, ...]
+    """Each a question to a reading, and the answers without which a pure guard is certain to
+    pass; none where it always has to judge. Asked when a chain is planned: guards that ask the
+    same are looked up by the answer together, each under the switch that tells most, so that
+    ten thousand cost what ten do."""
 
     def passes_all(self, event: Any, /) -> bool:
         """Whether a pure guard has nothing to say about any event of the same kind, run and tool.
@@ -134,9 +119,8 @@ class Powers(Protocol):
         """The same guard whose marks come earlier, at that part of where they were; its limit
         stays. Asked where a run works in strict mode."""
 
-    @property
-    def for_safe_mode(self) -> bool:
-        """Whether it refuses what safe mode refuses: a chain that has it gets no other for it."""
+    for_safe_mode: bool
+    """Whether it refuses what safe mode refuses: a chain that has it gets no other for it."""
 
     # How it treats texts.
 
@@ -150,23 +134,20 @@ class Powers(Protocol):
         for its end that is what `settled` says. Asked in place of `settled`, so that guards agree
         on a place without reading the text again."""
 
-    @property
-    def CONTEXT(self) -> int:  # noqa: N802 - it is a constant of its class
-        """How many characters before a piece of a stream matter for what is found in it: they stand
-        in the event's `before`."""
+    CONTEXT: int
+    """How many characters before a piece of a stream matter for what is found in it: they stand
+    in the event's `before`."""
 
-    @property
-    def veils(self) -> bool:
-        """Whether it hides what its findings are about, whatever they lead to. Asked when something
-        has to be hidden that is written down or shown: such a guard judges, though its `actions`
-        have no `REDACT`."""
+    veils: bool
+    """Whether it hides what its findings are about, whatever they lead to. Asked when something
+    has to be hidden that is written down or shown: such a guard judges, though its `actions`
+    have no `REDACT`."""
 
-    @property
-    def stays(self) -> Mapping[str, str]:
-        """The codes of its redactions, each with the code that says that what it found stays. Asked
-        of a redaction in a call whose arguments run or are written here: nothing is taken out of
-        them, and only records and tickets do without it. Patches of guards that do not say this
-        are made everywhere."""
+    stays: Mapping[str, str]
+    """The codes of its redactions, each with the code that says that what it found stays. Asked
+    of a redaction in a call whose arguments run or are written here: nothing is taken out of
+    them, and only records and tickets do without it. Patches of guards that do not say this
+    are made everywhere."""
 
     def in_name(self, name: str, /) -> Iterable[Sequence[Any]]:
         """What to hide in a name of a tool, an agent, a run, each as beginning, end and kind, such
@@ -180,11 +161,10 @@ class Powers(Protocol):
         something; what is allowed stands in the event's `cleared`, and the guard must let that
         pass."""
 
-    @property
-    def gate(self) -> GuardGate:
-        """What has to be in an event for a pure guard to have something to say: where nothing of it
-        is there the guard is not asked, but for texts that are not ASCII and pieces of a stream.
-        """
+    gate: GuardGate
+    """What has to be in an event for a pure guard to have something to say: where nothing of it
+    is there the guard is not asked, but for texts that are not ASCII and pieces of a stream.
+    """
 
     # What it keeps in the store.
 
@@ -196,10 +176,9 @@ class Powers(Protocol):
         """From when until when a meter's lines of that time are right, in milliseconds: a batch
         expects the store's time to be within the span."""
 
-    @property
-    def only_marks(self) -> bool:
-        """Whether its warnings are marks: it only watches, or speaks before its limit does. They
-        count towards the third warning only where the policy counts marks."""
+    only_marks: bool
+    """Whether its warnings are marks: it only watches, or speaks before its limit does. They
+    count towards the third warning only where the policy counts marks."""
 
     def refused(self, reading: Any, value: Any, finding: Finding, /) -> Any:
         """A `Ruling` of a record guard with a new value, which is written, and a finding that
@@ -218,14 +197,12 @@ class Powers(Protocol):
         """The record without what those runs have in it; `None` where they have nothing. Asked when
         they end."""
 
-    @property
-    def lease_ms(self) -> int:
-        """How long it keeps what it gives to an action: one that has not begun well before the end
-        of the shortest is judged again."""
+    lease_ms: int
+    """How long it keeps what it gives to an action: one that has not begun well before the end
+    of the shortest is judged again."""
 
-    @property
-    def measured(self) -> frozenset[Unit]:
-        """The measures that a meter bounds, whatever gives the limits: they have to be measured."""
+    measured: frozenset[Unit]
+    """The measures that a meter bounds, whatever gives the limits: they have to be measured."""
 
     def limits(self) -> Mapping[Unit, int]:
         """What a meter bounds, in whole units."""
@@ -239,35 +216,30 @@ class Powers(Protocol):
 
     # What answers it, if it asks, and what it can show of an answer.
 
-    @property
-    def call(self) -> str | Callable[..., Any]:
-        """Where the code that answers is imported from, as `module:name`; or, of a guard that is
-        handed in, the code itself. It is given the payload of the lookup, in a thread beside the
-        engine. Every asking guard has it that does not recall."""
+    call: str | Callable[..., Any]
+    """Where the code that answers is imported from, as `module:name`; or, of a guard that is
+    handed in, the code itself. It is given the payload of the lookup, in a thread beside the
+    engine. Every asking guard has it that does not recall."""
 
-    @property
-    def isolated(self) -> bool:
-        """Whether that code runs in a process of its own."""
+    isolated: bool
+    """Whether that code runs in a process of its own."""
 
-    @property
-    def deep(self) -> bool:
-        """Whether it may be late: calls of low and medium risk go ahead then, and its answer enters
-        the run's next event."""
+    deep: bool
+    """Whether it may be late: calls of low and medium risk go ahead then, and its answer enters
+    the run's next event."""
 
     def routed(self, waits: Mapping[str, int], /) -> Any:
         """The same guard, which is waited for so many milliseconds by the risk of what it judges,
         where it does not say so itself."""
 
-    @property
-    def rule_version(self) -> str | None:
-        """What the answers of a deep rule depend on besides what is asked: what another version
-        answered is not taken for its own. The questions of a rule are bounded for each run, it is
-        left alone where it fails again and again, and its answers are kept. `None`: it is none."""
+    rule_version: str | None
+    """What the answers of a deep rule depend on besides what is asked: what another version
+    answered is not taken for its own. The questions of a rule are bounded for each run, it is
+    left alone where it fails again and again, and its answers are kept. `None`: it is none."""
 
-    @property
-    def paid(self) -> bool:
-        """Whether the run pays for a rule's answers: it is not asked while the run has nothing left
-        to pay with."""
+    paid: bool
+    """Whether the run pays for a rule's answers: it is not asked while the run has nothing left
+    to pay with."""
 
     def content(self, payload: Any, /) -> Any:
         """What a rule's answer depends on, as plain data; `None` where it must not be kept."""
@@ -278,19 +250,16 @@ class Powers(Protocol):
     def cost(self, value: Any, /) -> tuple[int, int]:
         """What a rule's answer has cost: tokens, and millionths of a dollar."""
 
-    @property
-    def recalls(self) -> bool:
-        """Whether it asks the run's own memory of where values come from, with a `Recall` as the
-        payload of its lookup. The memory is kept where a guard asks it, by the lights of the first
-        that does."""
+    recalls: bool
+    """Whether it asks the run's own memory of where values come from, with a `Recall` as the
+    payload of its lookup. The memory is kept where a guard asks it, by the lights of the first
+    that does."""
 
-    @property
-    def remember(self) -> bool:
-        """Whether what a person approved counts in that memory for the rest of the run."""
+    remember: bool
+    """Whether what a person approved counts in that memory for the rest of the run."""
 
-    @property
-    def share(self) -> bool:
-        """Whether what a run learns is kept in the store, for its other processes."""
+    share: bool
+    """Whether what a run learns is kept in the store, for its other processes."""
 
     def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
         """A tool as the memory understands it."""
@@ -298,9 +267,8 @@ class Powers(Protocol):
     def understand(self, tenant: str, /) -> None:
         """Understand the tools of which a tenant has a definition, before a run needs them."""
 
-    @property
-    def how(self) -> Any:
-        """Which of the memory's rules are in force, and with what thresholds."""
+    how: Any
+    """Which of the memory's rules are in force, and with what thresholds."""
 
     def shown(self, value: Any, /) -> Mapping[str, str]:
         """What a person has to know of an answer, under the names by which it is shown. Asked where
@@ -308,11 +276,10 @@ class Powers(Protocol):
 
     # What it gets to know when it is put in force.
 
-    @property
-    def reads(self) -> frozenset[tuple[str, str]]:
-        """What it reads of tasks, agents, roles and tools, each as table and key, such as
-        `("tools", "needs")`. Asked of its class when a policy is compiled, where what nobody reads
-        is an error, and when two policies are compared."""
+    reads: frozenset[tuple[str, str]]
+    """What it reads of tasks, agents, roles and tools, each as table and key, such as
+    `("tools", "needs")`. Asked of its class when a policy is compiled, where what nobody reads
+    is an error, and when two policies are compared."""
 
     def scoped(self, said: Said, /) -> Self:
         """The same guard that knows what the policy says beside its entry."""
@@ -332,13 +299,11 @@ class Powers(Protocol):
         """The same guard that holds calls against the definitions of these tools, and remembers
         what it found in `memo`. Told again when other tools become known."""
 
-    @property
-    def tools(self) -> Any:
-        """The tools whose definitions it knows."""
+    tools: Any
+    """The tools whose definitions it knows."""
 
-    @property
-    def hook_deadline_ms(self) -> int:
-        """How long the hooks of tools may take."""
+    hook_deadline_ms: int
+    """How long the hooks of tools may take."""
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """Another guard that asks or counts on behalf of one that stands at these stages; `None`
@@ -356,103 +321,43 @@ class Powers(Protocol):
         that is empty; always the same. Asked by `run.canary`."""
 
 
-class Power:
-    """Something that a guard can do: who has the member `sign` has the power, and then all of its
-    `members`."""
-
-    __slots__ = ("members", "sign")
-
-    def __init__(self, sign: str, *others: str) -> None:
-        self.sign = sign
-        self.members = (sign, *others)
-
-    def of(self, guard: Any) -> Powers | None:
-        """The guard as one that has this power; `None` where it has not. A flag that is off, and
-        what is `None`, is as good as not there."""
-        found = getattr(guard, self.sign, None)
-        if found is None or found is False:
-            return None
-        having: Powers = guard
-        return having
-
-    def among(self, guards: Iterable[Any]) -> list[Powers]:
-        """Those of some guards that have it, in their order."""
-        found = [self.of(guard) for guard in guards]
-        return [one for one in found if one is not None]
+TOGETHER: Final = {
+    "settled": ("CONTEXT",),
+    "ended": ("run_key",),
+    "limits": ("reserves", "totals"),
+    "rule_version": ("paid", "content", "checked", "cost"),
+    "recalls": ("remember", "share", "tool", "understand", "how"),
+    "with_tools": ("tools", "hook_deadline_ms"),
+}
+"""Who has one of these has to have the others, too; nobody asks for those alone."""
 
 
-DECLARES: Final = Power("options")
-SAYS_WORST: Final = Power("says_worst")
-DOES_MORE: Final = Power("does_more")
-RISES_WITH: Final = Power("rises_with")
-REMEDIES: Final = Power("remedies")
-PLACES: Final = Power("places")
-IDLE: Final = Power("idle")
-POINTS: Final = Power("points")
-ALWAYS_SPEAKS: Final = Power("always_speaks")
-REACHES: Final = Power("reaches")
-DEGRADES: Final = Power("degrades")
+def having(guard: Any, member: str) -> Powers | None:
+    """The guard as one that has a member; `None` where it has not. A flag that is off, and what is
+    `None`, is as good as not there."""
+    found = getattr(guard, member, None)
+    if found is None or found is False:
+        return None
+    declared: Powers = guard
+    return declared
 
-USUAL: Final = Power("default_stages")
-ANSWERS: Final = Power("actions")
-ANSWERS_BY_STAGE: Final = Power("actions_at")
-ANSWERS_AT: Final = Power("answers_at")
-NEEDS: Final = Power("needs")
-CONCERNS: Final = Power("concerns")
-SWITCHES: Final = Power("switches")
-PASSES_ALL: Final = Power("passes_all")
-TIGHTENS: Final = Power("tightened")
-FOR_SAFE_MODE: Final = Power("for_safe_mode")
 
-SETTLES: Final = Power("settled", "CONTEXT")
-CUTS: Final = Power("cuts")
-VEILS: Final = Power("veils")
-STAYS: Final = Power("stays")
-NAMES_SECRETS: Final = Power("in_name")
-FINGERPRINTS: Final = Power("fingerprints")
-GATES: Final = Power("gate")
-
-WATCHES: Final = Power("watch")
-SPANS: Final = Power("span")
-ONLY_MARKS: Final = Power("only_marks")
-HEARS_REFUSALS: Final = Power("refused")
-VACATES: Final = Power("vacate")
-ENDS_WITH_RUNS: Final = Power("ended", "run_key")
-LEASES: Final = Power("lease_ms")
-MEASURES: Final = Power("measured")
-SPENDS: Final = Power("limits", "reserves", "totals")
-
-CALLS: Final = Power("call")
-ISOLATED: Final = Power("isolated")
-DEEP: Final = Power("deep")
-ROUTED: Final = Power("routed")
-DEEP_RULE: Final = Power("rule_version", "paid", "content", "checked", "cost")
-RECALLS: Final = Power("recalls", "remember", "share", "tool", "understand", "how")
-SHOWS: Final = Power("shown")
-
-READS: Final = Power("reads")
-SCOPED: Final = Power("scoped")
-TOLD_PLACES: Final = Power("told")
-PREPARES: Final = Power("prepare")
-KNOWS_TOOLS: Final = Power("knowing")
-HOLDS_DEFINITIONS: Final = Power("with_tools", "tools", "hook_deadline_ms")
-BESIDE: Final = Power("beside")
-
-JUDGES_HOSTS: Final = Power("takes_proxy")
-PLANTS: Final = Power("plant")
+def all_having(guards: Iterable[Any], member: str) -> list[Powers]:
+    """Those of some guards that have a member, in their order."""
+    return [found for guard in guards if (found := having(guard, member)) is not None]
 
 
 def answers_at(guard: Any, stage: Stage) -> tuple[Action, ...]:
     """What a guard can answer at a stage, as far as it says it."""
-    by_stage = ANSWERS_BY_STAGE.of(guard)
+    by_stage = having(guard, "actions_at")
     if by_stage is not None:
         return tuple(by_stage.actions_at(stage))
-    always = ANSWERS.of(guard)
+    always = having(guard, "actions")
     return () if always is None else tuple(always.actions())
 
 
 def stages_of(guard: Any) -> frozenset[Stage]:
     """Where a guard stands unless a policy says otherwise."""
-    usual = USUAL.of(guard)
+    usual = having(guard, "default_stages")
     stages: frozenset[Stage] = guard.stages if usual is None else usual.default_stages
     return stages

@@ -1,13 +1,18 @@
-"""What guards hand over under the contract: switches, gates, guards beside them, and points
-about their entries."""
+"""What passes under the contract: switches, gates, guards beside others and points about their
+entries, which guards hand over; and what they get to know of the policy, of the shield's places and
+of tools."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Literal
+from typing import Any, Final, Literal, Protocol, TypeVar
+
+import msgspec
 
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
+
+G = TypeVar("G", bound=msgspec.Struct)
 
 Switch = tuple[Callable[[Any], Any], frozenset[Any]]
 """What is asked of a reading, and the answers without which a pure guard certainly passes."""
@@ -60,3 +65,84 @@ class Standing(NamedTuple):
     stages: frozenset[Stage]
     shadow: bool
     last: int
+
+
+class Said(Protocol):
+    """What a policy says beside a guard's own entry."""
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of the policy itself, as they were named and as absolute paths."""
+
+    @property
+    def lesser_at(self) -> frozenset[Stage]:
+        """Where the policy has something lesser to ask for."""
+
+    @property
+    def timezone(self) -> str:
+        """The time zone of the policy's hours, days and months."""
+
+    def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
+        """Gives what the closest entry of a name in `tasks`, `agents` or `tools`, or the role of
+        that name in `roles`, says under a key; `None` where none says anything. With `only_given`
+        entries without the key are passed by."""
+
+    def price(self, model: str, /) -> Any:
+        """What the policy's own `prices` say that a model charges; `None` where they do not."""
+
+    def harm_in_file(self, path: str, text: str, takes: Callable[[str], bool], /) -> str:
+        """What a file that is written would do once it runs: `leak`, `fetched`, `frees`, `takes`
+        (of a shell text in it that is said), or nothing."""
+
+    def quiet(self, logger: str, busy: Callable[[], Any], /) -> None:
+        """Keep a library from logging what it reads while it is busy for a guard."""
+
+
+class Unsaid:
+    """What a guard knows of a policy while it is in none: nothing."""
+
+    files: tuple[str, ...] = ()
+    lesser_at: frozenset[Stage] = frozenset()
+    timezone = "UTC"
+
+    def found(self, _table: str, _key: str, /, only_given: bool = False) -> Callable[[str], Any]:
+        """Gives nothing, whatever the name."""
+        return lambda _name: None
+
+    def price(self, _model: str, /) -> Any:
+        """No price."""
+        return None
+
+    def harm_in_file(self, _path: str, _text: str, _takes: Callable[[str], bool], /) -> str:
+        """No harm that is known."""
+        return ""
+
+    def quiet(self, _logger: str, _busy: Callable[[], Any], /) -> None:
+        """Nothing is kept quiet."""
+
+
+UNSAID: Final[Said] = Unsaid()
+
+
+def keep_said(guard: G, said: Said, /) -> G:
+    """The same guard that knows in `said` what its policy says: for its `scoped`."""
+    made = msgspec.structs.replace(guard)
+    made.__dict__["said"] = said
+    return made
+
+
+class Places(Protocol):
+    """Where a shield keeps what is its own, as absolute paths."""
+
+    @property
+    def closed(self) -> tuple[str, ...]:
+        """What an agent may neither read nor change."""
+
+    @property
+    def policies(self) -> tuple[str, ...]:
+        """What an agent may read and not change."""
+
+
+Defined = Callable[[str, str], tuple[Any, Any, str]]
+"""Gives the description and the schema of a tenant's tool, and a digest of both; empty where that
+does not say all."""

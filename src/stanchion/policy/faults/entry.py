@@ -18,7 +18,9 @@ class TextEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     letters."""
 
     pattern: str
+    """A regular expression (RE2) to find anywhere in the text, ignoring case."""
     fault: FaultName
+    """The kind of fault if the pattern matches."""
 
 
 class FaultEntries(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -26,8 +28,11 @@ class FaultEntries(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     patterns in its text."""
 
     types: dict[str, FaultName] = {}
+    """The kind of fault by the name of the error's type, or of one of its base classes."""
     status: dict[str, FaultName] = {}
+    """The kind of fault by status code (`404`, `50x`, `5xx`); used if the type is not known."""
     text: tuple[TextEntry, ...] = ()
+    """The kind of fault by the error's text; used last, and the first match counts."""
 
 
 def wrong_in(entries: FaultEntries) -> Iterator[tuple[tuple[str | int, ...], str]]:

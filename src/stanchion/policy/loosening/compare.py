@@ -8,62 +8,21 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.option import Stricter, Strictness
+from stanchion.kernel.option import Stricter
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.loosening.directions import keeps
+from stanchion.policy.loosening.directions import directions_within, keeps
 from stanchion.policy.loosening.guards import guards_loosened
 from stanchion.policy.loosening.said import Loosening, changed
-from stanchion.policy.loosening.tables import UNREAD, tables_loosened, told_otherwise
+from stanchion.policy.loosening.tables import TABLES, tables_loosened, told_otherwise
+from stanchion.policy.schema import PolicyFile
 
-QUORUM: Final = (1, None, *range(2, 65))
-"""How many yes-answers a critical action takes, the fewest first; where nothing is said it is 1 or
-2."""
-
-WHOLE: Final[dict[str, Strictness]] = {
-    "name": Stricter.WORDS,
-    "version": Stricter.WORDS,
-    "mode": ("shadow", "enforce"),
-    "autonomy": Stricter.ON,
-    "unread": UNREAD,
-    "durations": Stricter.WORDS,
-    "timezone": Stricter.SAME,
-    "faults": Stricter.SAME,
-    "limits.warnings": Stricter.LOWER,
-    "limits.count_marks": Stricter.ON,
-    "limits.matches_a_kb": Stricter.SAME,
-    "limits.command_chars": Stricter.SAME,
-    "limits.command_steps": Stricter.SAME,
-    "limits.command_depth": Stricter.SAME,
-    "limits.query_chars": Stricter.SAME,
-    "limits.query_steps": Stricter.SAME,
-    "limits.query_depth": Stricter.SAME,
-    "escalation.roles": Stricter.SHORTER,
-    "escalation.timeout_s": Stricter.LOWER,
-    "escalation.next_after_s": Stricter.WORDS,
-    "escalation.quorum": QUORUM,
-    "escalation.wait_s": Stricter.LOWER,
-    "escalation.tickets_for_a_run": Stricter.LOWER,
-    "escalation.tickets_a_minute": Stricter.LOWER,
-    "escalation.dialogs": Stricter.SHORTER,
-    "bypass.timeout_s": Stricter.LOWER,
-    "bypass.emergency_s": Stricter.HIGHER,
-    "bypass.review_s": Stricter.LOWER,
-    "bypass.safety_responses": Stricter.SHORTER,
-    "approved": Stricter.SHORTER,
-    "deep": Stricter.SAME,
-    "operators": Stricter.SAME,
-    "degrade": Stricter.SAME,
-    "experience.tier": ("persistent", "process", "session", "none"),
-    "experience.days": Stricter.LOWER,
-    "experience.rows": Stricter.LOWER,
-    "advice": Stricter.WORDS,
-    "strikes.per": Stricter.SAME,
-    "strikes.decay_s": Stricter.HIGHER,
-    "strikes.escalate_at": Stricter.LOWER,
-    "strikes.quarantine_at": Stricter.LOWER,
-    "strikes.quarantine_s": Stricter.HIGHER,
+WHOLE: Final = {
+    path: stricter
+    for path, stricter in directions_within(PolicyFile).items()
+    if path not in {*TABLES, "guards", "prices"}
 }
-"""Directions of what a policy says for all; `guards` and the tables are compared entry by entry."""
+"""Which way what a policy says for all becomes stricter; guards and tables are compared entry by
+entry."""
 
 
 def loosenings(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Loosening, ...]:

@@ -3,10 +3,13 @@ way."""
 
 from __future__ import annotations
 
-from typing import Any
+from types import UnionType
+from typing import Any, Union, get_args, get_origin
+
+import msgspec
 
 from stanchion.kernel.actions import Action, severer
-from stanchion.kernel.option import ACTIONS, Stricter, Strictness
+from stanchion.kernel.option import ACTIONS, Stricter, Strictness, directions
 
 
 def keeps(stricter: Strictness, old: Any, new: Any) -> bool:
@@ -44,6 +47,30 @@ def keeps(stricter: Strictness, old: Any, new: Any) -> bool:
             return _asks_no_less(old, new)
         case _:
             return False
+
+
+def directions_within(struct: type[Any]) -> dict[str, Strictness]:
+    """Which way each key of a struct becomes stricter, and in place of a section that says it of
+    keys of its own, those by their paths."""
+    found: dict[str, Strictness] = {}
+    for field, stricter in zip(
+        msgspec.structs.fields(struct), directions(struct).values(), strict=True
+    ):
+        own = _section(field.type)
+        inner = {} if own is None else directions(own)
+        if all(way is Stricter.SAME for way in inner.values()):
+            found[field.name] = stricter
+        else:
+            found |= {f"{field.name}.{name}": way for name, way in inner.items()}
+    return found
+
+
+def _section(kind: Any) -> type[msgspec.Struct] | None:
+    """The struct that a value is, if it is there."""
+    parts = get_args(kind) if isinstance(kind, UnionType) or get_origin(kind) is Union else (kind,)
+    return next(
+        (one for one in parts if isinstance(one, type) and issubclass(one, msgspec.Struct)), None
+    )
 
 
 def _asks_no_less(old: Any, new: Any) -> bool:

@@ -7,44 +7,21 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.kernel.actions import STOPS, Action, severer
-from stanchion.kernel.contract.powers import (
-    DECLARES,
-    DOES_MORE,
-    HEARS_REFUSALS,
-    SAYS_WORST,
-    answers_at,
-)
+from stanchion.kernel.contract.powers import answers_at, having
 from stanchion.kernel.guard import Kind, order
 from stanchion.kernel.names import Names
 from stanchion.kernel.option import ACTIONS as NAMED, Stricter, Strictness
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.loosening.conditions import rule_keeps
-from stanchion.policy.loosening.directions import keeps
+from stanchion.policy.loosening.directions import directions_within, keeps
 from stanchion.policy.loosening.said import Loosening, changed
-from stanchion.policy.schema import id_of, options_of, use_of
+from stanchion.policy.schema import Placement, id_of, use_of, ways_of
 
 NOT_LOOKED_AT: Final = (None, "allow")
 """Actions by which nothing is found."""
 
-UNDECLARED: Final = Stricter.SAME("")
-"""An option of which its guard says nothing: every change of it counts as loosening."""
-
-
-PLACEMENT: Final[dict[str, Strictness]] = {
-    **dict.fromkeys(("priority", "category"), Stricter.SAME),
-    "stages": Stricter.MORE,
-    "fail_open": Stricter.OFF,
-    "log_pass": Stricter.WORDS,
-    "part_of": Stricter.SAME,
-    "always": Stricter.ON,
-    "bypass": Stricter.SHORTER,
-    "effects": Stricter.SAME,
-    **dict.fromkeys(
-        ("applies_to.agents", "applies_to.tasks", "applies_to.tools", "applies_to.risks"),
-        Stricter.WIDER,
-    ),
-}
+PLACEMENT: Final = directions_within(Placement)
 """Directions of where a guard stands and whom it concerns, in effect."""
 
 
@@ -63,12 +40,12 @@ class _Guard:
     def worst(self, stage: Stage) -> Action:
         """The most severe of what it answers in its place of the chain. What a guard says of
         refusals it says wherever they come from, so nothing in front hides that."""
-        if HEARS_REFUSALS.of(self.placed.guard) is not None:
-            known = options_of(self.use)
+        if having(self.placed.guard, "refused") is not None:
+            known = ways_of(self.use)
             named = [
                 NAMED[getattr(self.entry, name)]
-                for name, option in known.items()
-                if option.stricter is Stricter.ACTION
+                for name, stricter in known.items()
+                if stricter is Stricter.ACTION
             ]
             return max(
                 [
@@ -142,15 +119,16 @@ def _enforced(policy: CompiledPolicy) -> dict[str, _Guard]:
 
 def _changes(old: _Guard, new: _Guard) -> Iterator[Loosening]:
     was, now = old.standing(), new.standing()
-    for name, wanted in PLACEMENT.items():
+    for name in was:
+        wanted = PLACEMENT[name]
         if not keeps(wanted, was[name], now[name]):
             yield changed(new.what, name, was[name], now[name], sure=wanted is not Stricter.SAME)
-    options = options_of(new.use)
+    options = ways_of(new.use)
     for name in new.entry.__struct_fields__:
         if name in _PLACED:
             continue
         before, after = getattr(old.entry, name), getattr(new.entry, name)
-        stricter = options.get(name, UNDECLARED).stricter
+        stricter = options.get(name, Stricter.SAME)
         held = before == after or (
             _holds(old, new, name, stricter) and keeps(stricter, before, after)
         )
@@ -178,8 +156,8 @@ def _holds(old: _Guard, new: _Guard, name: str, stricter: Strictness) -> bool:
         return True
     if stricter is not Stricter.LAST_ACTION and any(
         getattr(old.entry, other) not in NOT_LOOKED_AT
-        for other, option in options_of(new.use).items()
-        if option.stricter is Stricter.LAST_ACTION
+        for other, one in ways_of(new.use).items()
+        if one is Stricter.LAST_ACTION
     ):
         return False
     if _one_answer(old) and _one_answer(new):
@@ -215,7 +193,7 @@ _PLACED: Final = frozenset(
 
 def _one_answer(guard: _Guard) -> bool:
     """Whether finding more can only lead to an answer that is as severe."""
-    if SAYS_WORST.of(guard.placed.guard) is not None:
+    if having(guard.placed.guard, "says_worst") is not None:
         return True
     return all(len(set(some)) <= 1 for some in guard.answers().values())
 
@@ -234,7 +212,7 @@ def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
     """What stands against a guard being there at all: what it does besides refusing, or state that
     it shares."""
     own = guard.placed.guard
-    if DECLARES.of(own) is None or DOES_MORE.of(own) is not None:
+    if having(own, "does_more") is not None or _declares_nothing(guard.use):
         yield Loosening(guard.what, f"added, and `{guard.use}` does more than refuse")
     elif getattr(guard.entry, "effects", ()):
         yield Loosening(guard.what, "added, and it has effects besides refusing")
@@ -253,6 +231,13 @@ def _adding(guard: _Guard, old: CompiledPolicy) -> Iterator[Loosening]:
         ]
         if shares:
             yield Loosening(guard.what, f"added, and it writes what guard `{shares[0]}` remembers")
+
+
+def _declares_nothing(use: str) -> bool:
+    """Whether a guard has options and says of none which way it becomes stricter: then nobody knows
+    what it does."""
+    said = ways_of(use).values()
+    return bool(said) and all(stricter is Stricter.SAME for stricter in said)
 
 
 def _counter(guard: Any) -> Any:

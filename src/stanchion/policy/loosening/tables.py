@@ -6,15 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
-from stanchion.kernel.contract.powers import RISES_WITH, Powers
-from stanchion.kernel.declared import RESULTS
+from stanchion.kernel.contract.powers import Powers, all_having
 from stanchion.kernel.names import is_glob
-from stanchion.kernel.option import Stricter, Strictness
+from stanchion.kernel.option import Stricter
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.levels import leaves_out
-from stanchion.policy.loosening.directions import keeps
+from stanchion.policy.loosening.directions import directions_within, keeps
 from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import (
@@ -29,56 +28,6 @@ from stanchion.policy.schema import (
     table_of,
 )
 from stanchion.policy.sequences import Sequence
-
-RISKS: Final = ("low", "medium", "high", "critical")
-UNREAD: Final = ("allow", "media", "block")
-_SAME, _LOWER, _MORE, _SHORTER = Stricter.SAME, Stricter.LOWER, Stricter.MORE, Stricter.SHORTER
-
-TABLES: Final[dict[str, dict[str, Strictness]]] = {
-    "roles": {"allowed_tools": Stricter.FEWER, "capabilities": _SHORTER, "autonomy_level": _SAME},
-    "agents": {
-        "role": _SAME,
-        "allowed_tools": Stricter.FEWER,
-        "capabilities": _SHORTER,
-        "autonomy_level": _SAME,
-        "branches": _SAME,
-    },
-    "tasks": {
-        "additional_tools": _SHORTER,
-        "related_tools": Stricter.FEWER,
-        "files.write": Stricter.FEWER,
-        "files.deny": _MORE,
-        **dict.fromkeys(
-            ("budget.tokens", "budget.time_s", "budget.api_calls", "budget.cost_usd"), _LOWER
-        ),
-        "branches": _SAME,
-        "deadline_s": _LOWER,
-        "risk": RISKS,
-    },
-    "tools": {
-        "risk": RISKS,
-        "ask": Stricter.ASKING,
-        "timeout_s": _LOWER,
-        # Some guards are stricter about what reads, others about what acts.
-        "effect": _SAME,
-        "sinks": _MORE,
-        "result": RESULTS,
-        "annotations": _SAME,
-        "undo": _SAME,
-        "harmless": _SAME,
-        "needs": _MORE,
-        "authority": _SAME,
-        "schema": _SAME,
-        "result_schema": _SAME,
-        "hook": _SAME,
-        "pin": Stricter.ONCE_SET,
-        "unread": UNREAD,
-        "alternatives": Stricter.WORDS,
-    },
-    # Which guards are active at a level is told by the guards themselves, as they are seated.
-    "risk": {"active": Stricter.WORDS, "strict_marks": Stricter.ON, "approval": Stricter.ON},
-}
-"""Directions of what is said of each, by table and key."""
 
 READ_AS: Final = {
     ("tools", "risk"): "event.risk",
@@ -100,6 +49,10 @@ NOTHING: Final[dict[str, Any]] = {
     "tools": ToolEntry(),
     "risk": RiskEntry(),
 }
+
+TABLES: Final = {table: directions_within(type(entry)) for table, entry in NOTHING.items()}
+"""Which way each key of an entry becomes stricter, by table. Some guards are stricter about tools
+that only read, others about those that act."""
 
 
 class _Known(NamedTuple):
@@ -151,7 +104,7 @@ def told_otherwise(old: CompiledPolicy, new: CompiledPolicy) -> frozenset[str]:
         for table, directions in TABLES.items()
         for _, before, after in _pairs(table, table_of(old.file, table), table_of(new.file, table))
         for key, stricter in directions.items()
-        if stricter is not _SAME and _value(old, before, key) != _value(new, after, key)
+        if stricter is not Stricter.SAME and _value(old, before, key) != _value(new, after, key)
         for use in readers(table, key)
     )
 
@@ -216,7 +169,9 @@ def _known(policy: CompiledPolicy) -> _Known:
                 reads |= _reads_of(guard)
     roles_open = all(role.allowed_tools is None for role in policy.file.roles.values())
     some_levels = any(entry.applies_to.risks is not None for entry in policy.file.guards)
-    return _Known(frozenset(reads), tuple(RISES_WITH.among(guards)), roles_open, some_levels)
+    return _Known(
+        frozenset(reads), tuple(all_having(guards, "rises_with")), roles_open, some_levels
+    )
 
 
 def _reads_of(guard: Sequence) -> frozenset[str]:

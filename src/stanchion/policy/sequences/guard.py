@@ -3,7 +3,6 @@ not grow."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
@@ -14,7 +13,13 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, PlainActionName, Stricter, list_action
+from stanchion.kernel.option import (
+    ACTIONS,
+    ForPeople,
+    Lower,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
 from stanchion.kernel.words import Words, declare
@@ -41,49 +46,6 @@ CODES: Final = declare(
         ),
     }
 )
-
-OPTIONS: Final = {
-    "after": Stricter.SAME("A step; once it has happened, the step in `refuse` is refused."),
-    "refuse": Stricter.SAME("The step that is refused after the step in `after`."),
-    "unless": Stricter.SAME("A step that lifts the refusal again."),
-    "before": Stricter.SAME("A step that needs another step before it."),
-    "need": Stricter.SAME("The step that must have happened before the step in `before`."),
-    "since": Stricter.SAME("A step after which the step in `need` must happen again."),
-    "count": Stricter.SAME("A step that may happen a limited number of times."),
-    "at_most": Stricter.LOWER("How many times the step in `count` may happen."),
-    "distinct": Stricter.SAME("An expression; its different values are counted instead of calls."),
-    "only": Stricter.SAME("A step that goes ahead only with a value from another step's result."),
-    "argument": Stricter.SAME(
-        "The argument of the step in `only` that holds the value, or a list of values, all of "
-        "which must be known; `a.b` for one inside another. Without the argument the step is "
-        "refused."
-    ),
-    "seen_in": Stricter.SAME("The step whose results provide the values."),
-    "field": Stricter.SAME(
-        "The names of the result's fields that hold the values, as a glob; if absent, any field."
-    ),
-    "keep": Stricter.SAME("How many values are kept, newest first; if absent, 1,024."),
-    "within_steps": Stricter.SAME(
-        "How many tool calls a step stays valid; if absent, there is no limit."
-    ),
-    "within_s": Stricter.SAME(
-        "How many seconds a step stays valid, by the store's clock; if absent, there is no limit."
-    ),
-    "scope": Stricter.SAME("Whose steps count together: those of a run, a task or an agent."),
-    "action": Stricter.ACTION(
-        "The action for the step that is not allowed; `allow` only records it."
-    ),
-    "message": Stricter.WORDS(
-        "The reason, for the agent to read; if absent, the text of the code."
-    ),
-    "advice": Stricter.WORDS(
-        "What to do instead, for the agent to read; if absent, the text of the code."
-    ),
-    "counter": Stricter.SAME(
-        "Sequences with the same counter share what they remember; if absent, each entry has its "
-        "own."
-    ),
-}
 
 FORMS: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...]]]] = {
     "after": (("refuse",), ("unless", "within_steps", "within_s")),
@@ -131,43 +93,65 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     step `at_most` so often; `only` with an `argument` that was `seen_in` the result of another.
     """
 
-    name: ClassVar[str] = "sequence"
-    kind: ClassVar[Kind] = Kind.RECORD
-    writes: ClassVar[Mapping[Stage, When]] = {
+    name: ClassVar = "sequence"
+    kind: ClassVar = Kind.RECORD
+    writes: ClassVar = {
         **dict.fromkeys(Stage, When.PROCEED),
         Stage.ERROR: When.JUDGED,
     }
-    stages: ClassVar[frozenset[Stage]] = frozenset(
+    stages: ClassVar = frozenset(
         {
             Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_CALL, Stage.EGRESS,
             Stage.HANDOFF, Stage.PROMPT,
         }
     )  # fmt: skip
-    category: ClassVar[Category] = Category.SCOPE
-    priority: ClassVar[int] = 45
-    options: ClassVar = OPTIONS
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 45
 
     after: Step | None = None
+    """A step; once it has happened, the step in `refuse` is refused."""
     refuse: Step | None = None
+    """The step that is refused after the step in `after`."""
     unless: Step | None = None
+    """A step that lifts the refusal again."""
     before: Step | None = None
+    """A step that needs another step before it."""
     need: Step | None = None
+    """The step that must have happened before the step in `before`."""
     since: Step | None = None
+    """A step after which the step in `need` must happen again."""
     count: Step | None = None
-    at_most: Annotated[int, msgspec.Meta(ge=0, le=1_000)] | None = None
+    """A step that may happen a limited number of times."""
+    at_most: Lower[Annotated[int, msgspec.Meta(ge=0, le=1_000)] | None] = None
+    """How many times the step in `count` may happen."""
     distinct: str | None = None
+    """An expression; its different values are counted instead of calls."""
     only: Step | None = None
+    """A step that goes ahead only with a value from another step's result."""
     argument: str | None = None
+    """The argument of the step in `only` that holds the value, or a list of values, all of which
+    must be known; `a.b` for one inside another. Without the argument the step is refused."""
     seen_in: Step | None = None
+    """The step whose results provide the values."""
     field: str | None = None
+    """The names of the result's fields that hold the values, as a glob; if absent, any field."""
     keep: Annotated[int, msgspec.Meta(ge=1, le=4_096)] | None = None
+    """How many values are kept, newest first; if absent, 1,024."""
     within_steps: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    """How many tool calls a step stays valid; if absent, there is no limit."""
     within_s: Annotated[float, msgspec.Meta(gt=0)] | None = None
+    """How many seconds a step stays valid, by the store's clock; if absent, there is no limit."""
     scope: Literal["run", "task", "agent"] = "run"
+    """Whose steps count together: those of a run, a task or an agent."""
     action: PlainActionName = "block"
-    message: str | None = None
-    advice: str | None = None
+    """The action for the step that is not allowed; `allow` only records it."""
+    message: ForPeople[str | None] = None
+    """The reason, for the agent to read; if absent, the text of the code."""
+    advice: ForPeople[str | None] = None
+    """What to do instead, for the agent to read; if absent, the text of the code."""
     counter: str | None = None
+    """Sequences with the same counter share what they remember; if absent, each entry has its own.
+    """
 
     def __post_init__(self) -> None:
         needed, allowed = FORMS[self.form]
@@ -417,7 +401,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             ACTIONS[self.action], code, args, said, "" if self.advice is None else self.advice
         )
 
-    actions = list_action
+    actions = list_actions
 
     @property
     def answers_at(self) -> frozenset[Stage]:

@@ -36,9 +36,14 @@ class Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, dict=True):
     """
 
     tool: str | tuple[str, ...] = "*"
+    """The tools of the step: a name, a glob or a list of them."""
     when: str = "true"
+    """A condition on the event that must be true."""
     outcome: Outcome | None = None
+    """When the step counts: as it starts, succeeds, fails or ends either way. If absent, `started`
+    for steps that refuse others and `success` for steps that others need."""
     stage: StepStage = "tool_call"
+    """The stage of the step; anything other than `tool_call` has no outcome."""
 
     @cached_property
     def tools(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.contract.powers import JUDGES_HOSTS
+from stanchion.kernel.contract.powers import all_having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.stages import Stage
@@ -113,5 +113,5 @@ def proxy_listed(policy: CompiledPolicy, proxy: str) -> bool:
     enforced = [
         s.placed for s in policy.seats if not s.placed.shadow and Stage.EGRESS in s.placed.stages
     ]
-    guards = JUDGES_HOSTS.among(placed.guard for placed in enforced)
+    guards = all_having([placed.guard for placed in enforced], "takes_proxy")
     return bool(guards) and all(guard.takes_proxy(proxy) for guard in guards)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from stanchion.kernel.contract.powers import PLANTS
+from stanchion.kernel.contract.powers import all_having
 from stanchion.runtime.deciding.desk import Desk
 
 
@@ -27,7 +27,7 @@ def canary(run: Planting, label: str = "system prompt", lasting: bool = False) -
     tenant instead of the run, for what stays where it is. Raises `ValueError` where the policy has
     no guard that would find it.
     """
-    finding = PLANTS.among(seat.placed.guard for seat in run.desk.shield.policy.seats)
+    finding = all_having([seat.placed.guard for seat in run.desk.shield.policy.seats], "plant")
     if not finding:
         raise ValueError(
             "no guard of the policy looks for canaries: add `- use: canary` to its guards"

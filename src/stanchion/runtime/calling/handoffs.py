@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.contract.powers import RECALLS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import HandoffDone
 from stanchion.kernel.guard import Kind as GuardKind
@@ -41,7 +41,7 @@ def asks_somebody(desk: Desk) -> bool:
     asking = [
         one for one in seats if Stage.HANDOFF_DONE in one.stages and one.kind is GuardKind.ASKING
     ]
-    return any(RECALLS.of(one.guard) is None for one in asking)
+    return any(having(one.guard, "recalls") is None for one in asking)
 
 
 def beside_the_caller(desk: Desk, event: Any, judging: Flow[Decision]) -> Decision:

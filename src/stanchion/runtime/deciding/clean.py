@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.contract.powers import SETTLES
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import ModelReply, RunInfo
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Placed, failure_of
@@ -58,7 +58,7 @@ def _of_content(desk: Desk) -> tuple[list[Placed], RunInfo]:
     """The guards that look for something in the texts of a reply, and the run for which they do."""
     plans = desk.plans
     chain = plans.policy.guards(Stage.MODEL_REPLY, "", plans.run, "")
-    return [placed for placed in chain if SETTLES.of(placed.guard) is not None], plans.run
+    return [placed for placed in chain if having(placed.guard, "settled") is not None], plans.run
 
 
 def hidden(

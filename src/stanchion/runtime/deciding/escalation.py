@@ -23,7 +23,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
-from stanchion.kernel.contract.powers import SHOWS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import BY_POLICY, Event, Moment
 from stanchion.kernel.findings import ASK, Finding
@@ -334,7 +334,7 @@ def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
     tell."""
     asks = decision.determining
     placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
-    telling = None if placed is None else SHOWS.of(placed.guard)
+    telling = None if placed is None else having(placed.guard, "shown")
     if asks is None or telling is None:
         return {}
     answers = [

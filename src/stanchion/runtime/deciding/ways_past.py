@@ -11,7 +11,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.autonomy import EXHAUSTED, MODES, USED_UP, autonomy
 from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.content import content_of
-from stanchion.kernel.contract.powers import SPENDS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import Event
@@ -155,7 +155,7 @@ def bypassed(desk: Desk, guardrail: str) -> tuple[str, ...]:
 
 
 def _is_used_up(desk: Desk, guard: Any) -> bool:
-    spending, records = SPENDS.of(guard), desk.shield.records
+    spending, records = having(guard, "limits"), desk.shield.records
     totals = {} if spending is None else spending.totals(desk.plans.run)
     return any(records.get(name, ABSENT)[0] >= limit for name, limit in totals.items())
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.contract.powers import DEEP, DEEP_RULE, ISOLATED
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import Placed
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
@@ -109,7 +109,7 @@ class Policies:
         guards = [
             (seat.placed.id, rule)
             for seat in policy.seats
-            if (rule := DEEP_RULE.of(seat.placed.guard))
+            if (rule := having(seat.placed.guard, "rule_version"))
         ]
         if not guards:
             return
@@ -142,7 +142,9 @@ class Policies:
     def _isolated(self, policy: CompiledPolicy) -> dict[str, Answerer]:
         """What answers for the guards whose code has a process of its own."""
         isolated = [
-            seat.placed for seat in policy.seats if ISOLATED.of(seat.placed.guard) is not None
+            seat.placed
+            for seat in policy.seats
+            if having(seat.placed.guard, "isolated") is not None
         ]
         if isolated and self._isolation is None:
             from stanchion.runtime.answers.isolated.isolation import Isolation
@@ -182,7 +184,7 @@ class Policies:
         """Whether what a guard of a policy was asked about may have gone ahead though its answer
         was late."""
         placed = self.placed(policy, guard)
-        return placed is not None and (placed.fail_open or DEEP.of(placed.guard) is not None)
+        return placed is not None and (placed.fail_open or having(placed.guard, "deep") is not None)
 
 
 def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:

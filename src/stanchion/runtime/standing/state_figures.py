@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from stanchion.approvals.pages import TENANTS, head_key, head_of, tenants_of
-from stanchion.kernel.contract.powers import SPENDS
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
@@ -90,7 +90,7 @@ def _limits(policy: CompiledPolicy) -> dict[tuple[str, str], LimitOf]:
     """What gives the limit of each counter by whose it is: the same for all, or a task's own."""
     found: dict[tuple[str, str], LimitOf] = {}
     for seat in policy.seats:
-        spends = SPENDS.of(seat.placed.guard)
+        spends = having(seat.placed.guard, "limits")
         if spends is None:
             continue
         guard: Any = spends

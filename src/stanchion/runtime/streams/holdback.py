@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Policy
-from stanchion.kernel.contract.powers import CUTS, SETTLES
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Placed
@@ -54,7 +54,7 @@ class Keepers:
     def __init__(self, policy: Policy, run: RunInfo) -> None:
         chain = policy.guards(Stage.MODEL_CHUNK, "", run, "")
         self._placed: tuple[Placed, ...] = tuple(
-            [p for p in chain if SETTLES.of(p.guard) is not None]
+            [p for p in chain if having(p.guard, "settled") is not None]
         )
         self.any: Final = bool(self._placed)
         self.context: Final[int] = max([placed.guard.CONTEXT for placed in self._placed], default=0)
@@ -83,7 +83,7 @@ class Keepers:
 
 def _asked(placed: Placed, text: str) -> tuple[Back, str]:
     """What tells where a text may be cut for a guard, and what is wrong with the guard."""
-    knows = CUTS.of(placed.guard)
+    knows = having(placed.guard, "cuts")
     back: Back = partial(_nearest, placed.guard, text)
     try:
         if knows is None:
