@@ -10,11 +10,13 @@ from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards.shell.made import is_made
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.command import is_remote
 from stanchion.readings.shell.secret_sources import SOURCE
 from stanchion.readings.word_lists import in_order, sections
 
 WORDS: Final = sections("stanchion.guards.shell", "words.txt")
 """Programs, files, hosts and owners that rules ask for, by the titles above them."""
+TRACES: Final = WORDS["traces"]
 
 SYSTEM: Final = (
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
@@ -144,6 +146,22 @@ PLACES: Final[tuple[tuple[str, Callable[[str, str, Roots], object]], ...]] = (
 )
 """What each place is known by, in the order in which it is asked; what is none of them is the
 run's own."""
+
+
+KNOWN_PATHS: Final[dict[str, Callable[[str, str], bool]]] = {
+    "traces": lambda path, _: any(mark in path for mark in TRACES),
+    "secret": lambda path, cwd: is_secret(plain(path, cwd)),
+    "remote": lambda path, _: is_remote(path),
+}
+"""What else a row may ask of a path: whether it is a history or a log, is where secrets are, or is
+on another host."""
+NAMED: Final = frozenset([*[place for place, _ in PLACES], *KNOWN_PATHS])
+
+
+def is_at(places: frozenset[str], path: str, cwd: str, roots: Roots) -> bool:
+    """Whether a path stands for one of some places, or is one of these kinds."""
+    asked = [ask for name, ask in KNOWN_PATHS.items() if name in places]
+    return place_of(path, cwd, roots) in places or any(ask(path, cwd) for ask in asked)
 
 
 PUBLIC: Final = (

@@ -180,9 +180,6 @@ def repeats_secret(command: Command, roots: Roots) -> bool:
 
 CHECKS.update(
     {
-        "builds_from": lambda command, _: any(
-            is_secret(plain(word, command.cwd)) for word in command.operands[-1:]
-        ),
         "reads_key": lambda command, _: any(
             plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
             for path in command.reads

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, is_secret, place_of
+from stanchion.guards.shell.places import Roots, is_secret
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
@@ -38,16 +38,6 @@ def setuid(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def wide_recursive(command: Command, roots: Roots) -> bool:
-    if not command.flags & {"-R", "--recursive"} and command.via[-1:] != ("find -exec",):
-        return False
-    return any(
-        place_of(path, command.cwd, roots) in ("root", "home", "system", "core")
-        for path in command.operands[1:]
-    )
-
-
-@asked
 def root_shell(command: Command, _roots: Roots) -> bool:
     args = [word for word in command.argv[1:] if word not in ("-", "root", "-u", "-E", "-H", "-n")]
     if command.name == "su":
@@ -75,22 +65,6 @@ def as_host(command: Command, _roots: Roots) -> bool:
     text = "".join(command.line.lower().split())
     return any(mark in text for mark in AS_HOST) or any(
         word in ("src=/", "source=/") for word in command.argv
-    )
-
-
-@asked
-def unprotects(command: Command, _roots: Roots) -> bool:
-    verb, _, noun = command.name.partition("-")
-    words = [word.lower() for word in command.argv[1:]]
-    if noun == "mppreference":
-        return any(word.startswith(("-disable", "-exclusion", "-controlled")) for word in words)
-    guards = ("windefend", "mpssvc", "sense", "eventlog", "wscsvc")
-    if noun == "service":
-        return verb in ("stop", "set", "remove", "suspend") and any(
-            word in guards for word in words
-        )
-    return noun.startswith("netfirewall") and (
-        verb in ("disable", "remove") or "false" in " ".join(words)
     )
 
 

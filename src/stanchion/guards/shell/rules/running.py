@@ -109,14 +109,6 @@ def remote_shell(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def socat(command: Command, _roots: Roots) -> bool:
-    words = " ".join(command.argv[1:]).lower()
-    return ("exec:" in words or "system:" in words) and any(
-        mark in words for mark in ("tcp", "udp", "openssl", "ssl")
-    )
-
-
-@asked
 def lets_in(command: Command, _roots: Roots) -> bool:
     """Whether a port is opened on another host for everybody, or leads to the way in."""
     given = [value for flag, value in command.sorted.values if flag == "-R"]

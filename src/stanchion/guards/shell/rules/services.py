@@ -58,12 +58,6 @@ def removes(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def mirrors_to_host(command: Command, _roots: Roots) -> bool:
-    last = command.operands[-1] if command.operands else ""
-    return is_remote(last) and any(flag.startswith("--del") for flag in command.flags)
-
-
-@asked
 def checks_out_files(command: Command, _roots: Roots) -> bool:
     """Whether what is checked out are files, not a branch."""
     operands = command.operands

@@ -4,21 +4,10 @@ what runs on it."""
 from __future__ import annotations
 
 import itertools
-from typing import Final
 
-from stanchion.guards.shell.places import WORDS, Roots
+from stanchion.guards.shell.places import TRACES, Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.readings.shell.command import Command
-
-WIPES: Final = frozenset({"truncate", "ln", "shred", "sed"})
-TRACES: Final = WORDS["traces"]
-
-
-@asked
-def wipes_traces(command: Command, _roots: Roots) -> bool:
-    wipes = command.name in WIPES or "/dev/null" in command.argv
-    paths = (*command.deletes, *(command.writes if wipes else ()))
-    return any(mark in path for path in (*paths, *command.emptied) for mark in TRACES)
 
 
 @asked
@@ -27,14 +16,6 @@ def opens_traces(command: Command, _roots: Roots) -> bool:
         len(command.argv) < 2 or command.argv[1] in ("/dev/null", "", "-n")
     )
     return silent and any(mark in path for path in command.emptied for mark in TRACES)
-
-
-@asked
-def history_off(command: Command, _roots: Roots) -> bool:
-    for name, value in command.settings:
-        if name in ("HISTFILE", "HISTSIZE", "HISTFILESIZE") and value in ("", "0", "/dev/null"):
-            return True
-    return False
 
 
 @asked
