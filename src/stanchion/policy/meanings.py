@@ -415,7 +415,10 @@ FIELDS: Final[dict[str, str]] = {
     "RiskRow.sets": "Variables of which one must be set.",
     "RiskRow.touches": (
         "Paths of which it must use one, by how: `reads=…`, `writes=…`, `deletes=…`, `targets=…` "
-        "(what it writes, and all that redirections open for that) or `operands=…`."
+        "(what it writes, and all that redirections open for that), `emptied=…` and `opened=…` "
+        "(by redirections), `operands=…`, `behind=…` (the first), `last=…`, `roots=…` (of a "
+        "search) or `listed=…` (where a search found them). `@home` is a path in that place, one "
+        "of `at`, `secret`, `traces` or `remote`."
     ),
     "RiskRow.mark": "What the reader must have noticed of the command.",
     "RiskRow.hint": "A text without which nothing else is asked, which costs less.",

@@ -11,7 +11,7 @@ from stanchion.readings.act import reads
 from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
+from stanchion.readings.shell.options import LOOKS_FOR, PRINTS
 from stanchion.readings.word_lists import listed
 
 SHOWS: Final = PRINTS | LOOKS_FOR | listed(

@@ -16,7 +16,7 @@ from stanchion.readings.logins import login_in
 from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
+from stanchion.readings.shell.options import LOOKS_FOR, PRINTS
 from stanchion.readings.texts import Leaf
 from stanchion.readings.urls import Target, is_here, url_of
 from stanchion.readings.word_lists import listed

@@ -10,8 +10,7 @@ from stanchion.guards.shell.codes import CODES, FAMILIES
 from stanchion.guards.shell.consequence import CONSEQUENCES, ORDER, level_of
 from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rule import CHECKS, rules_of
-from stanchion.guards.shell.rules import BY_NAME
-from stanchion.guards.shell.worst import dangers
+from stanchion.guards.shell.rules import BY_NAME, dangers
 from stanchion.readings.shell.analysis import analysed
 from tools.program_table import Entry, ProgramFile, rules, tables, written
 

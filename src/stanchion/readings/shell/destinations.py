@@ -10,8 +10,8 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command, is_remote
-from stanchion.readings.shell.data import DATA, is_told
 from stanchion.readings.shell.known import by_name, named
+from stanchion.readings.shell.options import DATA, is_told
 from stanchion.readings.word_lists import listed
 
 KEPT: Final = 1_024

@@ -20,7 +20,10 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import (
+from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
+from stanchion.readings.shell.known import WORDS
+from stanchion.readings.shell.limits import Meter, TooMuch
+from stanchion.readings.shell.options import (
     DATA,
     FED,
     LOOKS,
@@ -31,9 +34,6 @@ from stanchion.readings.shell.data import (
     is_told_in,
     names_command,
 )
-from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
-from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed

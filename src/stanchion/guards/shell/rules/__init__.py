@@ -1,39 +1,41 @@
-"""The families of dangers, and the way from a command's name to the rows of the table of programs
-that concern it."""
+"""The rows of the table of programs: the way from a command to those that concern it, and which of
+them hold; and rows that a policy adds."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pkgutil import get_data
 from typing import Final
 
 from stanchion import typed
-from stanchion.guards.shell.consequence import Loss
-from stanchion.guards.shell.rule import Family, Rule
+from stanchion.guards.shell.consequence import Loss, Program
+from stanchion.guards.shell.places import Roots, roots_of
+from stanchion.guards.shell.rule import Family, Rule, begins_after, only_asks, rules_of
 from stanchion.guards.shell.rules import (
-    databases,
     destruction,
     exfiltration,
     own,
     persistence,
-    privilege,
+    rights,
     running,
     services,
-    tampering,
 )
+from stanchion.guards.shell.rules.own import is_near
+from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.partly_known import Open
 
 ASKED: Final = (
-    tampering,
-    own,
     destruction,
-    running,
     exfiltration,
-    privilege,
+    own,
     persistence,
-    databases,
+    rights,
+    running,
     services,
 )
 """What answers the questions of rows: without it none could be asked."""
@@ -132,3 +134,115 @@ def rules_for(command: Command) -> Pairs:
         return rest
     operands = command.operands
     return named.by_first.get(operands[0].lower() if operands else "", rest)
+
+
+class Danger(NamedTuple):
+    """A command, the rule that it breaks, and the rule's family; and what is lost, where that is
+    better known."""
+
+    command: Command
+    rule: Rule
+    family: Family
+    told: Loss | None = None
+
+    @property
+    def loss(self) -> Loss:
+        """What would be lost."""
+        if self.told is not None:
+            return self.told
+        return self.family.loss if self.rule.loss is None else self.rule.loss
+
+
+NONE: Final[Mapping[str, Pairs]] = {}
+
+
+def dangers(
+    command: Command,
+    roots: Roots,
+    strict: bool = False,
+    added: Mapping[str, Pairs] = NONE,
+    text: Sequence[Command] = (),
+) -> list[Danger]:
+    """The rules that a command breaks; those for what is ours even where it only asks, because its
+    words may be another program's. `added` are rules beside those of the table, `text` the commands
+    of the text that it stands in."""
+    found = rules_for(command) + added.get(command.name, ())
+    near: Pairs = BY_NAME["@"] if is_near(command, roots) else ()
+    ours = [Danger(command, rule, family) for family, rule in near if rule.holds(command, roots)]
+    line, cwd = command.line, command.cwd
+    for sign in _signs(command):
+        found += BY_NAME[sign]
+    held = [
+        pair
+        for pair in found
+        if (cwd or pair[1].hint in line)
+        and (strict or not pair[1].strict)
+        and pair[1].holds(command, roots)
+        and (not pair[1].after or begins_after(pair[1], command, text))
+    ]
+    if not held or (command.argv and only_asks(command)):
+        return ours
+    return [*[Danger(command, rule, family) for family, rule in held], *ours]
+
+
+def _signs(command: Command) -> str:
+    """Of which other kinds than its program's it is, by the names of the rows for them."""
+    signs = ""
+    if command.opens and not all(_is_plain(path, command.cwd) for _, path in command.opens):
+        signs += ">"
+    if command.settings:
+        signs += "="
+    if command.marks:
+        signs += "*"
+    if command.argv and isinstance(command.argv[0], Open):
+        signs += "$"
+    return f"{signs}%" if any(map(command.line.__contains__, OF_ANY)) else signs
+
+
+def _is_plain(path: str, cwd: str) -> bool:
+    """Whether writing to a path cannot matter to any rule: nothing, or a file of the working
+    directory."""
+    if path == "/dev/null" or path.isdigit():
+        return True
+    return bool(path) and path[0].isalnum() and not cwd and "/" not in path
+
+
+FAMILY: Final = "service"
+"""The family of a risk whose row does not say it."""
+_NAMES: Final = regex(r"[\w.+-]+(?: [\w.+-]+)*")
+
+
+def added(programs: Mapping[str, Program]) -> dict[str, Pairs]:
+    """The rows of a policy by the names of their programs; raises `ValueError` for one that nobody
+    could follow."""
+    found: dict[str, Pairs] = {}
+    for names, program in programs.items():
+        if _NAMES.fullmatch(names) is None:
+            raise ValueError(
+                f"`programs` has `{names}`: write names of programs, parted by a blank"
+            )
+        rules = [(FAMILIES[rule.family], rule) for rule in rules_of(program.risks, names, FAMILY)]
+        for name in names.lower().split():
+            found[name] = (*found.get(name, ()), *rules)
+    return found
+
+
+def tried(programs: Mapping[str, Program]) -> None:
+    """Try what a policy says of its programs; raises `ValueError` where a row cannot be followed, a
+    hit is none, or a miss is one."""
+    rules, roots = added(programs), roots_of((".", "/workspace"))
+    for names, program in programs.items():
+        for text in (*program.hits, *program.misses):
+            commands = analysed(text).commands
+            held = any(
+                danger.rule.names == names
+                for command in commands
+                for danger in dangers(command, roots, True, rules)
+            )
+            if held != (text in program.hits):
+                said = (
+                    "hits, but no row holds" if text in program.hits else "misses, but a row holds"
+                )
+                raise ValueError(
+                    f"`programs`, `{names}`: `{text}` is among the {said}: change either"
+                )
