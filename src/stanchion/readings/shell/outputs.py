@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.shell.arithmetic import NotKnown, number
 from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
@@ -157,20 +158,14 @@ def printf(args: tuple[str, ...]) -> str:
 
 def _formed(spec: str, kind: str, words: list[str]) -> str:
     word = words.pop(0) if words else ""
+    if kind in ("b", "c", "q"):
+        return {"b": unescape(word), "c": word[:1], "q": word}[kind]
+    width, _, most = spec[1:].partition(".")
     if kind == "s":
-        width = spec.partition(".")[2]
-        return word[: int(width)] if width.isdigit() else word
-    if kind == "b":
-        return unescape(word)
-    if kind == "c":
-        return word[:1]
-    if kind == "q":
-        return word
-    number = _number(word)
-    width = spec[1:].partition(".")[0]
-    text = f"{number:{kind if kind in ('x', 'X', 'o') else 'd'}}"
+        return word[: int(most)] if most.isdigit() else word
+    text = f"{_number(word):{kind if kind in ('x', 'X', 'o') else 'd'}}"
     if width.isdigit() and int(width) < 64:
-        return text.zfill(int(width)) if width[0] == "0" else text.rjust(int(width))
+        return text.rjust(int(width), "0" if width[0] == "0" else " ")
     return text
 
 
@@ -178,11 +173,8 @@ def _number(word: str) -> int:
     if word[:1] in ("'", '"'):
         return ord(word[1]) if len(word) > 1 else 0
     try:
-        return int(
-            word[:24],
-            16 if word[:2].lower() == "0x" else 8 if word[:1] == "0" and len(word) > 1 else 10,
-        )
-    except ValueError:
+        return -number(word[1:]) if word[:1] == "-" else number(word)
+    except NotKnown:
         return 0
 
 

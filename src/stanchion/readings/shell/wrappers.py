@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import pairwise
+from shlex import shlex
 from typing import TYPE_CHECKING, Final
 
 from stanchion.kernel.tuples import NamedTuple
@@ -149,32 +150,14 @@ def _put(word: str, mark: str, value: str) -> str:
 
 
 def _unquoted(text: str) -> list[str]:
-    """Words as `xargs` reads them: blanks part, quotes and backslashes keep together."""
-    words: list[str] = []
-    now: list[str] = []
-    quote, begun, at = "", False, 0
-    while at < len(text):
-        char = text[at]
-        at += 1
-        if quote:
-            if char == quote:
-                quote = ""
-            else:
-                now.append(char)
-        elif char in "'\"":
-            quote, begun = char, True
-        elif char == "\\" and at < len(text):
-            now.append(text[at])
-            at += 1
-        elif char.isspace() or char == "\0":
-            if now or begun:
-                words.append("".join(now))
-            now, begun = [], False
-        else:
-            now.append(char)
-    if now or begun:
-        words.append("".join(now))
-    return words
+    """Words as `xargs` reads them: blanks part, quotes and backslashes keep together; where a quote
+    is not closed, only blanks part."""
+    reader = shlex(text.replace("\0", "\n"), posix=True)
+    reader.whitespace_split, reader.commenters, reader.escapedquotes = True, "", ""
+    try:
+        return list(reader)
+    except ValueError:
+        return text.split()
 
 
 @unfolds("parallel")
