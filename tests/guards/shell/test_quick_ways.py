@@ -131,9 +131,7 @@ def test_every_rule_that_a_command_breaks_is_found_for_it() -> None:
     roots = roots_of((".",))
     for text in KNOWN:
         for command in analyse(text):
-            broken = [
-                rule for _, rule in BY_NAME.get(command.name, ()) if rule.holds(command, roots)
-            ]
-            assert [
-                rule for _, rule in rules_for(command) if rule.holds(command, roots)
-            ] == broken, text
+            broken = [rule for rule in BY_NAME.get(command.name, ()) if rule.holds(command, roots)]
+            assert [rule for rule in rules_for(command) if rule.holds(command, roots)] == broken, (
+                text
+            )

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 import msgspec
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
-from stanchion.guards.shell.codes import CODES, FAMILIES
-from stanchion.guards.shell.consequence import Program
+from stanchion.guards.shell.consequence import CODES, FAMILIES, Program
 from stanchion.kernel.actions import Action, Category, Risk, severer
 from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import ToolCall

@@ -8,8 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.consequence import Loss, RiskRow, Risks
+from stanchion.guards.shell.consequence import FAMILIES, RiskRow, Risks
 from stanchion.guards.shell.places import NAMED, Roots, is_at, place_of
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import BETWEEN, Command, find_roots
@@ -104,12 +103,6 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         return tuple([made(said) for name, made in TESTS.items() if (said := getattr(self, name))])
 
     @Once
-    def first(self) -> frozenset[str]:
-        """What the first operand must be, one of these; nothing where it may be anything."""
-        piece = _piece(self.words.split()[0]) if self.words[:1] not in ("", "*") else None
-        return frozenset() if piece is None or piece.beginnings else piece.exact
-
-    @Once
     def wanted(self) -> tuple[frozenset[str], ...]:
         """Lists of words of each of which a command has one, in lower case, to be such a danger."""
         given = [*(self.has.split() if isinstance(self.has, str) else self.has)]
@@ -148,18 +141,6 @@ def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
             if rule.check and rule.check not in CHECKS:
                 raise ValueError(f"`{names}`, {why}: nothing answers `is: {rule.check}`")
             yield rule
-
-
-class Family(msgspec.Struct, frozen=True):
-    """A kind of danger: what is lost where a rule does not say it, and the code of its findings."""
-
-    name: str
-    loss: Loss
-
-    @property
-    def code(self) -> str:
-        """The code of its findings."""
-        return f"shell.{self.name}"
 
 
 ASKS: Final = frozenset(

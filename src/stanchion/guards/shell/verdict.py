@@ -10,7 +10,7 @@ import msgspec
 from stanchion.guards.shell.blame import TRIED, blamed
 from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots, place_of, roots_of
-from stanchion.guards.shell.rules import NONE, Danger, Pairs, added, dangers
+from stanchion.guards.shell.rules import NONE, Danger, Rules, added, dangers
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def passed_dangers(
-    commands: Sequence[Command], roots: Roots, added: Mapping[str, Pairs] = NONE
+    commands: Sequence[Command], roots: Roots, added: Mapping[str, Rules] = NONE
 ) -> Iterator[Danger]:
     """The dangers in what may run, each as a doubt; what would only be said aloud is not said."""
     for command in commands:

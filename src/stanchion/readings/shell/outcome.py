@@ -26,6 +26,7 @@ from stanchion.kernel.sizes import LIMITS
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.analysis import KEPT
 from stanchion.readings.shell.command import Command
+from stanchion.readings.shell.kept import Call
 from stanchion.readings.shell.known import WORDS, by_name
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
@@ -41,7 +42,7 @@ from stanchion.readings.shell.tree import (
     Simple,
     Turned,
 )
-from stanchion.readings.shell.wrappers import prefix_of
+from stanchion.readings.shell.wrappers import Prefix, inner_of, prefix_of
 from stanchion.readings.word_lists import in_order, listed
 
 Settings = tuple[tuple[str, str], ...]
@@ -67,33 +68,20 @@ class Started(NamedTuple):
 def started(argv: tuple[str, ...]) -> Started | None:
     """The command that runs in the end, behind all that only pass on; `None` where one of them may
     do more."""
-    settings: list[tuple[str, str]] = []
-    while argv:
-        passing = PASSING.get(argv[0].rpartition("/")[2])
-        if passing is None:
-            break
-        at, left = 1, passing.skip
-        while at < len(argv):
-            word = argv[at]
-            if word.startswith("-") and word != "-":
-                if word in passing.valued:
-                    at += 2
-                elif word in ("--", *passing.alone) or not passing.valued.isdisjoint(
-                    (word.partition("=")[0], word[:2])
-                ):
-                    at += 1
-                else:
-                    return None
-            elif passing.settings and "=" in word:
-                settings.append((word.partition("=")[0], word.partition("=")[2]))
-                at += 1
-            elif left:
-                left -= 1
-                at += 1
-            else:
-                break
-        argv = argv[at:]
-    return Started(argv, tuple(settings)) if argv else None
+    settings: Settings = ()
+    while argv and (passing := PASSING.get(argv[0].rpartition("/")[2])) is not None:
+        inner, more = inner_of(passing, argv[1:])
+        if not all(_passes(passing, word) for word in argv[1 : len(argv) - len(inner)]):
+            return None
+        argv, settings = inner, (*settings, *more)
+    return Started(argv, settings) if argv else None
+
+
+def _passes(passing: Prefix, word: str) -> bool:
+    """Whether a word leaves the command that is started as it stands."""
+    if word[:1] != "-" or word in ("-", "--", *passing.alone):
+        return True
+    return not passing.valued.isdisjoint((word.partition("=")[0], word[:2]))
 
 
 class Inner(NamedTuple):
@@ -171,7 +159,8 @@ class _Following(Walker):
 
     def __init__(self, meter: Meter) -> None:
         super().__init__(meter)
-        self.spans: dict[int, list[range]] = {}
+        self.parts: list[int] = []
+        self.visits: dict[int, int] = {}
         self.texts: dict[int, list[Script]] = {}
         self.set_values: set[tuple[str, str]] = set()
         self._within: list[int] = [0]
@@ -190,12 +179,16 @@ class _Following(Walker):
         return super().script(script, given)
 
     def _simple(self, node: Simple, given: str | None) -> str:
-        begin = len(self.commands)
+        self.visits[id(node)] = self.visits.get(id(node), 0) + 1
         self._within.append(id(node))
         printed = super()._simple(node, given)
         self._within.pop()
-        self.spans.setdefault(id(node), []).append(range(begin, len(self.commands)))
         return printed
+
+    def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
+        """Keep a command, and the part of the text that it came of."""
+        super().emit(call, marks)
+        self.parts.append(self._within[-1])
 
     def _assign(self, assign: Assign) -> tuple[str, str]:
         made = super()._assign(assign)
@@ -221,7 +214,6 @@ class _Placing:
         self._walker = walker
         self._chains = 0
         self._printing = [at for at, command in enumerate(walker.commands) if prints(command)]
-        self._nearest = _nearest(walker.spans)
 
     def script(self, script: Script, way: _Way, pipefail: bool) -> None:
         """Follow the lists of a script."""
@@ -284,25 +276,9 @@ class _Placing:
     def _own(self, node: Simple) -> list[int]:
         """The commands that are those of this part itself; none where it is followed more than
         once."""
-        mine = self._walker.spans.get(id(node), [])
-        if len(mine) != 1:
+        if self._walker.visits.get(id(node)) != 1:
             return []
-        return [at for at in mine[0] if self._nearest[at] == id(node)]
-
-
-def _nearest(spans: dict[int, list[range]]) -> dict[int, int]:
-    """The part of a text that each command came of, of those around it the smallest; none where two
-    are the same. Parts stand in each other or apart."""
-    found: dict[int, tuple[int, int]] = {}
-    for part, places in spans.items():
-        for place in places:
-            for at in place:
-                size, known = found.get(at, (len(place) + 1, part))
-                if len(place) < size:
-                    found[at] = (len(place), part)
-                elif len(place) == size and known != part:
-                    found[at] = (size, 0)
-    return {at: part for at, (_, part) in found.items()}
+        return [at for at, part in enumerate(self._walker.parts) if part == id(node)]
 
 
 def _lists(script: Script) -> Iterator[list[Item]]:

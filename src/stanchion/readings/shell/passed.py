@@ -35,7 +35,7 @@ from stanchion.readings.shell.options import (
     names_command,
 )
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
+from stanchion.readings.shell.unfold import EMBEDDED
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
 from stanchion.readings.shell.wrappers import started_by
 
@@ -251,7 +251,3 @@ def _run(walker: Walker, inner: Walker, what: str | Call) -> None:
         inner.unclear = "it is nested too deeply"
     walker.unclear = walker.unclear if walker.unclear else inner.unclear
     walker.passed += [*inner.commands, *inner.passed]
-
-
-PASSED_BY.append(pass_on)
-SETTINGS_PASSED_BY.append(pass_settings)

@@ -15,6 +15,7 @@ from stanchion.readings.shell.limits import TooMuch
 from stanchion.readings.shell.outputs import output_of
 from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
+from stanchion.readings.shell.passed import pass_on, pass_settings
 from stanchion.readings.shell.patterns import fits, pieces
 from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.secret_sources import SOURCE, tells_secret
@@ -38,7 +39,7 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.shell.unfold import PASSED_BY, PASSING, SETTINGS_PASSED_BY, UNFOLD, likely
+from stanchion.readings.shell.unfold import PASSING, UNFOLD, likely
 from stanchion.readings.word_lists import listed
 
 WILD: Final = frozenset("*?[")
@@ -248,10 +249,10 @@ class Walker(Keeping):
             call = self._resolved(call)
         name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))
-        passing = PASSED_BY if unfold is None or name in PASSING else SETTINGS_PASSED_BY
-        if passing is PASSED_BY or call.settings:
-            for pass_on in passing:
-                pass_on(self, call, name)
+        if unfold is None or name in PASSING:
+            pass_on(self, call, name)
+        elif call.settings:
+            pass_settings(self, call, name)
         if unfold is not None:
             printed = unfold(self, call)
             if printed is not None:

@@ -20,12 +20,6 @@ UNFOLD: Final[dict[str, Unfold]] = {}
 EMBEDDED: Final = frozenset({"embedded"})
 """The mark of commands that stand in code, or in a text that is no shell's."""
 
-PASSED_BY: Final[list[Callable[[Any, Any, str], None]]] = []
-"""Follows what any other command is given, as if it ran it."""
-
-SETTINGS_PASSED_BY: Final[list[Callable[[Any, Any, str], None]]] = []
-"""Follows the variables of a command whose words are followed otherwise."""
-
 PASSING: Final = named("more-runs")
 """Commands that are unfolded and whose other words may run as well."""
 

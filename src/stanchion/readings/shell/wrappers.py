@@ -167,7 +167,8 @@ def _parallel(walker: Walker, call: Call) -> str:
         call.argv[1:],
     )
     walker.emit(call)
-    command, _, values = _parted(inner, ":::")
+    at = inner.index(":::") if ":::" in inner else len(inner)
+    command, values = inner[:at], inner[at + 1 :]
     if not command:
         lines = values if values else [call.given] if call.given is not None else []
         for line in lines[:64]:
@@ -179,13 +180,6 @@ def _parallel(walker: Walker, call: Call) -> str:
         follow = like(made, value)
         walker.under("parallel", partial(walker.text, follow))
     return walker.unknown(call)
-
-
-def _parted(words: tuple[str, ...], mark: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    if mark not in words:
-        return words, "", ()
-    at = words.index(mark)
-    return words[:at], mark, words[at + 1 :]
 
 
 @unfolds("find", "gfind", "fd", "fdfind", "bfs")
