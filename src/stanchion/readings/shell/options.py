@@ -6,14 +6,12 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.known import WORDS, named, words_by_name
+from stanchion.readings.shell.known import WORDS, kinds_of, named, words_by_name
 from stanchion.readings.word_lists import listed
 
 VALUED: Final = words_by_name("values")
 """Options that take the next word as their value, by command; a long option with `=` carries it."""
 
-SLASHED: Final = named("slashed")
-"""Programs of Windows, whose options begin with a slash."""
 SLASH: Final = 12
 """How long such an option may be; more is a path."""
 NONE: Final[frozenset[str]] = frozenset()
@@ -37,7 +35,12 @@ def sort(name: str, args: tuple[str, ...]) -> Sorted:
     while at < count:
         arg = args[at]
         at += 1
-        if arg[:1] == "/" and name in SLASHED and len(arg) <= SLASH and "/" not in arg[1:]:
+        if (
+            arg[:1] == "/"
+            and "slashed" in kinds_of(name)
+            and len(arg) <= SLASH
+            and "/" not in arg[1:]
+        ):
             flag, colon, value = arg.partition(":")
             flags.add(flag.lower())
             if colon:
@@ -113,24 +116,9 @@ class Once(Generic[T]):
         return value
 
 
-PRINTS: Final = named("prints")
-"""Programs that say what they are given."""
-
-LOOKS_FOR: Final = named("seeks")
-"""Programs that look for it, or compare it."""
-
-
-LOOKS: Final = named("views")
-"""Programs that look at a file or show it; what else they are given may run."""
-
 DATA: Final = named("prints", "seeks", "keeps")
+"""Programs that only look at what they are given, print it or keep it: nothing of it would run."""
 
-VERBS: Final = named("verbs")
-"""Programs whose first words say what to do, some of them by the name of another program (`git rm`,
-`docker kill`)."""
-
-FED: Final = VERBS | {"sed", "gsed"}
-"""Programs that run nothing of what they read, whatever their words do."""
 
 TOLD: Final = WORDS["options for people"]
 """Last words of options whose value is for people, or is looked for, whichever program has them."""
@@ -160,7 +148,6 @@ MARKS: Final = ("+!", "!", ":!", "+:!")
 """How a word begins by which pagers and editors start a program."""
 BEGIN: Final = frozenset("-+!:")
 """How every option begins that may have a command."""
-PAGERS: Final = named("pages")
 VARIABLES: Final = listed("LESSOPEN LESSCLOSE BASH_ENV ENV")
 """Variables that hold a command although their names do not say so."""
 
@@ -172,7 +159,7 @@ def is_run(name: str, option: str) -> bool:
     if option.startswith("--"):
         own = option.partition("=")[0]
         return own[2:].rpartition("-")[2].lower() in RUNS or (name, own) in RUNS_SHORT
-    return (name, option) in RUNS_SHORT or (name in PAGERS and option.startswith(MARKS))
+    return (name, option) in RUNS_SHORT or ("pages" in kinds_of(name) and option.startswith(MARKS))
 
 
 def names_command(variable: str) -> bool:

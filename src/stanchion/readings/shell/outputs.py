@@ -13,7 +13,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.arithmetic import NotKnown, number
-from stanchion.readings.shell.known import named
+from stanchion.readings.shell.known import kinds_of
 from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import Open, joined, like
@@ -54,7 +54,7 @@ def output_of(
 ) -> Made:
     """What a program prints when it gets these words and this input; None where that is not
     known."""
-    if name in SILENT:
+    if "silent" in kinds_of(name):
         return ""
     program = PROGRAMS.get(name)
     if program is not None:
@@ -267,7 +267,6 @@ PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
         printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else ""
     ),
 }
-SILENT: Final = named("silent")
 FILTERS: Final[dict[str, Filter]] = {
     "cat": lambda args, text: None if any(arg[:1] == "-" != arg for arg in args) else text,
     "tac": lambda _, text: "".join([line + "\n" for line in reversed(text.splitlines())]),

@@ -21,14 +21,11 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
-from stanchion.readings.shell.known import WORDS
+from stanchion.readings.shell.known import WORDS, kinds_of
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.options import (
     DATA,
-    FED,
-    LOOKS,
     SHELLS,
-    VERBS,
     is_run,
     is_told,
     is_told_in,
@@ -97,7 +94,12 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         if path in walker.files:
             _text(walker, name, walker.files[path])
     given = call.known
-    if given is not None and name not in FED and may_hold(given):
+    if (
+        given is not None
+        and name not in ("sed", "gsed")
+        and "verbs" not in kinds_of(name)
+        and may_hold(given)
+    ):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
 
 
@@ -110,10 +112,10 @@ def _word(walker: Walker, call: Call, name: str, at: int) -> None:
     if _IS_TEXT.search(word) is not None:
         _text(walker, name, word)
     elif word.rpartition("/")[2] in DOERS and (
-        name not in VERBS or "/" in word or call.argv[at - 1] == "--"
+        "verbs" not in kinds_of(name) or "/" in word or call.argv[at - 1] == "--"
     ):
         _words(walker, call, name, at)
-    elif walker.files and word in walker.files and name not in VERBS and name not in LOOKS:
+    elif walker.files and word in walker.files and kinds_of(name).isdisjoint(("verbs", "views")):
         _text(walker, name, walker.files[word])
 
 
@@ -121,7 +123,7 @@ def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> Non
     """Say that words are not followed, where one of them may be a command."""
     if name in DATA or walker.unclear:
         return
-    loose = name not in VERBS
+    loose = "verbs" not in kinds_of(name)
     if any(
         (" " in word and may_hold(word)) or (loose and word.rpartition("/")[2] in DOERS)
         for word in words
@@ -173,7 +175,7 @@ def pass_written(walker: Walker) -> None:
         last = path.rpartition("/")[2].lower()
         builds = last.endswith(BUILDING) or last in BUILDERS
         if path.startswith(SETTINGS) or (
-            builds and any(one.name in VERBS for one in walker.commands)
+            builds and any("verbs" in one.kinds for one in walker.commands)
         ):
             _text(walker, last, text)
 

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.kept import Call, Keeping
+from stanchion.readings.shell.known import kinds_of
 from stanchion.readings.shell.limits import TooMuch
 from stanchion.readings.shell.outputs import output_of
 from stanchion.readings.shell.parse import Reader
@@ -39,7 +40,7 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.shell.unfold import PASSING, UNFOLD, likely
+from stanchion.readings.shell.unfold import UNFOLD, likely
 from stanchion.readings.word_lists import listed
 
 WILD: Final = frozenset("*?[")
@@ -249,7 +250,7 @@ class Walker(Keeping):
             call = self._resolved(call)
         name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))
-        if unfold is None or name in PASSING:
+        if unfold is None or "more-runs" in kinds_of(name):
             pass_on(self, call, name)
         elif call.settings:
             pass_settings(self, call, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.patterns import fits, pieces
 
@@ -19,9 +18,6 @@ UNFOLD: Final[dict[str, Unfold]] = {}
 
 EMBEDDED: Final = frozenset({"embedded"})
 """The mark of commands that stand in code, or in a text that is no shell's."""
-
-PASSING: Final = named("more-runs")
-"""Commands that are unfolded and whose other words may run as well."""
 
 
 def unfolds(
