@@ -54,8 +54,8 @@ class ProgramUse(
     a script or a program of a project. `code` and `sql` is what it is given to run. `takes` says
     what becomes of the file or host behind an option, `into` by which options any file is written,
     `rewrites` with which words operands are: `always`, or one of these. `tells` are words by which
-    it prints a secret, whatever stands between; `shows` words that ask for one together. `host` is
-    the option that names one.
+    it prints a secret, `shows` those by which it is asked for one, whatever stands between. `host`
+    is the option that names one.
     """
 
     kinds: str = ""

@@ -12,7 +12,7 @@ from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.kept import Call, Keeping
 from stanchion.readings.shell.known import kinds_of
-from stanchion.readings.shell.limits import TooMuch
+from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.outputs import output_of
 from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
@@ -40,7 +40,7 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.shell.unfold import UNFOLD, likely
+from stanchion.readings.shell.wrappers import UNFOLD
 from stanchion.readings.word_lists import listed
 
 WILD: Final = frozenset("*?[")
@@ -498,3 +498,25 @@ def _paths(command: Command) -> list[str]:
 
 TURNS: Final = 4_096
 """How often a loop is followed."""
+
+
+COMMON: Final = (
+    "rm", "bash", "sh", "cat", "dd", "chmod", "chown", "curl", "wget", "nc", "ncat", "python3",
+    "python", "perl", "mkfs", "shred", "kill", "mv", "cp", "tee", "find", "xargs", "sudo", "printf",
+    "base64", "rev", "dash", "zsh", "crontab", "shutdown", "reboot", "git", "docker", "iptables",
+    "useradd", "passwd", "tar", "ssh", "scp", "ls", "echo", "env", "head", "tail", "xxd", "node",
+    "ruby",
+)  # fmt: skip
+"""Programs that a pattern in the place of a command's name is taken for, the first that fits."""
+
+
+def likely(name: str, meter: Meter) -> str:
+    """The program that a pattern with a folder stands for, or the pattern itself."""
+    if "/" not in name or len(name) > 64:
+        return name
+    pattern = pieces(name)
+    for program in COMMON:
+        for folder in ("/bin", "/usr/bin", "/sbin", "/usr/sbin"):
+            if fits(pattern, f"{folder}/{program}", meter):
+                return f"{folder}/{program}"
+    return name

@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from shlex import shlex
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
 from stanchion.readings.shell.known import WORDS, OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
-from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
     from stanchion.readings.shell.script import Walker
+
+Unfold = Callable[[Any, Any], str | None]
+"""Follows what a command starts; gives what that prints, or None where it starts nothing."""
+
+UNFOLD: Final[dict[str, Unfold]] = {}
+
+EMBEDDED: Final = frozenset({"embedded"})
+"""The mark of commands that stand in code, or in a text that is no shell's."""
+
+
+def unfolds(names: str) -> Callable[[Unfold], Unfold]:
+    """Enter a function as the one that follows what commands of these names start."""
+
+    def enter(function: Unfold) -> Unfold:
+        UNFOLD.update(dict.fromkeys(names.split(), function))
+        return function
+
+    return enter
 
 
 class Prefix(NamedTuple):
@@ -79,7 +97,7 @@ def started_by(name: str, args: tuple[str, ...]) -> tuple[str, ...]:
     return inner if not verbs or "*" in verbs else ()
 
 
-@unfolds(*PREFIXES)
+@unfolds(" ".join(PREFIXES))
 def _prefixed(walker: Walker, call: Call) -> str | None:
     name = call.argv[0].rpartition("/")[2].lower()
     prefix = PREFIXES[name]
@@ -113,7 +131,7 @@ def _split_string(args: tuple[str, ...]) -> str | None:
 XARGS: Final = WORDS["options of xargs that have a value"]
 
 
-@unfolds("xargs", "gxargs")
+@unfolds("xargs gxargs")
 def _xargs(walker: Walker, call: Call) -> str:
     args = call.argv[1:]
     inner, _ = inner_of(Prefix(XARGS), args)
@@ -182,7 +200,7 @@ def _parallel(walker: Walker, call: Call) -> str:
     return walker.unknown(call)
 
 
-@unfolds("find", "gfind", "fd", "fdfind", "bfs")
+@unfolds("find gfind fd fdfind bfs")
 def _find(walker: Walker, call: Call) -> str:
     argv = call.argv
     walker.emit(call)
@@ -205,16 +223,3 @@ def _find(walker: Walker, call: Call) -> str:
             at = end
         at += 1
     return walker.unknown(call)
-
-
-LOADERS: Final = (
-    "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
-    "ld-linux-armhf.so.3", "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld64.so.2",
-)  # fmt: skip
-
-
-@unfolds(*LOADERS)
-def _loader(walker: Walker, call: Call) -> str:
-    inner, _ = inner_of(Prefix(listed("--preload --library-path --argv0 --audit")), call.argv[1:])
-    walker.emit(call)
-    return walker.start("loader", call, inner) if inner else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.made import NOT
-from stanchion.guards.shell.places import WORDS, Roots, place_of
+from stanchion.guards.shell.made import NOT, WORDS
+from stanchion.guards.shell.places import Roots, place_of
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command, find_deletes, find_roots

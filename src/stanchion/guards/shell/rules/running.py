@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.places import WORDS, Roots
+from stanchion.guards.shell.made import WORDS
+from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
