@@ -84,73 +84,31 @@ class Family(NamedTuple):
         return f"shell.{self.name}"
 
 
-FAMILIES: Final = {
-    family.name: family
-    for family in (
-        Family(
-            "tampering",
-            "control",
-            "leave records and Stanchion's own files, variables and processes alone; a person "
-            "changes the policy",
-        ),
-        Family(
-            "destructive",
-            "good",
-            "delete only what you made, by its exact path in the working directory; ask a "
-            "person for more",
-        ),
-        Family(
-            "remote_code",
-            "control",
-            "save it to a file, read it, then run the steps you need openly",
-        ),
-        Family(
-            "exfiltration",
-            "control",
-            "send only what the task asks for, by the tool that is meant for it; secrets stay "
-            "where they are",
-        ),
-        Family(
-            "privilege",
-            "control",
-            "work with the rights you have; say which single right is missing and let a "
-            "person give it",
-        ),
-        Family(
-            "persistence",
-            "control",
-            "do the step now and once; where something has to run by itself, propose it to a "
-            "person",
-        ),
-        Family(
-            "exhaustion",
-            "others",
-            "stop only the process you started, by its id; let a person stop servers and machines",
-        ),
-        Family(
-            "database",
-            "good",
-            "bound the statement by a condition, try it as a SELECT first, and let a person "
-            "drop or empty things",
-        ),
-        Family(
-            "service",
-            "others",
-            "say what it would do, and to whom, and let a person do it; try `--dry-run` where "
-            "the command has it",
-        ),
-        Family(
-            "git",
-            "others",
-            "commit or copy what is there first, and push without force to your own branch",
-        ),
-        Family(
-            "credentials",
-            "control",
-            "use the tool that holds the key instead of reading it; say which access is missing",
-        ),
-    )
-}
+_FAMILIES: Final = (
+    Family("tampering", "control", "leave records and Stanchion's own files, variables and "
+           "processes alone; a person changes the policy"),
+    Family("destructive", "good", "delete only what you made, by its exact path in the working "
+           "directory; ask a person for more"),
+    Family("remote_code", "control", "save it to a file, read it, then run the steps you need "
+           "openly"),
+    Family("exfiltration", "control", "send only what the task asks for, by the tool that is meant "
+           "for it; secrets stay where they are"),
+    Family("privilege", "control", "work with the rights you have; say which single right is "
+           "missing and let a person give it"),
+    Family("persistence", "control", "do the step now and once; where something has to run by "
+           "itself, propose it to a person"),
+    Family("exhaustion", "others", "stop only the process you started, by its id; let a person "
+           "stop servers and machines"),
+    Family("database", "good", "bound the statement by a condition, try it as a SELECT first, and "
+           "let a person drop or empty things"),
+    Family("service", "others", "say what it would do, and to whom, and let a person do it; try "
+           "`--dry-run` where the command has it"),
+    Family("git", "others", "commit or copy what is there first, and push without force to your "
+           "own branch"),
+    Family("credentials", "control", "use the tool that holds the key instead of reading it; say "
+           "which access is missing"),
+)  # fmt: skip
+FAMILIES: Final = {family.name: family for family in _FAMILIES}
 """The families, in the order in which they are looked for."""
 
 CODES: Final = declare(

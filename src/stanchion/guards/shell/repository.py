@@ -156,7 +156,7 @@ def _base(args: Any) -> str:
     return next((args[name] for name in _FOLDERS if type(args.get(name)) is str), "")
 
 
-Kind = Literal["changed", "untracked", "ignored", "tree", "pushed"]
+QuestionKind = Literal["changed", "untracked", "ignored", "tree", "pushed"]
 """What is asked: changes to files that git keeps, files that it does not, these and those that it
 ignores, everything in a working tree, or whose commits a remote branch has."""
 
@@ -181,7 +181,7 @@ class Question(msgspec.Struct, frozen=True):
     """One question to the repository that a folder is in: about these paths, or about a remote and
     a branch of it."""
 
-    kind: Kind
+    kind: QuestionKind
     folder: str
     about: tuple[str, ...] = ()
 
@@ -217,7 +217,9 @@ def questions_of(danger: Danger, before: list[Command]) -> tuple[Question, ...]:
             if whole
             else ()
         )
-    asked: Kind = "ignored" if kind == "untracked" and command.flags & {"-x", "-X"} else kind
+    asked: QuestionKind = (
+        "ignored" if kind == "untracked" and command.flags & {"-x", "-X"} else kind
+    )
     return (Question(asked, folder, _paths(command) if danger.rule.by_path else ()),)
 
 

@@ -16,7 +16,7 @@ from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
-from stanchion.readings.shell.known import WORDS, kinds_of, words_by_name
+from stanchion.readings.shell.known import WORDS, by_name, kinds_of
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -169,11 +169,11 @@ KEPT: Final = 128
 MOST: Final = 64
 """How many files of one command are told."""
 
-INTO: Final = words_by_name("into")
+INTO: Final = by_name("into", listed)
 """Options of a program by which it is told where to write."""
 ANYWHERE: Final = WORDS["options that say where to write"]
 """Options by which any program may be told so, with a value that is a file's name."""
-SAME: Final = words_by_name("rewrites")
+SAME: Final = by_name("rewrites", listed)
 """Programs that change the files that they are given: always, or where one of these words says
 so."""
 SHOWS: Final = WORDS["options that only show what would be"]

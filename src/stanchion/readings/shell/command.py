@@ -184,12 +184,6 @@ def found_names(argv: tuple[str, ...]) -> list[str]:
     return [value for flag, value in pairwise(argv) if flag in wanted][:8]
 
 
-def _link(command: Command, found: Found) -> None:
-    operands = command.operands
-    found[1].extend(operands[-1:])
-    found[0].extend(operands[:-1])
-
-
 TAKES_OR_MAKES: Final = frozenset("xc")
 LISTS: Final = frozenset({"-t", "--list"})
 CREATES: Final = frozenset({"-c", "--create", "-r", "-u", "--append", "--update"})
@@ -253,7 +247,7 @@ def _encrypted(command: Command, found: Found) -> None:
 
 SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
     "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _fetch, "wget": _fetch,
-    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _copy, "tar": _archive,
     "bsdtar": _archive, "gtar": _archive,
     "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
     "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,

@@ -117,8 +117,3 @@ _NONE: Final[frozenset[str]] = frozenset()
 def kinds_of(name: str) -> frozenset[str]:
     """Of which kinds a program is; `programs/kinds.txt` says what each of them does."""
     return KINDS.get(name, _NONE)
-
-
-def words_by_name(word: str) -> dict[str, frozenset[str]]:
-    """The words that one word of the table lists, for each program for which it does."""
-    return by_name(word, listed)

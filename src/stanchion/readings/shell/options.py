@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.known import WORDS, kinds_of, named, words_by_name
+from stanchion.readings.shell.known import WORDS, by_name, kinds_of, named
 from stanchion.readings.word_lists import listed
 
-VALUED: Final = words_by_name("values")
+VALUED: Final = by_name("values", listed)
 """Options that take the next word as their value, by command; a long option with `=` carries it."""
 
 SLASH: Final = 12

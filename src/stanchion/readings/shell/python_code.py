@@ -21,8 +21,6 @@ TELLING: Final = frozenset({ast.Attribute, ast.Call, ast.List, ast.Tuple})
 """What has parts that belong together."""
 MAKING: Final = frozenset({ast.Constant, ast.Name, ast.JoinedStr, ast.BinOp, ast.Subscript})
 """What may make a text, beside calls."""
-LEAVES: Final = frozenset({ast.Constant, ast.Name, ast.Pass, ast.Break, ast.Continue, ast.alias})
-"""What has nothing in it that is asked for."""
 
 
 def python_texts(code: str) -> list[str] | None:
@@ -49,7 +47,7 @@ class Values:
         if self.depth > 3:
             return
         self.depth += 1
-        nodes = _nodes(ast.parse(code))
+        nodes = list(ast.walk(ast.parse(code)))
         said: set[int] = set()
         for node in nodes:
             match node:
@@ -205,21 +203,6 @@ class Values:
                     held = held.replace("{}", each, 1)
                 return held
         return decoded(name, held, args)
-
-
-def _nodes(tree: ast.AST) -> list[ast.AST]:
-    """All that a tree is made of, level by level; how things are used and joined is left out."""
-    found = [tree]
-    for node in found:
-        if type(node) in LEAVES:
-            continue
-        for name in node._fields:
-            item = getattr(node, name, None)
-            if isinstance(item, list):
-                found += [one for one in item if isinstance(one, ast.AST)]
-            elif isinstance(item, ast.AST) and name not in ("ctx", "op"):
-                found.append(item)
-    return found
 
 
 def _both(left: str | None, right: str | None, between: str) -> str | None:

@@ -168,14 +168,16 @@ def _put(word: str, mark: str, value: str) -> str:
 
 
 def _unquoted(text: str) -> list[str]:
-    """Words as `xargs` reads them: blanks part, quotes and backslashes keep together; where a quote
-    is not closed, only blanks part."""
+    """Words as `xargs` reads them: blanks part, quotes and backslashes keep together."""
     reader = shlex(text.replace("\0", "\n"), posix=True)
     reader.whitespace_split, reader.commenters, reader.escapedquotes = True, "", ""
+    words: list[str] = []
     try:
-        return list(reader)
-    except ValueError:
-        return text.split()
+        for word in reader:
+            words.append(word)
+    except ValueError:  # a quote is not closed
+        words.append(reader.token)
+    return words
 
 
 @unfolds("parallel")

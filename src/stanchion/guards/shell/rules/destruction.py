@@ -49,37 +49,9 @@ def _seeks_old_logs(command: Command) -> bool:
     return aged and below and bool(names) and all(_PUT_ASIDE.search(name) for name in names)
 
 
-@asked
-def find_lost(command: Command, roots: Roots) -> bool:
-    if _seeks_old_logs(command):
-        return False
-    return find_deletes(command.argv) and bool(
-        _places(command, roots, find_roots(command.argv)) & LOST
-    )
-
-
-@asked
-def find_here(command: Command, roots: Roots) -> bool:
-    narrows = any(word in NARROWS and before not in NOT for before, word in pairwise(command.argv))
-    places = _places(command, roots, find_roots(command.argv))
-    return find_deletes(command.argv) and (
-        bool(places & {"outside", "open"}) or ("all" in places and not narrows)
-    )
-
-
-@asked
-def mirrors(command: Command, roots: Roots) -> bool:
-    if (
-        _places(command, roots, command.operands[-1:]) <= {"temporary", "made"}
-        and "--remove" not in command.line
-    ):
-        return False
-    deletes = any(flag.startswith(("--del", "--remove-source")) for flag in command.flags)
-    return (
-        deletes
-        and len(command.operands) > 1
-        and not command.flags & {"-n", "--dry-run", "--list-only"}
-    )
+def _finds_widely(command: Command) -> bool:
+    """Whether a search asks for nothing besides where something is."""
+    return not any(word in NARROWS and before not in NOT for before, word in pairwise(command.argv))
 
 
 NARROWS: Final = WORDS["what a search asks for besides where something is"]
@@ -99,5 +71,12 @@ CHECKS.update(
         ),
         "found": lambda command, _: "find -exec" in command.via,
         "deletes_finds": lambda command, _: find_deletes(command.argv),
+        "deletes_all_finds": lambda command, _: (
+            find_deletes(command.argv) and _finds_widely(command)
+        ),
+        "deletes_more_than_old_logs": lambda command, _: (
+            find_deletes(command.argv) and not _seeks_old_logs(command)
+        ),
+        "has_target": lambda command, _: len(command.operands) > 1,
     }
 )

@@ -76,11 +76,6 @@ def _comes_from(command: Command, programs: frozenset[str]) -> bool:
 
 
 @asked
-def fetched(command: Command, _roots: Roots) -> bool:
-    return _comes_from(command, FETCHERS)
-
-
-@asked
 def named_by_hidden(command: Command, _roots: Roots) -> bool:
     if not command.argv:
         return False
@@ -158,6 +153,7 @@ def _strange(word: str, git: bool) -> bool:
 
 CHECKS.update(
     {
+        "fetched": lambda command, _: _comes_from(command, FETCHERS),
         "hidden": lambda command, _: (
             _comes_from(command, HIDERS) and not _comes_from(command, FETCHERS)
         ),
