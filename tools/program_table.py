@@ -8,8 +8,7 @@ from typing import Final
 import msgspec
 import yaml
 
-from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.consequence import Risks
+from stanchion.guards.shell.consequence import FAMILIES, Risks
 from stanchion.guards.shell.rule import Rule, rules_of
 from stanchion.guards.shell.rules import ASKED, FILE
 from stanchion.readings.shell import known

@@ -11,10 +11,10 @@ from stanchion.readings.act import reads
 from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
+from stanchion.readings.shell.known import named
 from stanchion.readings.word_lists import listed
 
-SHOWS: Final = PRINTS | LOOKS_FOR | listed(
+SHOWS: Final = named("prints", "seeks") | listed(
     "cat tac head tail nl od xxd hexdump strings wc sort uniq cut paste comm diff cmp column rev "
     "tr fold file stat ls dir tree du df basename dirname realpath readlink pwd cd true false : jq "
     "yq md5sum sha1sum sha256sum"

@@ -16,12 +16,12 @@ from stanchion.readings.logins import login_in
 from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import LOOKS_FOR, PRINTS
+from stanchion.readings.shell.known import named
 from stanchion.readings.texts import Leaf
 from stanchion.readings.urls import Target, is_here, url_of
 from stanchion.readings.word_lists import listed
 
-SILENT: Final = PRINTS | LOOKS_FOR
+SILENT: Final = named("prints", "seeks")
 """Programs that sign in nowhere: they say what they are given, or look for it."""
 SHORT: Final = listed("-u -p -P -a -w -U -H")
 """Short options by which clients are given a user, a password or a header."""

@@ -3,7 +3,7 @@ twice, and a new one is one entry."""
 
 from __future__ import annotations
 
-import re
+import ast
 from pathlib import Path
 
 import pytest
@@ -11,6 +11,7 @@ import pytest
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import TABLE
 from stanchion.readings.shell.secret_sources import shows_secret, tells_secret
+from tests.sources import nodes, tree_of
 from tools import program_table
 
 PROGRAM = """
@@ -24,10 +25,30 @@ def test_every_kind_is_said_of_a_program() -> None:
     assert {kind for known in TABLE for kind in known.kinds.split()} == kinds
 
 
+def asked_kinds(source: str) -> set[str]:
+    """The kinds that a source asks for: of all programs by `named`, of one by `in`, or several."""
+    tree = tree_of(source)
+    parts: list[ast.AST] = []
+    for call in nodes(tree, ast.Call):
+        of_one = isinstance(call.func, ast.Attribute) and call.func.attr == "isdisjoint"
+        if ast.unparse(call.func) == "named" or (of_one and "kinds" in ast.unparse(call.func)):
+            parts += call.args
+    for one in nodes(tree, ast.Compare):
+        if "kinds" in ast.unparse(one.comparators[0]):
+            parts.append(one.left)
+    words = [each for part in parts for each in ast.walk(part) if isinstance(each, ast.Constant)]
+    return {word.value for word in words if isinstance(word.value, str)}
+
+
 def test_every_kind_is_asked_for() -> None:
-    sources = [file.read_text("utf-8") for file in program_table.SRC.rglob("*.py")]
-    calls = [call for text in sources for call in re.findall(r"\bnamed\(([^)]*)\)", text)]
-    asked = {kind for call in calls for kind in re.findall(r'"([\w-]+)"', call)}
+    files = (program_table.SRC / "readings", program_table.SRC / "guards/shell")
+    sources = [file.read_text("utf-8") for folder in files for file in folder.rglob("*.py")]
+    asked = {
+        kind
+        for text in sources
+        if "kinds" in text or "named(" in text
+        for kind in asked_kinds(text)
+    }
     assert {kind for known in TABLE for kind in known.kinds.split()} == asked
 
 

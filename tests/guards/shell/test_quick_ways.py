@@ -15,7 +15,7 @@ from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.script import Walker
-from stanchion.readings.shell.unfold import UNFOLD
+from stanchion.readings.shell.wrappers import UNFOLD
 from tools.program_table import tables
 
 KNOWN: Final = tuple(
@@ -131,9 +131,7 @@ def test_every_rule_that_a_command_breaks_is_found_for_it() -> None:
     roots = roots_of((".",))
     for text in KNOWN:
         for command in analyse(text):
-            broken = [
-                rule for _, rule in BY_NAME.get(command.name, ()) if rule.holds(command, roots)
-            ]
-            assert [
-                rule for _, rule in rules_for(command) if rule.holds(command, roots)
-            ] == broken, text
+            broken = [rule for rule in BY_NAME.get(command.name, ()) if rule.holds(command, roots)]
+            assert [rule for rule in rules_for(command) if rule.holds(command, roots)] == broken, (
+                text
+            )

@@ -6,12 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.guards.shell.codes import CODES, FAMILIES
-from stanchion.guards.shell.consequence import CONSEQUENCES, ORDER, level_of
+from stanchion.guards.shell.consequence import CODES, CONSEQUENCES, FAMILIES, ORDER, level_of
 from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rule import CHECKS, rules_of
-from stanchion.guards.shell.rules import BY_NAME
-from stanchion.guards.shell.worst import dangers
+from stanchion.guards.shell.rules import BY_NAME, dangers
 from stanchion.readings.shell.analysis import analysed
 from tools.program_table import Entry, ProgramFile, rules, tables, written
 
@@ -79,7 +77,7 @@ def test_every_family_has_hits_misses_and_a_code() -> None:
 
 
 def test_a_strict_rule_holds_only_where_asked_for() -> None:
-    strict = [rule for rules in BY_NAME.values() for _, rule in rules if rule.strict]
+    strict = [rule for rules in BY_NAME.values() for rule in rules if rule.strict]
     assert strict
     assert families("git filter-repo --path a") == set()
     assert families("git filter-repo --path a", strict=True) == {"git"}
@@ -114,10 +112,10 @@ def test_the_page_has_the_table_of_consequences() -> None:
 
 
 def test_every_rule_costs_something_and_less_where_a_repository_knows_better() -> None:
-    pairs = [pair for rules in BY_NAME.values() for pair in rules]
-    assert {pair[1].known for pair in pairs} == {"", "changed", "untracked", "tree", "pushed"}
-    for family, rule in pairs:
-        loss = family.loss if rule.loss is None else rule.loss
+    every = [rule for rules in BY_NAME.values() for rule in rules]
+    assert {rule.known for rule in every} == {"", "changed", "untracked", "tree", "pushed"}
+    for rule in every:
+        loss = FAMILIES[rule.family].loss if rule.loss is None else rule.loss
         assert level_of(loss) != "pass", rule.why
         feared = loss if rule.then is None else rule.then
         assert not rule.known or ORDER[rule.otherwise] < ORDER[feared], rule.why

@@ -6,20 +6,27 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards._own import OwnPlaces
-from stanchion.guards.shell.codes import CODES
-from stanchion.guards.shell.strictures import Strictures
-from stanchion.kernel.actions import Action, Category, severer
+from stanchion.guards._own import NOWHERE, OwnPlaces
+from stanchion.guards.shell.consequence import CODES, FAMILIES, Program
+from stanchion.kernel.actions import Action, Category, Risk, severer
 from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
-from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.option import (
+    ACTIONS,
+    LastSeverer,
+    Off,
+    On,
+    OnceSet,
+    PlainActionName,
+    Severer,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands import JSON, Held, Naming, held, may_hold
@@ -47,7 +54,7 @@ def is_told(event: ToolCall) -> bool:
     return may_hold(event) or may_tell(event)
 
 
-class Shell(Strictures, frozen=True, dict=True):
+class Shell(msgspec.Struct, frozen=True, dict=True):
     """Refuses shell texts that would destroy, leak, tamper or let others in, wherever in the text
     they say so.
 
@@ -68,6 +75,70 @@ class Shell(Strictures, frozen=True, dict=True):
     priority: ClassVar = 10
     says_worst: ClassVar = True
     reads: ClassVar = frozenset({("tools", "risk")})
+
+    tools: tuple[str, ...] | None = None
+    """The only tools whose calls are read, by name or glob; if absent, every call that contains a
+    command is."""
+    arguments: tuple[str, ...] | None = None
+    """The only arguments read as commands (a text, a list of words or a list of lines); if absent,
+    those with a name such as `command`. If a call of a tool that runs commands has none of them,
+    all its texts are read."""
+    roots: tuple[str, ...] = (".", "/workspace")
+    """The folders in which a run may delete files; `.` is the working directory."""
+    allow: tuple[str, ...] | None = None
+    """The only commands that may run, by name or glob, wrappers included; an empty list allows
+    none. A path counts as its program's name only in a system folder. If absent, every command may
+    run."""
+    strict: On[bool] = False
+    """If `true`, risky commands that manuals show as everyday use are refused too: `docker compose
+    down -v`, `kubectl cordon`, `git filter-repo`, `eval` of an unknown text."""
+    danger: PlainActionName = "block"
+    """The action for dangers: commands that do harm, and commands that `allow` does not list."""
+    doubt: PlainActionName = "escalate"
+    """The action for doubts: commands that may be meant, about which a person should decide."""
+    note: PlainActionName = "warn"
+    """The action for notes: commands that may go ahead, but the agent should know their effect."""
+    counted: On[bool] = True
+    """Whether notes count towards the third warning of a task, which waits for a person."""
+    repository: Off[bool] = False
+    """If `true`, the git repository on this host is asked what a command would throw away; for
+    tools that run on this host."""
+    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
+    """The time for that answer, in milliseconds; if it is exceeded, the call is refused."""
+    families: dict[str, PlainActionName] | None = None
+    """The action for all findings of a family; `allow` switches the family off. If absent,
+    `danger`, `doubt` and `note` decide."""
+    programs: OnceSet[dict[str, Program] | None] = None
+    """What your own programs do, and more of what others do: by their names, `risks`, and `hits`
+    and `misses`, commands that are such and that are none, tried when the policy is loaded. Nothing
+    that is known is taken away; if absent, nothing is added."""
+    unclear: Severer[tuple[PlainActionName, ...]] = ("warn", "escalate", "block", "block")
+    """The actions for a command whose effect cannot be determined, for tools of low, medium, high
+    and critical risk."""
+    malformed: LastSeverer[PlainActionName] = "allow"
+    """The action for a text that no shell accepts and in which nothing was found; `allow` records
+    it."""
+
+    def __post_init__(self) -> None:
+        if len(self.unclear) != len(Risk):
+            said = f"`unclear` has {len(self.unclear)} actions"
+            raise ValueError(
+                f"{said}: write one each for tools of low, medium, high and critical risk"
+            )
+        for family in self.families if self.families is not None else ():
+            if family not in FAMILIES:
+                known = ", ".join([f"`{name}`" for name in FAMILIES])
+                raise ValueError(f"`families` has no family `{family}`: write one of {known}")
+
+        if self.programs is not None:
+            from stanchion.guards.shell.rules import tried
+
+            tried(self.programs)
+
+    @cached_property
+    def own(self) -> OwnPlaces:
+        """Where the shield keeps what is its own."""
+        return NOWHERE
 
     @cached_property
     def _commands(self) -> Callable[[Reading[Any]], tuple[Held, ...]]:

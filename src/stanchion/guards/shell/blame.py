@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from stanchion.guards.shell.places import Roots, plain
-from stanchion.guards.shell.worst import Danger
+from stanchion.guards.shell.rules import Danger
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open, origin_of

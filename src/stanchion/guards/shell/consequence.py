@@ -1,5 +1,5 @@
 """Consequences: what a command would cost, whether that can be brought back, and so how it is
-answered.
+answered; and families of dangers, with what an agent reads of them.
 
 A row of the table of programs names a consequence; what becomes of the command follows from the
 consequence alone.
@@ -12,6 +12,7 @@ from typing import Final, Literal
 import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.kernel.words import Words, declare
 
 Level = Literal["pass", "note", "doubt", "danger"]
 """How it is answered: not at all, said aloud, a person decides, or refused."""
@@ -69,6 +70,66 @@ CONSEQUENCES: Final[dict[Loss, Consequence]] = {
 }
 """The table, from what matters least to what matters most."""
 
+
+class Family(NamedTuple):
+    """A kind of danger: what is lost where a rule does not say it, and what to do instead."""
+
+    name: str
+    loss: Loss
+    instead: str
+
+    @property
+    def code(self) -> str:
+        """The code of its findings."""
+        return f"shell.{self.name}"
+
+
+_FAMILIES: Final = (
+    Family("tampering", "control", "leave records and Stanchion's own files, variables and "
+           "processes alone; a person changes the policy"),
+    Family("destructive", "good", "delete only what you made, by its exact path in the working "
+           "directory; ask a person for more"),
+    Family("remote_code", "control", "save it to a file, read it, then run the steps you need "
+           "openly"),
+    Family("exfiltration", "control", "send only what the task asks for, by the tool that is meant "
+           "for it; secrets stay where they are"),
+    Family("privilege", "control", "work with the rights you have; say which single right is "
+           "missing and let a person give it"),
+    Family("persistence", "control", "do the step now and once; where something has to run by "
+           "itself, propose it to a person"),
+    Family("exhaustion", "others", "stop only the process you started, by its id; let a person "
+           "stop servers and machines"),
+    Family("database", "good", "bound the statement by a condition, try it as a SELECT first, and "
+           "let a person drop or empty things"),
+    Family("service", "others", "say what it would do, and to whom, and let a person do it; try "
+           "`--dry-run` where the command has it"),
+    Family("git", "others", "commit or copy what is there first, and push without force to your "
+           "own branch"),
+    Family("credentials", "control", "use the tool that holds the key instead of reading it; say "
+           "which access is missing"),
+)  # fmt: skip
+FAMILIES: Final = {family.name: family for family in _FAMILIES}
+"""The families, in the order in which they are looked for."""
+
+CODES: Final = declare(
+    {
+        **{one.code: Words("`{}`{} {}", one.instead) for one in FAMILIES.values()},
+        "shell.not_allowed": Words(
+            "`{}`{} is not among the commands that are allowed: {}",
+            "do the step with those, or ask for this one",
+        ),
+        "shell.unclear": Words(
+            "what `{}` would run cannot be determined: {}",
+            "write it as plain commands, one step at a time",
+        ),
+        "shell.scrambled": Words(
+            "`{}` is scrambled, so that nobody can read what it runs",
+            "write it as plain commands, one step at a time",
+        ),
+        "shell.malformed": Words("no shell accepts `{}`: {}", "write the command again"),
+    }
+)
+
 ORDER: Final = {loss: at for at, loss in enumerate(CONSEQUENCES)}
 
 
@@ -118,7 +179,10 @@ class RiskRow(
     """Variables of which one must be set."""
     touches: str = ""
     """Paths of which it must use one, by how: `reads=…`, `writes=…`, `deletes=…`, `targets=…` (what
-    it writes, and all that redirections open for that) or `operands=…`."""
+    it writes, and all that redirections open for that), `emptied=…` and `opened=…` (by
+    redirections), `operands=…`, `behind=…` (the first), `last=…`, `roots=…` (of a search) or
+    `listed=…` (where a search found them). `@home` is a path in that place, one of `at`, `secret`,
+    `traces` or `remote`."""
     mark: str = ""
     """What the reader must have noticed of the command."""
     hint: str = ""

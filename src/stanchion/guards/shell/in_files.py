@@ -14,7 +14,7 @@ import msgspec
 
 from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots
-from stanchion.guards.shell.worst import dangers
+from stanchion.guards.shell.rules import dangers
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command

@@ -10,16 +10,11 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import Open, origin_of
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import listed, sections
 
-BUILT: Final = listed(
-    "node_modules bower_components jspm_packages dist build target out _build .build .output .next "
-    ".nuxt .svelte-kit .angular .docusaurus .astro .vite .vercel .netlify .turbo .gradle "
-    ".dart_tool .tox .nox .venv venv virtualenv .eggs .ipynb_checkpoints htmlcov coverage "
-    ".coverage .nyc_output deriveddata .terraform .serverless .stack-work dist-newstyle elm-stuff "
-    ".zig-cache zig-out .bundle storybook-static playwright-report test-results test-reports "
-    ".hypothesis .scannerwork .aws-sam cdk.out tmp temp"
-)
+WORDS: Final = sections("stanchion.guards.shell", "words.txt")
+"""Programs, files, hosts and owners that rules ask for, by the titles above them."""
+BUILT: Final = WORDS["folders that are made again"]
 """Folders that a build, an installer or a test run makes, and makes again."""
 _NAMED: Final = regex(
     r"[._]{0,2}[\w.-]*cache[sd]?_{0,2}|[\w.*-]+\.(?:egg-info|dsym|xcarchive|pyc|pyo|o|obj|class|"

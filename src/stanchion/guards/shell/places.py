@@ -7,20 +7,16 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
-from stanchion.guards.shell.made import is_made
+from stanchion.guards.shell.made import WORDS, is_made
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.shell.command import is_remote
 from stanchion.readings.shell.secret_sources import SOURCE
-from stanchion.readings.word_lists import in_order, sections
+from stanchion.readings.word_lists import in_order
 
-WORDS: Final = sections("stanchion.guards.shell", "words.txt")
-"""Programs, files, hosts and owners that rules ask for, by the titles above them."""
+TRACES: Final = WORDS["traces"]
 
-SYSTEM: Final = (
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/opt", "/proc", "/run",
-    "/sbin", "/srv", "/sys", "/usr", "/var", "/System", "/Library", "/Applications", "/private",
-    "/snap", "/mnt", "/media", "/Volumes", "C:/Windows", "C:",
-)  # fmt: skip
+SYSTEM: Final = tuple(WORDS["folders of a system"])
 CORE: Final = in_order("/bin /boot /dev /etc /lib /lib32 /lib64 /sbin /sys /usr /proc /System")
 """Folders of the system itself: a single file of these matters."""
 HOMES: Final = ("/home", "/Users", "/root", "~")
@@ -28,21 +24,9 @@ TEMPORARY: Final = in_order("/tmp /var/tmp /dev/shm /private/tmp $TMPDIR $TMP $T
 SHARED: Final = frozenset({"/tmp", "/var/tmp", "/dev/shm", "/private/tmp"})
 """Those of them in which other programs keep their files and sockets, too."""
 HIDDEN: Final = ("/tmp/.*", "/tmp/.[", "/tmp/.?", "/var/tmp/.*")
-MADE_FOR_ONCE: Final = (
-    "$TMP",
-    "/tmp",
-    "$(mktemp…)",
-    "$env:TEMP/",
-    "$env:TMP/",
-    "%TEMP%/",
-    "%TMP%/",
-)
+MADE_FOR_ONCE: Final = in_order("$TMP /tmp $(mktemp…) $env:TEMP/ $env:TMP/ %TEMP%/ %TMP%/")
 """How a path begins that leads into such a folder, or to one that `mktemp` has just made."""
-DISKS: Final = (
-    "/dev/sd", "/dev/nvme", "/dev/hd", "/dev/vd", "/dev/xvd", "/dev/disk", "/dev/rdisk",
-    "/dev/mmcblk", "/dev/md", "/dev/mapper", "/dev/dm-", "/dev/mem", "/dev/kmem", "/dev/port",
-    "/dev/loop", "\\\\.\\PhysicalDrive",
-)  # fmt: skip
+DISKS: Final = tuple(WORDS["disks"])
 
 
 STANDS_FOR: Final = (
@@ -146,66 +130,36 @@ PLACES: Final[tuple[tuple[str, Callable[[str, str, Roots], object]], ...]] = (
 run's own."""
 
 
+KNOWN_PATHS: Final[dict[str, Callable[[str, str], bool]]] = {
+    "traces": lambda path, _: any(mark in path for mark in TRACES),
+    "secret": lambda path, cwd: is_secret(plain(path, cwd)),
+    "remote": lambda path, _: is_remote(path),
+}
+"""What else a row may ask of a path: whether it is a history or a log, is where secrets are, or is
+on another host."""
+NAMED: Final = frozenset([*[place for place, _ in PLACES], *KNOWN_PATHS])
+
+
+def is_at(places: frozenset[str], path: str, cwd: str, roots: Roots) -> bool:
+    """Whether a path stands for one of some places, or is one of these kinds."""
+    asked = [ask for name, ask in KNOWN_PATHS.items() if name in places]
+    return place_of(path, cwd, roots) in places or any(ask(path, cwd) for ask in asked)
+
+
 PUBLIC: Final = (
     ".pub", ".example", ".sample", ".template", ".dist", ".tmpl", ".crt", ".md", ".ssh/config",
     ".ssh/known_hosts", ".ssh/authorized_keys",
 )  # fmt: skip
 """How the names of files end that tell no secret."""
 
-FOLDERS: Final = (
-    r"\.(?:ssh|gnupg|aws|azure|oci|aliyun|kube|docker|terraform\.d|password-store)",
-    r"\.config/(?:gcloud|gh|hub|op|doctl|rclone|sops|helm|heroku|stripe|netlify|configstore)",
-    (
-        r"\.local/share/keyrings|keychains?|(?:var/)?run/secrets|etc/(?:ssl/private|wireguard|"
-        r"kubernetes/pki)"
-    ),
-    (
-        r"(?:google/chrome|google-chrome|chromium|bravesoftware|microsoft/edge|\.mozilla|mozilla/"
-        r"firefox|firefox/profiles)"
-    ),
-    r"\.(?:ethereum|bitcoin|electrum|solana|exodus)",
-)
+FOLDERS: Final = "|".join(sorted(WORDS["secret folders"]))
 """Folders that are secret as a whole: of keys, of tools and clouds, of browsers, of money."""
 
-FILES: Final = (
-    (
-        r"\.ssh/(?:id_\w+|identity|\*.*)|id_(?:rsa|ed25519|ecdsa|dsa)\w*|[\w.*-]*(?:\.pem|\.key|"
-        r"-key\.txt)"
-    ),
-    (
-        r"[\w.*-]*\.(?:kdbx|keytab|jks|p12|pfx|ppk|keystore)|master\.key|wallet\.dat|"
-        r"login\.keychain(?:-db)?"
-    ),
-    (
-        r"\.aws/(?:credentials|config|sso|\*).*|\.docker/(?:config\.json|\*)|\.kube/\S+|\.config/\w+/"
-        r"\S+|\.gnupg/.*"
-    ),
-    (
-        r"\.(?:netrc|pgpass|git-credentials|npmrc|pypirc|my\.cnf|htpasswd|boto|s3cfg|vault-token|"
-        r"terraformrc)"
-    ),
-    (
-        r"(?:\.(?:gem|cargo)/)?credentials(?:\.(?:json|toml|ya?ml|xml|db|ini))?|\.m2/settings\S*|"
-        r"\.composer/auth\S*"
-    ),
-    r"\.(?:claude|codex|gemini|cursor|continue|aider)/[^/]*(?:auth|credential|token|key)\S*",
-    (
-        r"\.env(?:\.\w+|rc)?|[\w-]+\.env|secrets?\.(?:ya?ml|json|toml|txt)|"
-        r"service[-_]?account[\w.-]*\.json"
-    ),
-    r"[\w.*-]*\.(?:tfstate(?:\.backup)?|tfvars)",
-    r"\.\w+_history|fish_history|consolehost_history\.txt",
-    (
-        r"etc/(?:g?shadow|sudoers\S*|krb5\.keytab|ssh/ssh_host\S*)|proc/[^/]+/environ|(?:var/)?run/"
-        r"secrets/\S+"
-    ),
-    r"login data|local state|cookies(?:\.sqlite)?|key[34]\.db|logins\.json|web data",
-    r"sam|ntds\.dit|lsass\.dmp|system32/config/\w+|\.terraform\.d/\S+|\.azure/\S+",
-)
+FILES: Final = "|".join(sorted(WORDS["secret files"]))
 """Files: keys, stores of keys, what tools keep, settings with secrets, histories, what the system
 keeps, browsers'."""
 
-_SECRET: Final = regex(rf"(?:^|[/@=:])(?:(?:{'|'.join(FOLDERS)})(?:/.*)?|{'|'.join(FILES)})$")
+_SECRET: Final = regex(rf"(?:^|[/@=:])(?:(?:{FOLDERS})(?:/.*)?|{FILES})$")
 
 
 def is_secret(path: str) -> bool:

@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from operator import attrgetter
 from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards.shell.codes import FAMILIES
-from stanchion.guards.shell.consequence import Loss, RiskRow, Risks
-from stanchion.guards.shell.places import Roots, place_of
+from stanchion.guards.shell.consequence import FAMILIES, RiskRow, Risks
+from stanchion.guards.shell.places import NAMED, Roots, is_at, place_of
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.command import BETWEEN, Command
+from stanchion.readings.shell.command import BETWEEN, Command, find_roots
 from stanchion.readings.shell.options import Once
+from stanchion.readings.shell.partly_known import origin_of
 
 Check = Callable[[Command, Roots], bool]
 
 NO_ROOTS: Final = Roots((), False)
-TOUCHED: Final = ("reads", "writes", "targets", "deletes", "operands")
-"""What of a command may be asked for its paths."""
+USES: Final[dict[str, Callable[[Command], Iterable[str]]]] = {
+    "reads": attrgetter("reads"),
+    "writes": attrgetter("writes"),
+    "targets": attrgetter("targets"),
+    "deletes": attrgetter("deletes"),
+    "operands": attrgetter("operands"),
+    "behind": lambda command: command.operands[1:],
+    "last": lambda command: command.operands[-1:],
+    "emptied": attrgetter("emptied"),
+    "opened": lambda command: [path for op, path in command.opens if ">" in op],
+    "roots": lambda command: find_roots(command.argv),
+    "listed": lambda command: _listed(command),
+}
+"""What of a command may be asked for its paths: operands behind the first, and the last; what
+redirections empty, and write; where a search begins, and where another one found the operands."""
 CHECKS: Final[dict[str, Check]] = {}
 """The questions that no table answers, by the names that rows call them."""
 
@@ -89,12 +103,6 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         return tuple([made(said) for name, made in TESTS.items() if (said := getattr(self, name))])
 
     @Once
-    def first(self) -> frozenset[str]:
-        """What the first operand must be, one of these; nothing where it may be anything."""
-        piece = _piece(self.words.split()[0]) if self.words[:1] not in ("", "*") else None
-        return frozenset() if piece is None or piece.beginnings else piece.exact
-
-    @Once
     def wanted(self) -> tuple[frozenset[str], ...]:
         """Lists of words of each of which a command has one, in lower case, to be such a danger."""
         given = [*(self.has.split() if isinstance(self.has, str) else self.has)]
@@ -124,26 +132,15 @@ def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
                     f"`{names}`, {why}: there is no family `{rule.family}`: "
                     f"write one of {', '.join(FAMILIES)}"
                 )
-            if any(one.partition("=")[0] not in TOUCHED for one in rule.touches.split()):
-                raise ValueError(
-                    f"`{names}`, {why}: `{rule.touches}` says no use of files: "
-                    f"write one of {', '.join(TOUCHED)}, `=` and paths"
-                )
+            for use, _, paths in [one.partition("=") for one in rule.touches.split()]:
+                if use not in USES or not NAMED.issuperset(_placed_in(paths)):
+                    raise ValueError(
+                        f"`{names}`, {why}: `{use}={paths}` says no use of files: write one of "
+                        f"{', '.join(USES)}, `=` and paths, or places behind `@`"
+                    )
             if rule.check and rule.check not in CHECKS:
                 raise ValueError(f"`{names}`, {why}: nothing answers `is: {rule.check}`")
             yield rule
-
-
-class Family(msgspec.Struct, frozen=True):
-    """A kind of danger: what is lost where a rule does not say it, and the code of its findings."""
-
-    name: str
-    loss: Loss
-
-    @property
-    def code(self) -> str:
-        """The code of its findings."""
-        return f"shell.{self.name}"
 
 
 ASKS: Final = frozenset(
@@ -282,10 +279,28 @@ def _setting(text: str) -> Check:
     )
 
 
+def _placed_in(paths: str) -> list[str]:
+    """The places among the paths that a row wants."""
+    return [path[1:] for path in paths.split("|") if path[:1] == "@"]
+
+
+def _listed(command: Command) -> list[str]:
+    """Where what a command is given was found; of a cmdlet, what it reads, too."""
+    words = (*command.operands, command.given) if "cmdlet" in command.marks else command.operands
+    return [each[1:] for word in words for each in origin_of(word) if each[0] == "<"]
+
+
 def _touching(text: str) -> Check:
-    ways = [(way, _piece(paths)) for way, _, paths in [one.partition("=") for one in text.split()]]
-    return lambda command, _: all(
-        any(map(piece.is_like, getattr(command, way))) for way, piece in ways
+    ways = [
+        (USES[use], frozenset(_placed_in(paths)), _piece(paths))
+        for use, _, paths in [one.partition("=") for one in text.split()]
+    ]
+    return lambda command, roots: all(
+        any(
+            piece.is_like(path) or (places and is_at(places, path, command.cwd, roots))
+            for path in paths_of(command)
+        )
+        for paths_of, places, piece in ways
     )
 
 

@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import msgspec
 
-from stanchion.guards.shell.added import added
 from stanchion.guards.shell.blame import TRIED, blamed
 from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots, place_of, roots_of
-from stanchion.guards.shell.rules import Pairs
+from stanchion.guards.shell.rules import NONE, Danger, Rules, added, dangers
 from stanchion.guards.shell.rules.destruction import LOST
-from stanchion.guards.shell.strictures import Strictures
-from stanchion.guards.shell.worst import NONE, Danger, dangers
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
@@ -27,8 +24,9 @@ from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.requests import OVER_HTTP, told_request
 
 if TYPE_CHECKING:
+    from stanchion.guards.shell import Shell
     from stanchion.guards.shell.consequence import Level
-    from stanchion.guards.shell.questions import Question, Unsure
+    from stanchion.guards.shell.repository import Question, Unsure
 
 
 # Passed commands: what a program is given that may run it, or not; a person decides where it would
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def passed_dangers(
-    commands: Sequence[Command], roots: Roots, added: Mapping[str, Pairs] = NONE
+    commands: Sequence[Command], roots: Roots, added: Mapping[str, Rules] = NONE
 ) -> Iterator[Danger]:
     """The dangers in what may run, each as a doubt; what would only be said aloud is not said."""
     for command in commands:
@@ -70,10 +68,10 @@ Text = str | tuple[str, ...]
 class Verdict:
     """Judges texts by the options of one guard."""
 
-    def __init__(self, options: Strictures) -> None:
+    def __init__(self, options: Shell) -> None:
         self.options = options
         self.roots = roots_of(options.roots, options.own)
-        self.far_roots = roots_of(Strictures().roots, options.own)
+        self.far_roots = roots_of(type(options)().roots, options.own)
         self.allowed = None if options.allow is None else names(options.allow)
         self.levels: dict[Level, Action] = {
             "pass": Action.ALLOW,
@@ -161,7 +159,7 @@ class Verdict:
     def unsure(self, text: Text, limits: Limits) -> tuple[Unsure, ...]:
         """The dangers of a text about which a repository is asked."""
         found = analysed(text, limits)
-        from stanchion.guards.shell.questions import Unsure
+        from stanchion.guards.shell.repository import Unsure
 
         pairs = [(danger, self._questions(danger, found)) for danger in self._dangers(found)]
         return tuple([Unsure(danger, questions) for danger, questions in pairs if questions])
@@ -173,7 +171,7 @@ class Verdict:
     def _questions(self, danger: Danger, found: Analysis) -> tuple[Question, ...]:
         if not self.options.repository or not danger.rule.known:
             return ()
-        from stanchion.guards.shell.questions import questions_of
+        from stanchion.guards.shell.repository import questions_of
 
         at = next((at for at, one in enumerate(found.commands) if one is danger.command), 0)
         return questions_of(danger, list(found.commands[:at]))

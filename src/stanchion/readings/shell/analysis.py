@@ -14,12 +14,10 @@ from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.names import TOOL
 from stanchion.readings.shell import languages, passed, shells, wrappers
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import DATA
-from stanchion.readings.shell.fragments import DOERS
 from stanchion.readings.shell.limits import Meter, TooMuch
-from stanchion.readings.shell.passed import pass_to_windows, pass_written
-from stanchion.readings.shell.unfold import UNFOLD
-from stanchion.readings.shell.wrappers import RUNNERS
+from stanchion.readings.shell.options import DATA
+from stanchion.readings.shell.passed import DOERS, pass_to_windows, pass_written
+from stanchion.readings.shell.wrappers import RUNNERS, UNFOLD
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.script import Walker

@@ -45,7 +45,6 @@ class Arithmetic:
         self.get = get
         self.put = put
         self.meter = meter
-        self.live = True
 
     def value(self) -> int:
         """The expression's value; nothing is zero."""
@@ -72,43 +71,28 @@ class Arithmetic:
         while (binding := BINDING.get(self._peek(), -1)) > least:
             op = self._take()
             if binding == 2:
-                left = self._assign(name, op)
+                value = self._binary(1)
+                left = self._put(name, value if op == "=" else _apply(op[:-1], left, value))
             elif op == "?":
                 left = self._choose(left)
-            elif op in ("&&", "||"):
-                left = self._lazy(op, left, binding)
             else:
                 right = self._binary(binding - 1 if op == "**" else binding)
                 left = _signed(_apply(op, left, right))
         self.meter.up()
         return left
 
-    def _assign(self, name: str, op: str) -> int:
-        right = self._binary(1)
+    def _put(self, name: str, value: int) -> int:
         if not name.isidentifier():
             raise NotKnown
-        value = right if op == "=" else _signed(_apply(op[:-1], self.get(name), right))
-        if self.live:
-            self.put(name, value)
-        return value
+        self.put(name, _signed(value))
+        return _signed(value)
 
     def _choose(self, left: int) -> int:
-        live = self.live
-        self.live = live and bool(left)
         first = self._binary(2)
         if self._take() != ":":
             raise NotKnown
-        self.live = live and not left
         second = self._binary(2)
-        self.live = live
         return first if left else second
-
-    def _lazy(self, op: str, left: int, binding: int) -> int:
-        live = self.live
-        self.live = live and bool(left) == (op == "&&")
-        right = self._binary(binding)
-        self.live = live
-        return int(bool(left) and bool(right)) if op == "&&" else int(bool(left) or bool(right))
 
     def _prefix(self) -> int:
         token = self._take()
@@ -117,21 +101,16 @@ class Arithmetic:
             if self._take() != ")":
                 raise NotKnown
             return inner
-        if token in ("++", "--") and self._peek().isidentifier():
+        if token in ("++", "--"):
             name = self._take()
-            value = self.get(name) + (1 if token == "++" else -1)
-            if self.live:
-                self.put(name, value)
-            return value
+            return self._put(name, self.get(name) + (1 if token == "++" else -1))
         if token and token in "+-!~":
             inner = self._binary(PREFIX - 1)
             return {"+": inner, "-": -inner, "!": int(not inner), "~": ~inner}[token]
         if token.isidentifier():
             value = self.get(token) if self._peek() != "=" else 0
             if self._peek() in ("++", "--"):
-                after = value + (1 if self._take() == "++" else -1)
-                if self.live:
-                    self.put(token, after)
+                self._put(token, value + (1 if self._take() == "++" else -1))
             return value
         return number(token)
 
@@ -205,6 +184,8 @@ def _apply(op: str, left: int, right: int) -> int:
 _PLAIN: Final[dict[str, Callable[[int, int], int]]] = {
     "+": add, "-": sub, "*": mul, "|": or_, "^": xor, "&": and_, "==": eq, "!=": ne, "<": lt,
     ">": gt, "<=": le, ">=": ge, ",": lambda _, right: right,
+    "&&": lambda left, right: int(bool(left) and bool(right)),
+    "||": lambda left, right: int(bool(left) or bool(right)),
     "<<": lambda left, right: left << (right & 63),
     ">>": lambda left, right: left >> (right & 63),
 }  # fmt: skip

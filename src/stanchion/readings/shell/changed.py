@@ -16,7 +16,7 @@ from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
-from stanchion.readings.shell.known import WORDS, named, words_by_name
+from stanchion.readings.shell.known import WORDS, by_name, kinds_of
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -169,27 +169,21 @@ KEPT: Final = 128
 MOST: Final = 64
 """How many files of one command are told."""
 
-INTO: Final = words_by_name("into")
+INTO: Final = by_name("into", listed)
 """Options of a program by which it is told where to write."""
 ANYWHERE: Final = WORDS["options that say where to write"]
 """Options by which any program may be told so, with a value that is a file's name."""
-SAME: Final = words_by_name("rewrites")
+SAME: Final = by_name("rewrites", listed)
 """Programs that change the files that they are given: always, or where one of these words says
 so."""
 SHOWS: Final = WORDS["options that only show what would be"]
 """Words with which such a program changes nothing."""
-PACKS: Final = named("replaces")
-"""Programs that put another file in the place of the one that they are given."""
-LAST: Final = named("makes-last")
-"""Programs whose last operand is the file that they make."""
-RUNNERS: Final = named("starts")
 STARTS: Final = frozenset({"run", "exec"})
-"""Programs that start another one in a place of its own, and how they are told to."""
+"""How programs are told to start another one in a place of its own."""
 HERE: Final = listed("localhost ::1 ip6-localhost 0 0.0.0.0")
 """How this machine is called by itself."""
-UNREAD: Final = named("unread")
 INLINE: Final = listed("-e -E --eval --execute -eval -p")
-"""Programs that run code of a language that nobody here reads, and how they are given it."""
+"""How programs are given code of a language that nobody here reads."""
 OTHERS: Final = listed("format check lint fix eslint")
 GLUED: Final = listed("7z sort gcc cc")
 """Programs whose short options have their value in the same word."""
@@ -240,7 +234,7 @@ def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterato
     yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
     if _is_unread(command):
         yield unknown
-    if command.name in RUNNERS and not STARTS.isdisjoint(command.argv[1:3]):
+    if "starts" in command.kinds and not STARTS.isdisjoint(command.argv[1:3]):
         yield from _started(command, files)
     told = changed_by_git(command) if command.name == "git" else _by_words(command)
     for path, use in islice(told, MOST):
@@ -259,7 +253,7 @@ def _is_unread(command: Command) -> bool:
     """Whether a command applies a patch, or runs code, that nobody here reads."""
     if command.name == "git":
         return isinstance(command.given, Open) and command.operands[:1] in (("apply",), ("am",))
-    return command.name in UNREAD and not INLINE.isdisjoint(command.argv[1:])
+    return "unread" in command.kinds and not INLINE.isdisjoint(command.argv[1:])
 
 
 def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
@@ -268,7 +262,7 @@ def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
     while at < len(command.argv) and command.argv[at][:1] == "-":
         at += 1
     rest = command.argv[at:]
-    if rest and rest[0] not in RUNNERS:
+    if rest and "starts" not in kinds_of(rest[0]):
         yield from changed_by(Command(rest, cwd=command.cwd, given=command.given), files)
 
 
@@ -300,10 +294,10 @@ def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
     wanted = SAME.get(name, NONE)
     if not shows and ("always" in wanted or not wanted.isdisjoint(argv)):
         written = _rewritten(command, operands)
-    elif name in PACKS and not shows and "-c" not in command.flags:
+    elif "replaces" in command.kinds and not shows and "-c" not in command.flags:
         yield from [(word, "delete") for word in operands]
         return
-    elif name in LAST:
+    elif "makes-last" in command.kinds:
         written = operands[1:][-1:]
     else:
         written = WAYS[name](argv, operands) if name in WAYS else []

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.readings.names import TOOL
 from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.known import by_name, named
+from stanchion.readings.shell.known import by_name, kinds_of, named
 from stanchion.readings.shell.options import Once, Sorted, sort
 from stanchion.readings.shell.partly_known import Open, origin_of
 
@@ -23,12 +23,6 @@ USES: Final = {"reads": 0, "writes": 1, "deletes": 2, "sends": 3}
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""
 
-READERS: Final = named("reads")
-PATTERN_FIRST: Final = named("pattern-first")
-IN_PLACE: Final = named("in-place")
-"""Programs that change the files they read, where `-i` says so."""
-DELETERS: Final = named("deletes")
-MAKERS: Final = named("makes")
 EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
 HOSTS: Final = named("hosts")
 
@@ -51,22 +45,25 @@ def effects_of(command: Command) -> tuple[tuple[str, ...], ...]:
 
 
 def _plain(command: Command, found: Found) -> None:
-    name, operands = command.name, command.operands
-    if name in DELETERS:
+    kinds, operands = command.kinds, command.operands
+    if "deletes" in kinds:
         found[2].extend(operands)
-    elif name in MAKERS:
-        found[1].extend(operands[1:] if name in ("chmod", "chown", "chgrp") else operands)
-    elif name in READERS:
+    elif "makes" in kinds:
+        has_mode = command.name in ("chmod", "chown", "chgrp")
+        found[1].extend(operands[1:] if has_mode else operands)
+    elif "reads" in kinds:
         files = operands[1:] if _begins_with_code(command) else operands
-        into = found[1] if name in IN_PLACE and command.flags & {"-i", "--in-place"} else found[0]
+        into = (
+            found[1] if "in-place" in kinds and command.flags & {"-i", "--in-place"} else found[0]
+        )
         into.extend([file for file in files if file != "-"])
-    elif name in HOSTS:
+    elif "hosts" in kinds:
         found[3].extend([each for each in operands if not each.isdigit()][:4])
 
 
 def _begins_with_code(command: Command) -> bool:
     """Whether the first operand is a pattern or a program, and so no file."""
-    if command.name in PATTERN_FIRST:
+    if "pattern-first" in command.kinds:
         return not command.flags & {"-e", "-f"}
     language = LANGUAGES.get(command.name)
     return language is not None and any(option in command.flags for option in language.options)
@@ -187,12 +184,6 @@ def found_names(argv: tuple[str, ...]) -> list[str]:
     return [value for flag, value in pairwise(argv) if flag in wanted][:8]
 
 
-def _link(command: Command, found: Found) -> None:
-    operands = command.operands
-    found[1].extend(operands[-1:])
-    found[0].extend(operands[:-1])
-
-
 TAKES_OR_MAKES: Final = frozenset("xc")
 LISTS: Final = frozenset({"-t", "--list"})
 CREATES: Final = frozenset({"-c", "--create", "-r", "-u", "--append", "--update"})
@@ -256,7 +247,7 @@ def _encrypted(command: Command, found: Found) -> None:
 
 SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
     "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _fetch, "wget": _fetch,
-    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _link, "tar": _archive,
+    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _copy, "tar": _archive,
     "bsdtar": _archive, "gtar": _archive,
     "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
     "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,
@@ -294,6 +285,11 @@ class Command(msgspec.Struct, frozen=True, dict=True):
         first = self.argv[0]
         name = first.rpartition("/")[2] if "/" in first else first
         return name.lower().removesuffix(".exe")
+
+    @Once
+    def kinds(self) -> frozenset[str]:
+        """Of which kinds its program is."""
+        return kinds_of(self.name)
 
     @Once
     def small(self) -> frozenset[str]:

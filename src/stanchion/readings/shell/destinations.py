@@ -10,8 +10,8 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command, is_remote
-from stanchion.readings.shell.data import DATA, is_told
-from stanchion.readings.shell.known import by_name, named
+from stanchion.readings.shell.known import by_name
+from stanchion.readings.shell.options import DATA, is_told
 from stanchion.readings.word_lists import listed
 
 KEPT: Final = 1_024
@@ -21,12 +21,8 @@ BY_OPTION: Final = by_name("host", str)
 HOST_OPTIONS: Final = frozenset({"--host", "--hostname"})
 VIA: Final = frozenset({"-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname"})
 SOCKETS: Final = frozenset({"--unix-socket", "--abstract-unix-socket"})
-WEB: Final = named("web")
-"""Programs that speak whatever scheme they are given; all others have a protocol of their own."""
 USUAL: Final = listed("http https ftp ftps sftp scp ws wss")
 
-ASK_NAMES: Final = named("asks-names")
-"""Programs that ask for a name, and for what kind of record: `+short`, `CAA`."""
 
 _URL: Final = regex(r"([A-Za-z][A-Za-z0-9+.-]{0,31})://([^\s\"'`<>)]+)")
 _DEVICE: Final = regex(r"/dev/(?:tcp|udp)/([^/\s]+)/(\w+)")
@@ -57,7 +53,7 @@ def _of(command: Command) -> Iterator[ShellDestination]:
     ]
     for word in (*words, *[value for option, value in values if option in VIA]):
         for scheme, rest in _URL.findall(word):
-            if name in WEB and scheme.lower() not in USUAL:
+            if "web" in command.kinds and scheme.lower() not in USUAL:
                 yield _at(scheme, rest)
             elif rest[0] != "/":
                 yield _at("http", rest)
@@ -72,7 +68,7 @@ def _of(command: Command) -> Iterator[ShellDestination]:
 def _hosts(command: Command, talks: tuple[str, ...]) -> list[str]:
     """The hosts that a command names without a scheme."""
     name = command.name
-    asks = name in ASK_NAMES
+    asks = "asks-names" in command.kinds
     hosts = [
         word
         for word in talks

@@ -264,30 +264,42 @@ class Expanding:
     def _cut(self, value: str, pattern: str, op: str) -> str:
         self.meter.step(len(value) // 8)
         parsed = pieces(pattern)
-        plain = _plain(parsed)
-        if plain is not None:
-            return value.removeprefix(plain) if op[0] == "#" else value.removesuffix(plain)
-        lengths = range(len(value) + 1)
+        size = len(value)
+        lengths = (
+            range(size + 1) if ANY in parsed else range(len(parsed), min(len(parsed), size) + 1)
+        )
         for length in lengths if len(op) == 1 else reversed(lengths):
-            piece = value[:length] if op[0] == "#" else value[len(value) - length :]
+            piece = value[:length] if op[0] == "#" else value[size - length :]
             if fits(parsed, piece, self.meter):
-                return value[length:] if op[0] == "#" else value[: len(value) - length]
+                return value[length:] if op[0] == "#" else value[: size - length]
         return value
 
     def _replaced(self, value: str, arg: Word, op: str) -> str:
+        """The value with the first, every, the leading or the trailing fit replaced."""
         pattern, _, new = self._slash(arg)
         if isinstance(pattern, Open) or isinstance(new, Open):
             return Open(value)
         parsed = pieces(pattern)
-        if not parsed:
-            return value
-        plain = _plain(parsed) if op in ("/", "//") else None
-        if plain is None:
-            made = _Replacing(value, parsed, new, self.meter).made(op)
-        else:
-            made = value.replace(plain, new, 1 if op == "/" else -1)
+        found: list[str] = []
+        at = 0
+        while parsed and at < len(value):
+            length = self._longest(parsed, value[at:], op == "/%")
+            if not length and op == "/#":
+                break
+            found.append(new if length else value[at])
+            at += max(1, length)
+            if length and op != "//":
+                break
+        made = "".join(found) + value[at:]
         self.meter.make(len(made))
         return made
+
+    def _longest(self, pattern: list[Piece], text: str, whole: bool) -> int:
+        """How much of the beginning of a text fits a pattern, or whether the whole does."""
+        longest = len(text) if ANY in pattern else min(len(text), len(pattern))
+        shortest = len(text) - 1 if whole else 0
+        lengths = range(longest, shortest, -1)
+        return next((each for each in lengths if fits(pattern, text[:each], self.meter)), 0)
 
     def _slash(self, arg: Word) -> tuple[str, str, str]:
         """The pattern and what stands in its place: parted at the first slash that is not
@@ -309,51 +321,6 @@ class Expanding:
                 else part
             )
         return self.text(head), "", ""
-
-
-class _Replacing:
-    """Replaces what fits a pattern in one value."""
-
-    def __init__(self, value: str, pattern: list[Piece], new: str, meter: Meter) -> None:
-        self.value, self.pattern, self.new, self.meter = value, pattern, new, meter
-
-    def made(self, op: str) -> str:
-        """The value with the first, every, the leading or the trailing fit replaced."""
-        value = self.value
-        if op == "/%":
-            for at in range(len(value) + 1):
-                if fits(self.pattern, value[at:], self.meter):
-                    return value[:at] + self.new
-            return value
-        found: list[str] = []
-        at = 0
-        while at < len(value):
-            length = self._longest(at)
-            if length:
-                found.append(self.new)
-                at += length
-                if op != "//":
-                    break
-            else:
-                if op == "/#":
-                    break
-                found.append(value[at])
-                at += 1
-        return "".join(found) + value[at:]
-
-    def _longest(self, at: int) -> int:
-        rest = self.value[at:]
-        longest = len(rest) if ANY in self.pattern else min(len(rest), len(self.pattern))
-        for length in range(longest, 0, -1):
-            if fits(self.pattern, rest[:length], self.meter):
-                return length
-        return 0
-
-
-def _plain(parsed: list[Piece]) -> str | None:
-    """The text that a pattern without wildcards is."""
-    texts = [piece for piece in parsed if isinstance(piece, str)]
-    return "".join(texts) if len(texts) == len(parsed) else None
 
 
 def _one(value: Value) -> str:

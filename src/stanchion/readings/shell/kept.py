@@ -10,7 +10,6 @@ import msgspec
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.expansion import Expanding
-from stanchion.readings.shell.known import named
 from stanchion.readings.shell.limits import STEPS_A_COMMAND, Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
@@ -36,10 +35,6 @@ class Files(dict[str, str]):
 ALTERNATIVES: Final = 4
 """How many values of a variable are followed besides its last one."""
 
-COPIES: Final = named("copies")
-"""Programs that write what they read, as it is, packed or encrypted."""
-SAME: Final = named("copies-plainly")
-"""Those that write it as it is."""
 
 FILES: Final = 256
 """How many files that a text writes are remembered."""
@@ -121,7 +116,7 @@ class Keeping:
         if len(self.commands) >= most:
             raise TooMuch(f"it runs more than {most} commands")
         self.commands.append(made)
-        if made.name in COPIES:
+        if "copies" in made.kinds:
             self._copied(made)
 
     def _carried(self, command: Command) -> tuple[str, ...]:
@@ -140,7 +135,7 @@ class Keeping:
         if command.name == "ln" and command.reads and command.writes and len(self.links) < FILES:
             self.links[command.writes[0].rstrip("/")] = command.reads[-1]
         if (
-            command.name in SAME
+            "copies-plainly" in command.kinds
             and len(command.reads) == 1
             and (text := self.files.get(command.reads[0])) is not None
         ):

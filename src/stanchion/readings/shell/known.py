@@ -54,8 +54,8 @@ class ProgramUse(
     a script or a program of a project. `code` and `sql` is what it is given to run. `takes` says
     what becomes of the file or host behind an option, `into` by which options any file is written,
     `rewrites` with which words operands are: `always`, or one of these. `tells` are words by which
-    it prints a secret, whatever stands between; `shows` words that ask for one together. `host` is
-    the option that names one.
+    it prints a secret, `shows` those by which it is asked for one, whatever stands between. `host`
+    is the option that names one.
     """
 
     kinds: str = ""
@@ -110,6 +110,10 @@ def by_name(word: str, make: Callable[[Any], T]) -> dict[str, T]:
     }
 
 
-def words_by_name(word: str) -> dict[str, frozenset[str]]:
-    """The words that one word of the table lists, for each program for which it does."""
-    return by_name(word, listed)
+KINDS: Final = by_name("kinds", listed)
+_NONE: Final[frozenset[str]] = frozenset()
+
+
+def kinds_of(name: str) -> frozenset[str]:
+    """Of which kinds a program is; `programs/kinds.txt` says what each of them does."""
+    return KINDS.get(name, _NONE)

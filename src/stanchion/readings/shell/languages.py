@@ -13,9 +13,8 @@ from stanchion.readings.programs.powershell import encoded
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.inline import LANGUAGES, codes_in, marks_of, printed_by
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.shell.windows import keep_powershell
-from stanchion.readings.shell.wrappers import started_by
+from stanchion.readings.shell.wrappers import EMBEDDED, started_by, unfolds
 
 if TYPE_CHECKING:
     from stanchion.readings.programs.effects import Effects
@@ -28,7 +27,7 @@ DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""
 
 
-@unfolds(*LANGUAGES)
+@unfolds(" ".join(LANGUAGES))
 def _language(walker: Walker, call: Call) -> str | None:
     name = call.argv[0].rpartition("/")[2].lower().removesuffix(".exe")
     language = LANGUAGES[name]

@@ -6,13 +6,12 @@ from collections.abc import Callable
 from typing import Any, Final, Generic, TypeVar
 
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.shell.known import named, words_by_name
+from stanchion.readings.shell.known import WORDS, by_name, kinds_of, named
+from stanchion.readings.word_lists import listed
 
-VALUED: Final = words_by_name("values")
+VALUED: Final = by_name("values", listed)
 """Options that take the next word as their value, by command; a long option with `=` carries it."""
 
-SLASHED: Final = named("slashed")
-"""Programs of Windows, whose options begin with a slash."""
 SLASH: Final = 12
 """How long such an option may be; more is a path."""
 NONE: Final[frozenset[str]] = frozenset()
@@ -36,7 +35,12 @@ def sort(name: str, args: tuple[str, ...]) -> Sorted:
     while at < count:
         arg = args[at]
         at += 1
-        if arg[:1] == "/" and name in SLASHED and len(arg) <= SLASH and "/" not in arg[1:]:
+        if (
+            arg[:1] == "/"
+            and "slashed" in kinds_of(name)
+            and len(arg) <= SLASH
+            and "/" not in arg[1:]
+        ):
             flag, colon, value = arg.partition(":")
             flags.add(flag.lower())
             if colon:
@@ -110,3 +114,54 @@ class Once(Generic[T]):
         value = self.compute(owner)
         owner.__dict__[self.name] = value
         return value
+
+
+DATA: Final = named("prints", "seeks", "keeps")
+"""Programs that only look at what they are given, print it or keep it: nothing of it would run."""
+
+
+TOLD: Final = WORDS["options for people"]
+"""Last words of options whose value is for people, or is looked for, whichever program has them."""
+TOLD_SHORT: Final = frozenset({"-m", "-am", "-S", "-G"})
+"""Short options that mean the same nearly everywhere; `-e` and `-c` are none of them."""
+
+
+def is_told(option: str) -> bool:
+    """Whether an option's value is for people, or is looked for."""
+    return option in TOLD_SHORT or (
+        option.startswith("--") and option[2:].rpartition("-")[2].lower() in TOLD
+    )
+
+
+def is_told_in(word: str) -> bool:
+    """Whether a word is such an option with its value: `--body=…`, `-Sname`."""
+    if word.startswith("--"):
+        return is_told(word.partition("=")[0])
+    return len(word) > 2 and word[:2] in TOLD_SHORT
+
+
+RUNS: Final = WORDS["options that run"]
+"""Last words of options whose value runs, even where the program treats everything else as data."""
+RUNS_SHORT: Final = frozenset({("man", "-P"), ("man", "-H"), ("split", "--filter")})
+SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
+MARKS: Final = ("+!", "!", ":!", "+:!")
+"""How a word begins by which pagers and editors start a program."""
+BEGIN: Final = frozenset("-+!:")
+"""How every option begins that may have a command."""
+VARIABLES: Final = listed("LESSOPEN LESSCLOSE BASH_ENV ENV")
+"""Variables that hold a command although their names do not say so."""
+
+
+def is_run(name: str, option: str) -> bool:
+    """Whether an option's value is a command."""
+    if option[:1] not in BEGIN:
+        return False
+    if option.startswith("--"):
+        own = option.partition("=")[0]
+        return own[2:].rpartition("-")[2].lower() in RUNS or (name, own) in RUNS_SHORT
+    return (name, option) in RUNS_SHORT or ("pages" in kinds_of(name) and option.startswith(MARKS))
+
+
+def names_command(variable: str) -> bool:
+    """Whether a variable's name says that its value is a command: `PAGER`, `GIT_SSH_COMMAND`."""
+    return variable.rpartition("_")[2].lower() in RUNS or variable in VARIABLES

@@ -16,20 +16,21 @@ something run at its end.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from itertools import starmap
+from itertools import pairwise, starmap
 from typing import Final
 
+from stanchion.kernel.names import names
 from stanchion.kernel.sizes import LIMITS
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.analysis import KEPT
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.known import by_name
+from stanchion.readings.shell.kept import Call
+from stanchion.readings.shell.known import WORDS, by_name
 from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.shell.script import Walker
-from stanchion.readings.shell.steer import prints, steers, steers_by
 from stanchion.readings.shell.tree import (
     Assign,
     Group,
@@ -41,7 +42,8 @@ from stanchion.readings.shell.tree import (
     Simple,
     Turned,
 )
-from stanchion.readings.shell.wrappers import prefix_of
+from stanchion.readings.shell.wrappers import Prefix, inner_of, prefix_of
+from stanchion.readings.word_lists import in_order, listed
 
 Settings = tuple[tuple[str, str], ...]
 
@@ -66,33 +68,20 @@ class Started(NamedTuple):
 def started(argv: tuple[str, ...]) -> Started | None:
     """The command that runs in the end, behind all that only pass on; `None` where one of them may
     do more."""
-    settings: list[tuple[str, str]] = []
-    while argv:
-        passing = PASSING.get(argv[0].rpartition("/")[2])
-        if passing is None:
-            break
-        at, left = 1, passing.skip
-        while at < len(argv):
-            word = argv[at]
-            if word.startswith("-") and word != "-":
-                if word in passing.valued:
-                    at += 2
-                elif word in ("--", *passing.alone) or not passing.valued.isdisjoint(
-                    (word.partition("=")[0], word[:2])
-                ):
-                    at += 1
-                else:
-                    return None
-            elif passing.settings and "=" in word:
-                settings.append((word.partition("=")[0], word.partition("=")[2]))
-                at += 1
-            elif left:
-                left -= 1
-                at += 1
-            else:
-                break
-        argv = argv[at:]
-    return Started(argv, tuple(settings)) if argv else None
+    settings: Settings = ()
+    while argv and (passing := PASSING.get(argv[0].rpartition("/")[2])) is not None:
+        inner, more = inner_of(passing, argv[1:])
+        if not all(_passes(passing, word) for word in argv[1 : len(argv) - len(inner)]):
+            return None
+        argv, settings = inner, (*settings, *more)
+    return Started(argv, settings) if argv else None
+
+
+def _passes(passing: Prefix, word: str) -> bool:
+    """Whether a word leaves the command that is started as it stands."""
+    if word[:1] != "-" or word in ("-", "--", *passing.alone):
+        return True
+    return not passing.valued.isdisjoint((word.partition("=")[0], word[:2]))
 
 
 class Inner(NamedTuple):
@@ -170,7 +159,8 @@ class _Following(Walker):
 
     def __init__(self, meter: Meter) -> None:
         super().__init__(meter)
-        self.spans: dict[int, list[range]] = {}
+        self.parts: list[int] = []
+        self.visits: dict[int, int] = {}
         self.texts: dict[int, list[Script]] = {}
         self.set_values: set[tuple[str, str]] = set()
         self._within: list[int] = [0]
@@ -189,12 +179,16 @@ class _Following(Walker):
         return super().script(script, given)
 
     def _simple(self, node: Simple, given: str | None) -> str:
-        begin = len(self.commands)
+        self.visits[id(node)] = self.visits.get(id(node), 0) + 1
         self._within.append(id(node))
         printed = super()._simple(node, given)
         self._within.pop()
-        self.spans.setdefault(id(node), []).append(range(begin, len(self.commands)))
         return printed
+
+    def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
+        """Keep a command, and the part of the text that it came of."""
+        super().emit(call, marks)
+        self.parts.append(self._within[-1])
 
     def _assign(self, assign: Assign) -> tuple[str, str]:
         made = super()._assign(assign)
@@ -220,7 +214,6 @@ class _Placing:
         self._walker = walker
         self._chains = 0
         self._printing = [at for at, command in enumerate(walker.commands) if prints(command)]
-        self._nearest = _nearest(walker.spans)
 
     def script(self, script: Script, way: _Way, pipefail: bool) -> None:
         """Follow the lists of a script."""
@@ -283,25 +276,9 @@ class _Placing:
     def _own(self, node: Simple) -> list[int]:
         """The commands that are those of this part itself; none where it is followed more than
         once."""
-        mine = self._walker.spans.get(id(node), [])
-        if len(mine) != 1:
+        if self._walker.visits.get(id(node)) != 1:
             return []
-        return [at for at in mine[0] if self._nearest[at] == id(node)]
-
-
-def _nearest(spans: dict[int, list[range]]) -> dict[int, int]:
-    """The part of a text that each command came of, of those around it the smallest; none where two
-    are the same. Parts stand in each other or apart."""
-    found: dict[int, tuple[int, int]] = {}
-    for part, places in spans.items():
-        for place in places:
-            for at in place:
-                size, known = found.get(at, (len(place) + 1, part))
-                if len(place) < size:
-                    found[at] = (len(place), part)
-                elif len(place) == size and known != part:
-                    found[at] = (size, 0)
-    return {at: part for at, (_, part) in found.items()}
+        return [at for at, part in enumerate(self._walker.parts) if part == id(node)]
 
 
 def _lists(script: Script) -> Iterator[list[Item]]:
@@ -334,3 +311,128 @@ def _hides(redirects: list[Redirect]) -> bool:
 
 def _is_known(word: str) -> bool:
     return not isinstance(word, Open) or (bool(word.origin) and COUNTED.issuperset(word.origin))
+
+
+STEERING: Final = WORDS["programs that steer a shell"]
+"""Words of the shell that give names another meaning, set variables by name, end a text or have
+something run later."""
+
+VARIABLES: Final = names(sorted(WORDS["variables that steer programs"]))
+"""Variables that say where programs are found, what is run before them, or which options they have
+besides; those of runners by how their names begin."""
+HARMLESS: Final = WORDS["harmless variables"]
+"""Variables of runners that say nothing about what runs."""
+SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
+HERE: Final = ("./", "$PWD/", "$(pwd…)/")
+"""Folders of a project itself, in which Python may look for modules, and how one says where it
+stands."""
+COMPILING: Final = frozenset({"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "RUSTFLAGS"})
+"""Options of compilers: they say how a program is made, not whether it runs."""
+
+SILENT: Final = frozenset(
+    {"cd", "true", ":", "test", "[", "sleep", "export", "unset", "set", "mkdir"}
+)
+ACTIVATES: Final = in_order(
+    "/.venv/bin/activate /venv/bin/activate /.venv/Scripts/activate /venv/Scripts/activate"
+)
+"""How the names of scripts end that have a shell use an environment; others may do anything."""
+SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
+"""Where environments are nobody's."""
+SET: Final = listed("-e -u -eu -ue -o -eo -uo -euo -ueo +o pipefail errexit nounset")
+"""What `set` may be given so that the rest of a text runs as it stands."""
+CONFIGURING: Final = names(sorted(WORDS["files that configure runners"]))
+"""Files that say what a runner of tests or a linter runs."""
+
+
+def steers_by(variable: str, value: str) -> bool:
+    """Whether a variable with that value says what programs are or what they do."""
+    name = variable.upper()
+    if name == "PYTHONPATH":
+        return (isinstance(value, Open) and "$" not in value) or not all(
+            map(_is_source, value.split(":"))
+        )
+    return name in VARIABLES and name not in COMPILING and name not in HARMLESS
+
+
+def _is_source(folder: str) -> bool:
+    path = f"{folder}/" if folder else ""
+    for here in HERE:
+        path = path.removeprefix(here)
+    return path.rstrip("/") in SOURCES
+
+
+def steers(commands: Sequence[Command], variables: Iterable[tuple[str, str]]) -> bool:
+    """Whether one of the commands of a text, or a variable that it sets, may change what the others
+    are."""
+    if any(steers_by(name, value) for name, value in variables):
+        return True
+    programs = {command.name for command in commands}
+    modules = {
+        after for command in commands for word, after in pairwise(command.argv) if word == "-m"
+    }
+    return any(_steers(command) or _makes(command, programs | modules) for command in commands)
+
+
+def prints(command: Command) -> bool:
+    """Whether a command may print something."""
+    argv = command.argv
+    if not argv:
+        return False
+    if not command.known or (argv[0] not in SILENT and not _activates(command)):
+        return True
+    options = [word for word in argv[1:] if word.startswith("-")]
+    match argv[0]:
+        case "cd":
+            return argv[1:2] == ("-",)
+        case "mkdir":
+            return bool(options) and options != ["-p"]
+        case "export" | "set":
+            return len(argv) == 1 or "-p" in options
+        case _:
+            return False
+
+
+def _steers(command: Command) -> bool:
+    argv = command.argv
+    if any(steers_by(name, value) for name, value in command.settings):
+        return True
+    if not argv:
+        return False
+    if isinstance(argv[0], Open) or (argv[0] != "[" and any(char in argv[0] for char in "$*?[")):
+        return True
+    match argv[0]:
+        case "source" | ".":
+            return not _activates(command)
+        case "set":
+            return not SET.issuperset(argv[1:])
+        case "export" | "unset":
+            return any(isinstance(word, Open) or steers_by(*_setting(word)) for word in argv[1:])
+        case "printf":
+            return "-v" in argv[1:2]
+        case _:
+            return argv[0] in STEERING
+
+
+def _setting(word: str) -> tuple[str, str]:
+    name, _, value = word.partition("=")
+    return name, value
+
+
+def _activates(command: Command) -> bool:
+    return (
+        command.argv[0] in ("source", ".")
+        and len(command.argv) == 2
+        and command.known
+        and f"/{command.argv[1]}".endswith(ACTIVATES)
+        and not command.argv[1].startswith(SCRATCH)
+        and not command.given
+    )
+
+
+def _makes(command: Command, run: set[str]) -> bool:
+    """Whether a command writes or deletes a program that is run in the same text, or what says how
+    it runs."""
+    made = [path.rpartition("/")[2].lower() for path in (*command.writes, *command.deletes)]
+    return any(
+        name in CONFIGURING or name in run or name.removesuffix(".py") in run for name in made
+    )

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.known import named
+from stanchion.readings.shell.arithmetic import NotKnown, number
+from stanchion.readings.shell.known import kinds_of
 from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
 from stanchion.readings.shell.partly_known import Open, joined, like
@@ -53,7 +54,7 @@ def output_of(
 ) -> Made:
     """What a program prints when it gets these words and this input; None where that is not
     known."""
-    if name in SILENT:
+    if "silent" in kinds_of(name):
         return ""
     program = PROGRAMS.get(name)
     if program is not None:
@@ -157,20 +158,14 @@ def printf(args: tuple[str, ...]) -> str:
 
 def _formed(spec: str, kind: str, words: list[str]) -> str:
     word = words.pop(0) if words else ""
+    if kind in ("b", "c", "q"):
+        return {"b": unescape(word), "c": word[:1], "q": word}[kind]
+    width, _, most = spec[1:].partition(".")
     if kind == "s":
-        width = spec.partition(".")[2]
-        return word[: int(width)] if width.isdigit() else word
-    if kind == "b":
-        return unescape(word)
-    if kind == "c":
-        return word[:1]
-    if kind == "q":
-        return word
-    number = _number(word)
-    width = spec[1:].partition(".")[0]
-    text = f"{number:{kind if kind in ('x', 'X', 'o') else 'd'}}"
+        return word[: int(most)] if most.isdigit() else word
+    text = f"{_number(word):{kind if kind in ('x', 'X', 'o') else 'd'}}"
     if width.isdigit() and int(width) < 64:
-        return text.zfill(int(width)) if width[0] == "0" else text.rjust(int(width))
+        return text.rjust(int(width), "0" if width[0] == "0" else " ")
     return text
 
 
@@ -178,38 +173,35 @@ def _number(word: str) -> int:
     if word[:1] in ("'", '"'):
         return ord(word[1]) if len(word) > 1 else 0
     try:
-        return int(
-            word[:24],
-            16 if word[:2].lower() == "0x" else 8 if word[:1] == "0" and len(word) > 1 else 10,
-        )
-    except ValueError:
+        return -number(word[1:]) if word[:1] == "-" else number(word)
+    except NotKnown:
         return 0
 
 
-def _base64(args: tuple[str, ...], text: str) -> Made:
-    if not sort("base64", args).flags & {"-d", "-D", "--decode", "--d", "--de", "--dec"}:
-        return None
+def _unpacking(unpack: Callable[[str], bytes], options: str = "") -> Filter:
+    """What a program gives that unpacks, where it has one of each of these options."""
+    groups = [frozenset(group.split("|")) for group in options.split()]
+
+    def read(args: tuple[str, ...], text: str) -> Made:
+        flags = sort("", args).flags
+        return None if any(map(flags.isdisjoint, groups)) else as_text(unpack(text))
+
+    return read
+
+
+def _unbase64(text: str) -> bytes:
     kept = "".join(text.split())
-    return as_text(b64decode(kept + "=" * (-len(kept) % 4)))
+    return b64decode(kept + "=" * (-len(kept) % 4))
 
 
-def _hex(args: tuple[str, ...], text: str) -> Made:
-    flags = sort("xxd", args).flags
-    return (
-        as_text(binascii.unhexlify("".join(text.split())))
-        if "-r" in flags and flags & {"-p", "-ps", "-plain"}
-        else None
-    )
+def _inflate(text: str) -> bytes:
+    return zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(as_bytes(text), MAX_MADE)
 
 
-def _gunzip(args: tuple[str, ...], text: str) -> Made:
-    return as_text(zlib.decompressobj(zlib.MAX_WBITS | 32).decompress(as_bytes(text), MAX_MADE))
-
-
-def _bunzip2(_args: tuple[str, ...], text: str) -> Made:
+def _unbzip(text: str) -> bytes:
     import bz2
 
-    return as_text(bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE))
+    return bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE)
 
 
 def _tr(args: tuple[str, ...], text: str) -> Made:
@@ -261,27 +253,21 @@ def _digest(make: str) -> Callable[[tuple[str, ...], str], str]:
     return digest
 
 
-def _unpacking(name: str, read: Filter) -> Filter:
-    """What a program gives that packs, unless it is told to unpack."""
-    unpacks = frozenset({"-d", "--decompress"})
-    return lambda args, text: (
-        None if unpacks.isdisjoint(sort(name, args).flags) else read(args, text)
-    )
-
-
 PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
     "echo": _echo,
     "printf": lambda args, _: (
         printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else ""
     ),
 }
-SILENT: Final = named("silent")
 FILTERS: Final[dict[str, Filter]] = {
     "cat": lambda args, text: None if any(arg[:1] == "-" != arg for arg in args) else text,
     "tac": lambda _, text: "".join([line + "\n" for line in reversed(text.splitlines())]),
     "rev": lambda _, text: "\n".join([line[::-1] for line in text.split("\n")]),
-    "base64": _base64, "xxd": _hex, "gunzip": _gunzip, "zcat": _gunzip,
-    "gzip": _unpacking("gzip", _gunzip), "bunzip2": _bunzip2, "bzcat": _bunzip2,
-    "bzip2": _unpacking("bzip2", _bunzip2), "tr": _tr, "cut": _cut, "md5sum": _digest("md5"),
-    "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
+    "base64": _unpacking(_unbase64, "-d|-D|--decode|--d|--de|--dec"),
+    "xxd": _unpacking(lambda text: binascii.unhexlify("".join(text.split())), "-r -p|-ps|-plain"),
+    "gunzip": _unpacking(_inflate), "zcat": _unpacking(_inflate),
+    "gzip": _unpacking(_inflate, "-d|--decompress"),
+    "bunzip2": _unpacking(_unbzip), "bzcat": _unpacking(_unbzip),
+    "bzip2": _unpacking(_unbzip, "-d|--decompress"), "tr": _tr, "cut": _cut,
+    "md5sum": _digest("md5"), "sha1sum": _digest("sha1"), "sha256sum": _digest("sha256"),
 }  # fmt: skip

@@ -13,35 +13,33 @@ commands; what is found so stands apart, because it only may run.
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Iterator
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.data import (
+from stanchion.readings.shell.known import WORDS, kinds_of, named
+from stanchion.readings.shell.limits import Meter, TooMuch
+from stanchion.readings.shell.options import (
     DATA,
-    FED,
-    LOOKS,
     SHELLS,
-    VERBS,
     is_run,
     is_told,
     is_told_in,
     names_command,
 )
-from stanchion.readings.shell.fragments import DOERS, fragments, may_hold
-from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.limits import Meter, TooMuch
+from stanchion.readings.shell.outputs import unescape
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
-from stanchion.readings.shell.wrappers import started_by
+from stanchion.readings.shell.wrappers import EMBEDDED, started_by
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
     from stanchion.readings.shell.script import Walker
+
 
 DEEPEST: Final = 3
 """How deep passed texts are followed in each other."""
@@ -97,7 +95,12 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         if path in walker.files:
             _text(walker, name, walker.files[path])
     given = call.known
-    if given is not None and name not in FED and may_hold(given):
+    if (
+        given is not None
+        and name not in ("sed", "gsed")
+        and "verbs" not in kinds_of(name)
+        and may_hold(given)
+    ):
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
 
 
@@ -110,10 +113,10 @@ def _word(walker: Walker, call: Call, name: str, at: int) -> None:
     if _IS_TEXT.search(word) is not None:
         _text(walker, name, word)
     elif word.rpartition("/")[2] in DOERS and (
-        name not in VERBS or "/" in word or call.argv[at - 1] == "--"
+        "verbs" not in kinds_of(name) or "/" in word or call.argv[at - 1] == "--"
     ):
         _words(walker, call, name, at)
-    elif walker.files and word in walker.files and name not in VERBS and name not in LOOKS:
+    elif walker.files and word in walker.files and kinds_of(name).isdisjoint(("verbs", "views")):
         _text(walker, name, walker.files[word])
 
 
@@ -121,7 +124,7 @@ def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> Non
     """Say that words are not followed, where one of them may be a command."""
     if name in DATA or walker.unclear:
         return
-    loose = name not in VERBS
+    loose = "verbs" not in kinds_of(name)
     if any(
         (" " in word and may_hold(word)) or (loose and word.rpartition("/")[2] in DOERS)
         for word in words
@@ -173,7 +176,7 @@ def pass_written(walker: Walker) -> None:
         last = path.rpartition("/")[2].lower()
         builds = last.endswith(BUILDING) or last in BUILDERS
         if path.startswith(SETTINGS) or (
-            builds and any(one.name in VERBS for one in walker.commands)
+            builds and any("verbs" in one.kinds for one in walker.commands)
         ):
             _text(walker, last, text)
 
@@ -253,5 +256,121 @@ def _run(walker: Walker, inner: Walker, what: str | Call) -> None:
     walker.passed += [*inner.commands, *inner.passed]
 
 
-PASSED_BY.append(pass_on)
-SETTINGS_PASSED_BY.append(pass_settings)
+DOERS: Final = named("does")
+"""Programs by whose names a command is known among the words of another: those that do something,
+or start others."""
+NAMED: Final = named("does", "known")
+"""Those by whose names a command is known in a text: a lone word of these may be another program's
+own."""
+
+CLOSING: Final = {"(": ")", "{": "}", "[": "]"}
+QUOTES: Final = "\"'`"
+MANY_PIECES: Final = 24
+"""How many fragments of one text are followed."""
+LONGEST_TEXT: Final = 16_384
+DEEPEST_QUOTE: Final = 2
+"""How deep quotes in quotes are looked into."""
+
+_PROGRAM: Final = regex(r"(?<![\w.$@%/-])/?[\w.-]++(?:/[\w.-]++)*+(?![=:/])")
+"""What may be the name of a program, or its path."""
+
+
+def may_hold(text: str) -> bool:
+    """Whether a text names a program that does something."""
+    return next(_begun(text), -1) >= 0
+
+
+def _begun(text: str) -> Iterator[int]:
+    """Where in a text the name of such a program stands."""
+    for found in _PROGRAM.finditer(text):
+        word = found[0]
+        name = word.rpartition("/")[2] if word[0] == "/" else word
+        if name in NAMED or name.startswith("mkfs."):
+            yield found.start()
+
+
+def fragments(text: str) -> Iterator[str]:
+    """The pieces of a text that may be commands: what stands in quotes, and what begins with a
+    program's name.
+
+    1. A quoted piece is one by itself, its escapes undone; m4 closes a backquote with a quote. So
+       is what is quoted in it, and what stands in braces, which quote in Tcl.
+    2. Outside of quotes a piece goes from a program's name to the end of its line, or to what
+       closes the bracket in which it stands.
+    """
+    text = text[:LONGEST_TEXT]
+    quoted = dict.fromkeys(islice(_quoted(text, 0), MANY_PIECES))
+    yield from quoted
+    yield from [piece for piece in _bare(text, MANY_PIECES - len(quoted)) if piece not in quoted]
+
+
+def _quoted(text: str, depth: int) -> Iterator[str]:
+    at = 0
+    while at < len(text):
+        char = text[at]
+        end = _closed(text, at) if char in QUOTES else _end(text, at + 1) if char == "{" else -1
+        if end < 0:
+            at += 1
+            continue
+        inner = text[at + 1 : end]
+        if may_hold(inner):
+            inner = unescape(inner) if char == '"' else inner
+            yield inner
+            if depth < DEEPEST_QUOTE:
+                yield from _quoted(inner, depth + 1)
+        at = end + 1
+
+
+def _closed(text: str, at: int) -> int:
+    """Where a quote is closed; -1 where it is none, as an apostrophe in a word."""
+    char = text[at]
+    if char == "'" and at and text[at - 1].isalnum():
+        return -1
+    if char == "`" and "`" not in text[at + 1 :]:
+        return text.find("'", at)
+    end = at + 1
+    while end < len(text):
+        if text[end] == "\\":
+            end += 2
+            continue
+        if text[end] == char:
+            return end
+        end += 1
+    return -1
+
+
+def _bare(text: str, most: int) -> Iterator[str]:
+    done = 0
+    for begin in _begun(text):
+        if begin < done:
+            continue
+        if most <= 0:
+            return
+        most -= 1
+        done = _end(text, begin)
+        yield text[begin:done]
+
+
+def _end(text: str, begin: int) -> int:
+    """Where a piece ends: with its line, or at a bracket or quote that was opened before it."""
+    waiting: list[str] = []
+    at = begin
+    while at < len(text):
+        char = text[at]
+        if char == "\n":
+            return at
+        if char == "\\":
+            at += 2
+            continue
+        if char in QUOTES:
+            close = _closed(text, at)
+            if close < 0:
+                return at
+            at = close + 1
+            continue
+        if char in CLOSING:
+            waiting.append(CLOSING[char])
+        elif char in CLOSING.values() and (not waiting or waiting.pop() != char):
+            return at
+        at += 1
+    return len(text)

@@ -20,16 +20,12 @@ from stanchion.readings.paths.variables import is_known, named_by
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.changed import changed_by, changed_in, is_far, is_open
 from stanchion.readings.shell.command import (
-    DELETERS,
-    MAKERS,
-    PATTERN_FIRST,
-    READERS,
     SPECIAL,
     Command,
     find_roots,
 )
 from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.known import WORDS, named
+from stanchion.readings.shell.known import WORDS, kinds_of
 from stanchion.readings.shell.secret_sources import shows_secret
 from stanchion.readings.word_lists import listed
 
@@ -38,21 +34,8 @@ How = Literal["", "looks", "deep", "asks", "hunts"]
 folder is used; `hunts` where that is searched for words of credentials; `asks` where a tool is
 asked for what it signs in with."""
 
-TALKS: Final = named("names")
-"""Programs to which a path among their words is a name like any other, or which have their files
-told apart above."""
-LOOKS: Final = named("lists")
-"""Programs that say where things are and how large, not what is in them."""
-FINDS: Final = named("finds")
-"""Programs whose output is names that another one may open."""
-TOLD: Final = (READERS | DELETERS | MAKERS | frozenset(SPECIAL)) - listed(
-    "python python3 perl ruby node"
-)
-"""Programs of which it is known which operands are files."""
-USES: Final = named("uses-keys")
-"""Programs that use a key without showing it."""
-GOING_IN: Final = (READERS - LOOKS) | named("follows")
-"""Programs by which `find` may go through what is in the files that it finds."""
+CODERS: Final = listed("python python3 perl ruby node")
+"""Programs that are given code, whatever else they read."""
 STARTING: Final = listed("-exec -execdir -ok -x -X")
 RECURSIVE: Final = listed("-r -R -a --recursive --archive")
 SHOWING: Final = listed("scp sftp ssh-keygen")
@@ -60,20 +43,10 @@ LISTING: Final = listed("cpio pax afio")
 """Programs that read the names of files from their input."""
 CONTAINERS: Final = listed("docker podman nerdctl")
 CHECKOUT: Final = WORDS["git commands that change a checkout"]
-NO_PROGRAMS: Final = named("walked") | {name for name in PATTERN_FIRST if "awk" not in name}
-"""Programs whose words are read as commands of their own, or that look for them: none of them is a
-little program."""
-SEARCHES: Final = named("searches")
-GREPS: Final = named("greps")
-UNPACKS: Final = named("unpacks")
 LISTED: Final = listed("-T --files-from -@")
 """Options by which a program takes the names of files from its input."""
 GIT_READS: Final = WORDS["git commands that take in any file"]
 """Commands of `git` that take in a file wherever it is."""
-PACKS: Final = named("packs")
-MODES: Final = named("modes")
-LOOKS_ALONE: Final = USES | LOOKS | MODES
-PATCHES: Final = named("patches")
 
 _WITHHELD: Final = regex(
     r"-?[0-7]?[0-7]00\Z|[augo,]*go?[-=](?:[rwxXst]*)\Z|o[-=][rwxXst]*\Z|u\+[rw]+\Z"
@@ -216,7 +189,7 @@ def hunts(text: str) -> bool:
 
 def _takes_on(command: Command) -> bool:
     """Whether a command reads files whose names another one finds."""
-    if command.name not in READERS or command.name in LOOKS:
+    if "reads" not in command.kinds or "lists" in command.kinds:
         return False
     return any("xargs" in each for each in command.via) or any(
         word[:1] == "$" for word in command.reads
@@ -227,7 +200,7 @@ def _used(command: Command, handed: bool) -> Iterator[Used]:
     """What a command uses by its effects, and by all other ways; `handed` where another command
     reads what this one finds."""
     how = _how(command)
-    if how == "looks" and handed and command.name in FINDS:
+    if how == "looks" and handed and "finds" in command.kinds:
         how = "deep"
     yield from _by_effects(command, how, handed)
     if command.name == "git":
@@ -250,17 +223,17 @@ def _in_input(command: Command, given: str) -> Iterator[Used]:
         yield from [
             Used(path, "read", command.cwd, "", False) for path in named if path and _is_path(path)
         ]
-    if command.name in PATCHES:
+    if "patches" in command.kinds:
         yield from [Used(path, use, command.cwd) for path, use in patched(given)]
 
 
 def _by_effects(command: Command, how: How, handed: bool) -> Iterator[Used]:
     """The files that a command reads, writes and deletes by its plain effects."""
-    finds = command.name in FINDS
+    finds = "finds" in command.kinds
     roots = find_roots(command.argv) if finds else []
     uses: tuple[tuple[Use, tuple[str, ...], str, bool], ...] = (
         ("read", command.reads, _linked_from(command), True),
-        ("write", command.writes, command.cwd, command.name in UNPACKS),
+        ("write", command.writes, command.cwd, "unpacks" in command.kinds),
         ("delete", command.deletes, command.cwd, False),
     )
     for use, paths, base, keeps in uses:
@@ -286,21 +259,21 @@ def _linked_from(command: Command) -> str:
 
 def _how(command: Command) -> How:
     """How a command uses what it reads."""
-    name, flags = command.name, command.flags
-    if name in FINDS:
+    kinds = command.kinds
+    if "finds" in kinds:
         return _how_found(command.argv)
-    if name in LOOKS:
+    if "lists" in kinds:
         return "looks"
-    if name in MODES:
+    if "modes" in kinds:
         mode = command.operands[:1]
         return "looks" if mode and _WITHHELD.match(mode[0]) else ""
-    if name in USES:
-        return "" if name in SHOWING else "looks"
-    goes_in = not RECURSIVE.isdisjoint(flags)
-    hunted = name in GREPS and any(map(hunts, command.operands[:1]))
-    if hunted and (goes_in or name in SEARCHES):
+    if "uses-keys" in kinds:
+        return "" if command.name in SHOWING else "looks"
+    goes_in = not RECURSIVE.isdisjoint(command.flags)
+    hunted = "greps" in kinds and any(map(hunts, command.operands[:1]))
+    if hunted and (goes_in or "searches" in kinds):
         return "hunts"
-    return "deep" if goes_in or name in SEARCHES or name in PACKS else ""
+    return "deep" if goes_in or "searches" in kinds or "packs" in kinds else ""
 
 
 def _how_found(argv: tuple[str, ...]) -> How:
@@ -309,7 +282,12 @@ def _how_found(argv: tuple[str, ...]) -> How:
     if any(word[:1] not in "/~" and hunts(word) for word in argv[1:]):
         return "deep"
     runs = [after for word, after in pairwise(argv) if word in STARTING]
-    return "deep" if not GOING_IN.isdisjoint(runs) else "looks"
+    return "deep" if any(map(_goes_in, map(kinds_of, runs))) else "looks"
+
+
+def _goes_in(kinds: frozenset[str]) -> bool:
+    """Whether a program of these kinds goes through what is in the files that it is given."""
+    return "follows" in kinds or ("reads" in kinds and "lists" not in kinds)
 
 
 def _is_path(path: str) -> bool:
@@ -320,18 +298,21 @@ def _is_path(path: str) -> bool:
 
 def _in_words(command: Command, handed: bool) -> Iterator[Used]:
     """Words that look like paths, whatever the program is: it may show what is in them."""
-    name = command.name
+    kinds = command.kinds
     yield from _mounted(command)
-    if name in LOOKS_ALONE or (name in TALKS and not _takes_in(command)):
+    looks = not kinds.isdisjoint(("uses-keys", "lists", "modes"))
+    if looks or ("names" in kinds and not _takes_in(command)):
         return
-    how: How = "deep" if handed and name in FINDS else ""
+    how: How = "deep" if handed and "finds" in kinds else ""
     said = {*command.reads, *command.writes, *command.deletes}
+    # A pattern is no little program, and words that are read as commands are read already.
+    is_code = "walked" not in kinds and ("pattern-first" not in kinds or "awk" in command.name)
     for option, word in _values(command):
-        if name not in NO_PROGRAMS and " " in word:
+        if is_code and " " in word:
             inside = _INSIDE.findall(word)
             yield from [Used(path, "read", command.cwd, "", False) for path in inside]
         path = word.lstrip("@")
-        quiet = _QUIET.match(option) or (option == "-e" and name in PATTERN_FIRST)
+        quiet = _QUIET.match(option) or (option == "-e" and "pattern-first" in kinds)
         if path not in said and not quiet and _looks_like_path(path):
             yield Used(str(path), "read", command.cwd, how, False)
 
@@ -349,10 +330,12 @@ def _looks_like_path(text: str) -> bool:
 def _values(command: Command) -> Iterator[tuple[str, str]]:
     """The words of a command that may be files, each with the option before it; of a program of
     which it is known which operands are files, only what its options take."""
-    if command.name in TOLD:
+    name, kinds = command.name, command.kinds
+    told = name in SPECIAL or not kinds.isdisjoint(("reads", "deletes", "makes"))
+    if told and name not in CODERS:
         yield from command.sorted.values
         yield from [("", word) for word in command.operands if word[:5].lower() == "file:"]
-        if "awk" in command.name:
+        if "awk" in name:
             yield from [("", word) for word in command.operands[:1]]
         return
     before = ""

@@ -59,7 +59,7 @@ _SHOWS: Final = regex(
 )
 """Words that ask for a credential, in the one way or the other in which tools are made."""
 SAID: Final = by_name("shows", _taken_apart)
-"""What else asks for one, by program: all the words of one of these."""
+"""What else asks for one, by program: the words of one of these, whatever stands between."""
 _STORE: Final = regex(r"credential|\bcreds|-creds|keyring|passw(?!d\Z)|secret|vault|wallet")
 """Programs that keep credentials, by their names."""
 TELLS: Final = listed("get show decrypt print export cat reveal read dump lookup view")
@@ -85,20 +85,7 @@ def shows_secret(command: Command) -> bool:
         _STORE.search(command.name) and not TELLS.isdisjoint(words[:3])
     ):
         return True
-    if (
-        command.name == "kubectl"
-        and "get" in words
-        and words[words.index("get") + 1 : words.index("get") + 2]
-        in (
-            ["secret"],
-            ["secrets"],
-        )
-    ):
-        return any(
-            word.startswith(("-oyaml", "-ojson", "jsonpath", "yaml", "json", "go-template"))
-            for word in words
-        )
-    return any(all(word in words for word in said) for said in SAID.get(command.name, ()))
+    return any(_follow(words, way) for way in SAID.get(command.name, ()))
 
 
 def _asks_for_setting(words: list[str]) -> bool:

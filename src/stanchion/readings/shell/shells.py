@@ -14,17 +14,16 @@ from stanchion.readings.shell.options import VALUED
 from stanchion.readings.shell.outputs import printf
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
-from stanchion.readings.shell.unfold import unfolds
-from stanchion.readings.shell.wrappers import Prefix, inner_of
+from stanchion.readings.shell.wrappers import Prefix, inner_of, unfolds
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
     from stanchion.readings.shell.script import Walker
 
-SHELLS: Final = ("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash", "mksh", "csh", "tcsh")
+SHELLS: Final = "sh bash dash zsh ksh ash fish rbash mksh csh tcsh"
 
 
-@unfolds(*SHELLS)
+@unfolds(SHELLS)
 def _shell(walker: Walker, call: Call) -> str:
     name = call.argv[0].rpartition("/")[2].lower()
     args = tuple([_wrote(walker, word) for word in call.argv[1:]])
@@ -89,7 +88,7 @@ def _eval(walker: Walker, call: Call) -> str:
     return walker.under("eval", lambda: walker.text(text, call.given))
 
 
-@unfolds("source", ".")
+@unfolds("source .")
 def _source(walker: Walker, call: Call) -> str:
     path = _wrote(walker, call.argv[1]) if len(call.argv) > 1 else ""
     held = walker.files.get(path)
@@ -122,7 +121,7 @@ def _alias(walker: Walker, call: Call) -> str:
     return ""
 
 
-@unfolds("export", "declare", "typeset", "local", "readonly")
+@unfolds("export declare typeset local readonly")
 def _declare(walker: Walker, call: Call) -> str | None:
     settings = []
     named = any(word[:1] == "-" and "n" in word for word in call.argv[1:])
@@ -156,7 +155,7 @@ def _unset(walker: Walker, call: Call) -> str:
     return ""
 
 
-@unfolds("cd", "pushd", "chdir")
+@unfolds("cd pushd chdir")
 def _cd(walker: Walker, call: Call) -> str:
     walker.emit(call)
     words = [word for word in call.argv[1:] if word not in ("--", "-P", "-L", "-e")]
@@ -184,7 +183,7 @@ def _shift(walker: Walker, _call: Call) -> str:
     return ""
 
 
-@unfolds("read", "mapfile", "readarray", "getopts")
+@unfolds("read mapfile readarray getopts")
 def _read(walker: Walker, call: Call) -> str:
     walker.emit(call)
     names = [word for word in call.argv[1:] if word.isidentifier()]
@@ -212,7 +211,7 @@ def _tee(walker: Walker, call: Call) -> str:
     return given
 
 
-@unfolds("curl", "wget", "aria2c")
+@unfolds("curl wget aria2c")
 def _fetch(walker: Walker, call: Call) -> str | None:
     writes = Command(call.argv).writes
     for path in writes:
@@ -229,7 +228,7 @@ def _printf(walker: Walker, call: Call) -> str | None:
     return None
 
 
-@unfolds("ssh", "mosh", "autossh")
+@unfolds("ssh mosh autossh")
 def _ssh(walker: Walker, call: Call) -> str:
     walker.emit(call)
     words, _ = inner_of(Prefix(VALUED["ssh"]), call.argv[1:])
@@ -243,19 +242,7 @@ def _ssh(walker: Walker, call: Call) -> str:
     return walker.unknown(call)
 
 
-@unfolds(
-    "su",
-    "runuser",
-    "script",
-    "flock",
-    "watch",
-    "vagrant",
-    "sg",
-    "ssh-agent",
-    "start-stop-daemon",
-    "wsl",
-    "cmd",
-)
+@unfolds("su runuser script flock watch vagrant sg ssh-agent start-stop-daemon wsl cmd")
 def _option_c(walker: Walker, call: Call) -> str | None:
     name, args = call.argv[0].rpartition("/")[2].lower(), call.argv[1:]
     for at, word in enumerate(args[:-1]):
@@ -277,7 +264,7 @@ def _option_c(walker: Walker, call: Call) -> str | None:
     return None
 
 
-@unfolds("at", "batch")
+@unfolds("at batch")
 def _at(walker: Walker, call: Call) -> str:
     walker.emit(call)
     if call.known is None:
@@ -303,9 +290,7 @@ def _crontab(walker: Walker, call: Call) -> str | None:
 RUNS: Final = Prefix(WORDS["options of containers that have a value"], 1)
 
 
-@unfolds(
-    "docker", "podman", "nerdctl", "kubectl", "oc", "docker-compose", "lxc", "lxc-attach", "k3s"
-)
+@unfolds("docker podman nerdctl kubectl oc docker-compose lxc lxc-attach k3s")
 def _container(walker: Walker, call: Call) -> str | None:
     args = call.argv[1:]
     verb = next((at for at, word in enumerate(args[:12]) if word in ("exec", "run")), -1)

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Final
+from shlex import shlex
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
 from stanchion.readings.shell.known import WORDS, OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
-from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
     from stanchion.readings.shell.script import Walker
+
+Unfold = Callable[[Any, Any], str | None]
+"""Follows what a command starts; gives what that prints, or None where it starts nothing."""
+
+UNFOLD: Final[dict[str, Unfold]] = {}
+
+EMBEDDED: Final = frozenset({"embedded"})
+"""The mark of commands that stand in code, or in a text that is no shell's."""
+
+
+def unfolds(names: str) -> Callable[[Unfold], Unfold]:
+    """Enter a function as the one that follows what commands of these names start."""
+
+    def enter(function: Unfold) -> Unfold:
+        UNFOLD.update(dict.fromkeys(names.split(), function))
+        return function
+
+    return enter
 
 
 class Prefix(NamedTuple):
@@ -78,7 +97,7 @@ def started_by(name: str, args: tuple[str, ...]) -> tuple[str, ...]:
     return inner if not verbs or "*" in verbs else ()
 
 
-@unfolds(*PREFIXES)
+@unfolds(" ".join(PREFIXES))
 def _prefixed(walker: Walker, call: Call) -> str | None:
     name = call.argv[0].rpartition("/")[2].lower()
     prefix = PREFIXES[name]
@@ -112,7 +131,7 @@ def _split_string(args: tuple[str, ...]) -> str | None:
 XARGS: Final = WORDS["options of xargs that have a value"]
 
 
-@unfolds("xargs", "gxargs")
+@unfolds("xargs gxargs")
 def _xargs(walker: Walker, call: Call) -> str:
     args = call.argv[1:]
     inner, _ = inner_of(Prefix(XARGS), args)
@@ -150,30 +169,14 @@ def _put(word: str, mark: str, value: str) -> str:
 
 def _unquoted(text: str) -> list[str]:
     """Words as `xargs` reads them: blanks part, quotes and backslashes keep together."""
+    reader = shlex(text.replace("\0", "\n"), posix=True)
+    reader.whitespace_split, reader.commenters, reader.escapedquotes = True, "", ""
     words: list[str] = []
-    now: list[str] = []
-    quote, begun, at = "", False, 0
-    while at < len(text):
-        char = text[at]
-        at += 1
-        if quote:
-            if char == quote:
-                quote = ""
-            else:
-                now.append(char)
-        elif char in "'\"":
-            quote, begun = char, True
-        elif char == "\\" and at < len(text):
-            now.append(text[at])
-            at += 1
-        elif char.isspace() or char == "\0":
-            if now or begun:
-                words.append("".join(now))
-            now, begun = [], False
-        else:
-            now.append(char)
-    if now or begun:
-        words.append("".join(now))
+    try:
+        for word in reader:
+            words.append(word)
+    except ValueError:  # a quote is not closed
+        words.append(reader.token)
     return words
 
 
@@ -184,7 +187,8 @@ def _parallel(walker: Walker, call: Call) -> str:
         call.argv[1:],
     )
     walker.emit(call)
-    command, _, values = _parted(inner, ":::")
+    at = inner.index(":::") if ":::" in inner else len(inner)
+    command, values = inner[:at], inner[at + 1 :]
     if not command:
         lines = values if values else [call.given] if call.given is not None else []
         for line in lines[:64]:
@@ -198,14 +202,7 @@ def _parallel(walker: Walker, call: Call) -> str:
     return walker.unknown(call)
 
 
-def _parted(words: tuple[str, ...], mark: str) -> tuple[tuple[str, ...], str, tuple[str, ...]]:
-    if mark not in words:
-        return words, "", ()
-    at = words.index(mark)
-    return words[:at], mark, words[at + 1 :]
-
-
-@unfolds("find", "gfind", "fd", "fdfind", "bfs")
+@unfolds("find gfind fd fdfind bfs")
 def _find(walker: Walker, call: Call) -> str:
     argv = call.argv
     walker.emit(call)
@@ -228,16 +225,3 @@ def _find(walker: Walker, call: Call) -> str:
             at = end
         at += 1
     return walker.unknown(call)
-
-
-LOADERS: Final = (
-    "ld.so", "ld-linux.so.2", "ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1",
-    "ld-linux-armhf.so.3", "ld-musl-x86_64.so.1", "ld-musl-aarch64.so.1", "ld64.so.2",
-)  # fmt: skip
-
-
-@unfolds(*LOADERS)
-def _loader(walker: Walker, call: Call) -> str:
-    inner, _ = inner_of(Prefix(listed("--preload --library-path --argv0 --audit")), call.argv[1:])
-    walker.emit(call)
-    return walker.start("loader", call, inner) if inner else ""

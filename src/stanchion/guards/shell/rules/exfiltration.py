@@ -8,8 +8,8 @@ from stanchion.guards.shell.places import Roots, is_secret, plain
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import HOSTS, Command, is_remote
-from stanchion.readings.shell.data import DATA, SHELLS
 from stanchion.readings.shell.known import named
+from stanchion.readings.shell.options import DATA, SHELLS
 from stanchion.readings.shell.partly_known import Open, origin_of
 from stanchion.readings.shell.secret_sources import SOURCE
 from stanchion.readings.word_lists import listed
@@ -180,9 +180,6 @@ def repeats_secret(command: Command, roots: Roots) -> bool:
 
 CHECKS.update(
     {
-        "builds_from": lambda command, _: any(
-            is_secret(plain(word, command.cwd)) for word in command.operands[-1:]
-        ),
         "reads_key": lambda command, _: any(
             plain(path, command.cwd).endswith(KEYS) and not path.endswith(".pub")
             for path in command.reads

@@ -12,7 +12,7 @@ from stanchion.guards._own import FIRST, POLICY, STATE, usually
 from stanchion.guards._protected import Protected
 from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import CHECKS, asked
-from stanchion.readings.shell.command import DELETERS, Command
+from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.paths import used_by
 from stanchion.readings.word_lists import listed
 
@@ -37,13 +37,12 @@ CHANGING: Final[dict[str, frozenset[str]]] = {
 """Our commands by which an operator changes what stands, with the words that say so; none where the
 command always does."""
 HELP: Final = frozenset({"-h", "--help"})
-DELETES: Final = DELETERS | {"mv", "rsync"}
-"""Programs that may delete a folder around what is ours, in whose words no name of it is."""
 
 
 def is_near(command: Command, roots: Roots) -> bool:
     """Whether a command may have to do with what is ours."""
-    if command.name in DELETES:
+    # What deletes a folder around it has no name of it among its words.
+    if "deletes" in command.kinds or command.name in ("mv", "rsync"):
         return True
     return roots.own.sign.search(f"{command.cwd} {command.line} {command.given}") is not None
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from stanchion.guards.shell.places import WORDS, Roots, plain
+from stanchion.guards.shell.made import WORDS
+from stanchion.guards.shell.places import Roots, plain
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command

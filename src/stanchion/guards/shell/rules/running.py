@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.places import WORDS, Roots
+from stanchion.guards.shell.made import WORDS
+from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
@@ -75,11 +76,6 @@ def _comes_from(command: Command, programs: frozenset[str]) -> bool:
 
 
 @asked
-def fetched(command: Command, _roots: Roots) -> bool:
-    return _comes_from(command, FETCHERS)
-
-
-@asked
 def named_by_hidden(command: Command, _roots: Roots) -> bool:
     if not command.argv:
         return False
@@ -106,14 +102,6 @@ def remote_shell(command: Command, _roots: Roots) -> bool:
         if flag in ("-e", "-c", "--exec", "--sh-exec")
     }
     return any(value.rpartition("/")[2].split(" ")[0] in SHELL_NAMES for value in given)
-
-
-@asked
-def socat(command: Command, _roots: Roots) -> bool:
-    words = " ".join(command.argv[1:]).lower()
-    return ("exec:" in words or "system:" in words) and any(
-        mark in words for mark in ("tcp", "udp", "openssl", "ssl")
-    )
 
 
 @asked
@@ -165,6 +153,7 @@ def _strange(word: str, git: bool) -> bool:
 
 CHECKS.update(
     {
+        "fetched": lambda command, _: _comes_from(command, FETCHERS),
         "hidden": lambda command, _: (
             _comes_from(command, HIDERS) and not _comes_from(command, FETCHERS)
         ),

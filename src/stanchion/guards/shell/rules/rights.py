@@ -1,13 +1,43 @@
-"""Privilege: rights that a run would give itself or the whole world."""
+"""Rights and machines: rights that a run would give itself or the whole world, traces that would be
+wiped, and what would use a machine up, or end what runs on it."""
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.places import Roots, is_secret, place_of
+from stanchion.guards.shell.places import TRACES, Roots, is_secret
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
+
+
+@asked
+def opens_traces(command: Command, _roots: Roots) -> bool:
+    silent = command.name in ("", ":", "true", "cat", "echo") and (
+        len(command.argv) < 2 or command.argv[1] in ("/dev/null", "", "-n")
+    )
+    return silent and any(mark in path for path in command.emptied for mark in TRACES)
+
+
+@asked
+def broad(command: Command, _roots: Roots) -> bool:
+    return any(len(word) < 3 or word in (".", ".*", "*") for word in command.operands) or (
+        bool(command.flags & {"-u", "-U"}) and not command.operands
+    )
+
+
+@asked
+def holds_lock(command: Command, _roots: Roots) -> bool:
+    words = " ".join(command.argv[1:]).split()
+    return any(
+        word == "sleep"
+        and after[:-1].isdigit()
+        and (int(after.rstrip("smhd")) >= 600 or after[-1] in "hd")
+        for word, after in pairwise(words)
+        if after.rstrip("smhd").isdigit()
+    )
+
 
 _WIDE: Final = regex(r"[0-7]{2,3}[2367]|(?:.*,)?(?:[ug]*[oa][ugoa]*[+=]r?w|\+rwx).*")
 _READABLE: Final = regex(r"[0-7]{2,3}[4-7]|(?:.*,)?(?:[ug]*[oa][ugoa]*[+=]|\+)r.*")
@@ -35,16 +65,6 @@ def setuid(command: Command, _roots: Roots) -> bool:
     if mode.isdigit():
         return len(mode) == 4 and mode[0] in "4267" and mode != "1777"
     return "+s" in mode or "=s" in mode or "u+xs" in mode
-
-
-@asked
-def wide_recursive(command: Command, roots: Roots) -> bool:
-    if not command.flags & {"-R", "--recursive"} and command.via[-1:] != ("find -exec",):
-        return False
-    return any(
-        place_of(path, command.cwd, roots) in ("root", "home", "system", "core")
-        for path in command.operands[1:]
-    )
 
 
 @asked
@@ -79,22 +99,6 @@ def as_host(command: Command, _roots: Roots) -> bool:
 
 
 @asked
-def unprotects(command: Command, _roots: Roots) -> bool:
-    verb, _, noun = command.name.partition("-")
-    words = [word.lower() for word in command.argv[1:]]
-    if noun == "mppreference":
-        return any(word.startswith(("-disable", "-exclusion", "-controlled")) for word in words)
-    guards = ("windefend", "mpssvc", "sense", "eventlog", "wscsvc")
-    if noun == "service":
-        return verb in ("stop", "set", "remove", "suspend") and any(
-            word in guards for word in words
-        )
-    return noun.startswith("netfirewall") and (
-        verb in ("disable", "remove") or "false" in " ".join(words)
-    )
-
-
-@asked
 def open_server(command: Command, _roots: Roots) -> bool:
     """Whether a server listens to everybody and asks for no password, whatever its options are
     called."""
@@ -124,6 +128,11 @@ _TRUSTS: Final = regex(r"\bhost\w*\s+\S+\s+\S+\s+(?:0\.0\.0\.0/0|::0?/0)\s+trust
 
 CHECKS.update(
     {
+        "all_processes": lambda command, _: (
+            any(word in ("-1", "1", "0") for word in command.operands)
+            or (command.argv[-1:] == ("-1",) and len(command.argv) > 2)
+        ),
+        "is_privileged": lambda command, _: command.privileged,
         "wide": lambda command, _: any(map(_WIDE.fullmatch, command.operands[:1])),
         "past_rights": lambda command, _: (
             "/dev/" in command.line
