@@ -15,9 +15,9 @@ from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, Held, Use
 from stanchion.guards.files.codes import CODES, shown
 from stanchion.guards.files.declared import OPTIONS
-from stanchion.guards.files.protected import RULES, all_of, filled_in, searched, shipped
+from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
+from stanchion.guards.files.protected.classes import signs_of
 from stanchion.guards.files.protected.seat import seat_of
-from stanchion.guards.files.protected.signs import signs_of
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import (
     FileScope,
@@ -240,7 +240,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         ]
         if lists or any(one.root for one in self.folders.places) or not "".join(more).isascii():
             return None
-        return signs_of([pattern(text) for rule in RULES for text in rule.globs], more)
+        return signs_of(more)
 
     @cached_property
     def gate(self) -> GuardGate | None:

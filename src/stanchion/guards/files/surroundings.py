@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stanchion.guards._protected import Use
-from stanchion.guards.files.protected.names import WORDS
-from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, seat_of
-from stanchion.guards.files.protected.startup import GATHERS
+from stanchion.guards.files.protected.classes import GATHERS
+from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, WORDS, seat_of
 from stanchion.guards.files.scope import Folders
 from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
