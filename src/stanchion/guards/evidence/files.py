@@ -12,15 +12,11 @@ from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
 from stanchion.readings.word_lists import listed
 
-ENDINGS: Final = frozenset(
-    {
-        "py", "pyi", "pyx", "ipynb", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue",
-        "svelte", "go", "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "c", "h", "cc",
-        "cpp", "cxx", "hh", "hpp", "hxx", "m", "mm", "cs", "fs", "vb", "swift", "rb", "rake", "php",
-        "pl", "pm", "lua", "r", "jl", "ex", "exs", "erl", "hs", "ml", "mli", "elm", "dart", "zig",
-        "nim", "sol", "sh", "bash", "zsh", "ps1", "sql", "proto",
-    }
-)  # fmt: skip
+ENDINGS: Final = listed(
+    "py pyi pyx ipynb js mjs cjs jsx ts mts cts tsx vue svelte go rs java kt kts scala groovy "
+    "clj cljs c h cc cpp cxx hh hpp hxx m mm cs fs vb swift rb rake php pl pm lua r jl ex exs "
+    "erl hs ml mli elm dart zig nim sol sh bash zsh ps1 sql proto"
+)
 """How the names of files end that are code."""
 SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where what is written is nobody's work."""
@@ -28,12 +24,7 @@ SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 VIEWING: Final = listed("view read open show list find search get cat")
 """What an argument `command` says to a tool that both shows and changes files, where it only
 shows."""
-PATHS: Final = frozenset(
-    {
-        "path", "paths", "file", "files", "filename", "filenames", "target", "destination", "dest",
-        "dst", "to", "uri",
-    }
-)  # fmt: skip
+PATHS: Final = listed("path paths file files filename filenames target destination dest dst to uri")
 LONGEST: Final = 400
 _IN_PATCH: Final = regex(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})",

@@ -16,7 +16,7 @@ from stanchion.readings.names import plain
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.outcome import Standing, decided
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 COMMITS: Final = listed("commit cherry-pick revert am merge")
 """What git does on the branch that is checked out."""
@@ -33,15 +33,8 @@ MAKES: Final = listed("-b -B -c -C --create --force-create --orphan")
 PUSH_VALUES: Final = listed("-o --push-option --repo --receive-pack --exec")
 MAIN: Final = frozenset({"main", "master", "trunk"})
 """Names of the branch that others start from."""
-FOLDERS: Final = (
-    "repo_path",
-    "repository_path",
-    "cwd",
-    "workdir",
-    "working_dir",
-    "working_directory",
-    "directory",
-    "dir",
+FOLDERS: Final = in_order(
+    "repo_path repository_path cwd workdir working_dir working_directory directory dir"
 )
 NAMES: Final = ("branch", "target_branch", "base", "base_branch", "ref")
 """What the arguments are called that say in which folder a call works, and on which branch."""
