@@ -10,6 +10,7 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
+from stanchion.readings.texts import texts_given
 from stanchion.readings.word_lists import listed
 
 ENDINGS: Final = listed(
@@ -57,18 +58,10 @@ def changed_by(
 
 def named_in(args: Mapping[str, Any]) -> Iterator[str]:
     """What a call's arguments name as files, and what patches in them do."""
-    waiting: list[tuple[str, Any]] = list(args.items())
-    waiting.reverse()
-    while waiting:
-        key, value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += reversed([(str(name), each) for name, each in value.items()])
-        elif isinstance(value, list):
-            waiting += reversed([(key, each) for each in value])
-        elif isinstance(value, str):
-            name = plain(key)
-            if name in PATHS or name.endswith(("path", "file", "filename")):
-                if len(value) <= LONGEST:
-                    yield value
-            elif "\n" in value and ("*** " in value or "+++ " in value or "--- a/" in value):
-                yield from [found[1] for found in _IN_PATCH.finditer(value)]
+    for key, text in texts_given(args):
+        name = plain(key)
+        if name in PATHS or name.endswith(("path", "file", "filename")):
+            if len(text) <= LONGEST:
+                yield text
+        elif "\n" in text and ("*** " in text or "+++ " in text or "--- a/" in text):
+            yield from [found[1] for found in _IN_PATCH.finditer(text)]
