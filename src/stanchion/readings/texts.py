@@ -3,7 +3,7 @@ parts of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from stanchion.kernel.findings import Patch, PathStep
@@ -69,6 +69,20 @@ def leaves(content: Any) -> list[Leaf]:
         elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= LONG:
             found.append(Leaf(path, str(value), number=True))
     return found
+
+
+def texts_given(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Every text that a call is given, in order and at any depth, each with the name of the
+    argument that it is in."""
+    waiting: list[tuple[str, Any]] = [*args.items()][::-1]
+    while waiting:
+        name, value = waiting.pop()
+        if isinstance(value, str):
+            yield name, value
+        elif isinstance(value, dict):
+            waiting += [(str(key), each) for key, each in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [(name, each) for each in reversed(value)]
 
 
 def plain_texts(content: Any) -> list[str] | None:

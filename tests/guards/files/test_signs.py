@@ -12,8 +12,8 @@ from stanchion.guards._own import OwnPlaces
 from stanchion.guards._protected import Use
 from stanchion.guards.files import Files
 from stanchion.guards.files.protected import shown_by
+from stanchion.guards.files.protected.classes import SITES
 from stanchion.guards.files.protected.seat import AREAS, HOMES, TEMPORARY
-from stanchion.guards.files.protected.system import SITES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lineup import GateSet

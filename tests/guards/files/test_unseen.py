@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion.guards.files import Files
-from stanchion.guards.files.written.harm import HARMS
+from stanchion.guards.files.harm import HARMS
 from stanchion.guards.shell.in_files import harm_in_file
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo, ToolCall

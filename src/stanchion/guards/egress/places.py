@@ -12,28 +12,15 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UNSEEN
 from stanchion.readings.word_lists import listed
 
-HOSTS: Final = frozenset(
-    {
-        "host",
-        "hosts",
-        "hostname",
-        "hostnames",
-        "remotehost",
-        "targethost",
-        "serverhost",
-        "dbhost",
-        "proxyhost",
-    }
+HOSTS: Final = listed(
+    "host hosts hostname hostnames remotehost targethost serverhost dbhost proxyhost"
 )
 """Names of arguments that are hosts; in small letters, without separators."""
 LINKS: Final = listed("link links site website origin proxy")
-CONTENTS: Final = frozenset(
-    {
-        "content", "contents", "text", "body", "message", "prompt", "description", "html",
-        "markdown", "code", "comment", "title", "note", "notes", "summary", "subject", "newstring",
-        "oldstring", "newstr", "oldstr",
-    }
-)  # fmt: skip
+CONTENTS: Final = listed(
+    "content contents text body message prompt description html markdown code comment title "
+    "note notes summary subject newstring oldstring newstr oldstr"
+)
 """Names of arguments that are written or sent; a URL in them is not followed."""
 NOWHERE: Final = listed("about data mailto tel sms blob urn cid arn")
 """Schemes that lead to no host."""

@@ -80,14 +80,11 @@ def judged(
 ) -> Finding | None:
     """What is wrong with changing these branches; one that is not known is refused as well."""
     for name in names if action is not None and not rule.all else ():
+        does, shown = ACTIONS[str(action)], rule.shown()
         if name is None:
-            return Finding(
-                ACTIONS[str(action)], "evidence.branch_unknown", (what, rule.shown()), about=what
-            )
+            return Finding(does, "evidence.branch_unknown", (what, shown), about=what)
         if not rule.takes(name):
-            return Finding(
-                ACTIONS[str(action)], "evidence.branch", (what, name, rule.shown()), about=name
-            )
+            return Finding(does, "evidence.branch", (what, name, shown), about=name)
     return None
 
 

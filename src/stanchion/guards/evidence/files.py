@@ -10,17 +10,14 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
+from stanchion.readings.texts import texts_given
 from stanchion.readings.word_lists import listed
 
-ENDINGS: Final = frozenset(
-    {
-        "py", "pyi", "pyx", "ipynb", "js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue",
-        "svelte", "go", "rs", "java", "kt", "kts", "scala", "groovy", "clj", "cljs", "c", "h", "cc",
-        "cpp", "cxx", "hh", "hpp", "hxx", "m", "mm", "cs", "fs", "vb", "swift", "rb", "rake", "php",
-        "pl", "pm", "lua", "r", "jl", "ex", "exs", "erl", "hs", "ml", "mli", "elm", "dart", "zig",
-        "nim", "sol", "sh", "bash", "zsh", "ps1", "sql", "proto",
-    }
-)  # fmt: skip
+ENDINGS: Final = listed(
+    "py pyi pyx ipynb js mjs cjs jsx ts mts cts tsx vue svelte go rs java kt kts scala groovy "
+    "clj cljs c h cc cpp cxx hh hpp hxx m mm cs fs vb swift rb rake php pl pm lua r jl ex exs "
+    "erl hs ml mli elm dart zig nim sol sh bash zsh ps1 sql proto"
+)
 """How the names of files end that are code."""
 SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 """Where what is written is nobody's work."""
@@ -28,12 +25,7 @@ SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
 VIEWING: Final = listed("view read open show list find search get cat")
 """What an argument `command` says to a tool that both shows and changes files, where it only
 shows."""
-PATHS: Final = frozenset(
-    {
-        "path", "paths", "file", "files", "filename", "filenames", "target", "destination", "dest",
-        "dst", "to", "uri",
-    }
-)  # fmt: skip
+PATHS: Final = listed("path paths file files filename filenames target destination dest dst to uri")
 LONGEST: Final = 400
 _IN_PATCH: Final = regex(
     r"^(?:\*\*\* (?:Add|Update|Delete) File: |\+\+\+ (?:b/)?|--- a/)([^\t\r\n]{1,400})",
@@ -66,18 +58,10 @@ def changed_by(
 
 def named_in(args: Mapping[str, Any]) -> Iterator[str]:
     """What a call's arguments name as files, and what patches in them do."""
-    waiting: list[tuple[str, Any]] = list(args.items())
-    waiting.reverse()
-    while waiting:
-        key, value = waiting.pop()
-        if isinstance(value, dict):
-            waiting += reversed([(str(name), each) for name, each in value.items()])
-        elif isinstance(value, list):
-            waiting += reversed([(key, each) for each in value])
-        elif isinstance(value, str):
-            name = plain(key)
-            if name in PATHS or name.endswith(("path", "file", "filename")):
-                if len(value) <= LONGEST:
-                    yield value
-            elif "\n" in value and ("*** " in value or "+++ " in value or "--- a/" in value):
-                yield from [found[1] for found in _IN_PATCH.finditer(value)]
+    for key, text in texts_given(args):
+        name = plain(key)
+        if name in PATHS or name.endswith(("path", "file", "filename")):
+            if len(text) <= LONGEST:
+                yield text
+        elif "\n" in text and ("*** " in text or "+++ " in text or "--- a/" in text):
+            yield from [found[1] for found in _IN_PATCH.finditer(text)]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
+from stanchion.guards.evidence.branch import CheckedOut, judged
 from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
@@ -18,6 +19,7 @@ from stanchion.guards.evidence.reviews import verdict_in, verdict_of
 from stanchion.guards.evidence.seen import Learnt
 from stanchion.guards.evidence.spoken import Kind as Spoken, wrong_in
 from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
+from stanchion.guards.evidence.targets import Branches, targets_of
 from stanchion.guards.evidence.work import TOLD, Work, fails
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import UNSAID, Beside, Said, keep_said
@@ -41,9 +43,6 @@ from stanchion.kernel.state import When, key
 from stanchion.kernel.words import say
 from stanchion.readings import Reading
 
-if TYPE_CHECKING:
-    from stanchion.guards.evidence.targets import Branches
-
 __all__ = ["CODES", "Evidence"]
 
 WATCHED: Final = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.MODEL_REPLY})
@@ -51,9 +50,6 @@ HANDED: Final = frozenset({Stage.HANDOFF, Stage.HANDOFF_DONE})
 """Where work is seen, and where it is handed to a reviewer and back."""
 
 Found = Callable[[str], Any]
-
-CHECKS: Final[dict[Claim, str]] = {"tests": "test run", "lint": "lint run"}
-SAID: Final[dict[Claim, str]] = {"tests": "the tests pass", "lint": "the linter finds nothing"}
 
 
 class Evidence(msgspec.Struct, frozen=True, dict=True):
@@ -211,29 +207,15 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         """What asks the repository for the branch that is checked out, where branches count."""
         if self.branch is None or Stage.TOOL_CALL not in stages:
             return None
-        from stanchion.guards.evidence.branch import CheckedOut
-
-        return Beside(
-            "branch", CheckedOut(self.branch, self.branches_of), frozenset({Stage.TOOL_CALL})
-        )
+        asking = CheckedOut(self.branch, self.branches_of)
+        return Beside("branch", asking, frozenset({Stage.TOOL_CALL}))
 
     def branches_of(self, run: RunInfo) -> Branches | None:
         """The branches that a run may change: those of its task, of its agent or of this guard;
         `None` for all."""
         by_task, by_agent, _ = self._tables
-        given = next(
-            (
-                one
-                for one in (by_task(run.task), by_agent(run.agent), self.branches)
-                if one is not None
-            ),
-            None,
-        )
-        if given is None:
-            return None
-        from stanchion.guards.evidence.targets import Branches
-
-        return Branches.of(given)
+        every = (by_task(run.task), by_agent(run.agent), self.branches)
+        return next((Branches.of(given) for given in every if given is not None), None)
 
     def key(self, event: Event, /) -> str:
         """What is known of the work of a run and of all that belong to it: what a child has tested
@@ -266,11 +248,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         self, event: ToolCall | ToolResult | Failure, reading: Reading[Event], value: Any
     ) -> Ruling | None:
         steps = reading.of(self._steps)
-        misplaced = (
-            self._misplaced(event)
-            if self.branch is not None and isinstance(event, ToolCall)
-            else None
-        )
+        misplaced = self._misplaced(event) if isinstance(event, ToolCall) else None
         reviews = self.review is not None and event.run.role in self.reviewers
         shown = None if self._observing is None else reading.of(self._observing)
         if not steps and not reviews and (shown is None or not shown.matters):
@@ -291,27 +269,22 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     def _misplaced(self, event: ToolCall) -> Finding | None:
         """What is wrong with the branches that a call names; the one that is checked out is asked
         for elsewhere."""
-        rule = self.branches_of(event.run)
+        rule = None if self.branch is None else self.branches_of(event.run)
         if rule is None or rule.all:
             return None
-        from stanchion.guards.evidence.branch import judged
-        from stanchion.guards.evidence.targets import targets_of
-
-        named = [
-            one for one in targets_of(event.tool, event.traits, event.args) if one.branch != ""
+        named = targets_of(event.tool, event.traits, event.args)
+        judge = [
+            judged(self.branch, rule, one.what, [one.branch]) for one in named if one.branch != ""
         ]
-        return self._worst([judged(self.branch, rule, one.what, [one.branch]) for one in named])
+        return self._worst(judge)
 
     def _handed(self, event: Handoff | HandoffDone, work: Work) -> Work:
         """A reviewer was handed the work, or hands on what it found."""
         run, role_of = event.run, self._tables[2]
         if isinstance(event, HandoffDone):
             reviewing = role_of(event.to) in self.reviewers
-            return (
-                work.with_reviews(work.reviews.begins(event.to, work.changes))
-                if reviewing
-                else work
-            )
+            begun = work.reviews.begins(event.to, work.changes)
+            return work.with_reviews(begun) if reviewing else work
         said = verdict_in(event.payload) if run.role in self.reviewers else None
         return work if said is None else _said(work, run.agent, said)
 
@@ -331,40 +304,31 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
     def _judged_step(self, step: Step, work: Work) -> Finding | None:
         if step.what == "merge":
             return self._unreviewed(step, work)
-        return (
-            self._judged(work, step.what == "commit", step.texts)
-            if step.what in ("commit", "say")
-            else None
-        )
+        told = step.what in ("commit", "say")
+        return self._judged(work, step.what == "commit", step.texts) if told else None
 
     def _unreviewed(self, step: Step, work: Work) -> Finding | None:
         """What is wrong with a step that merges: nobody has reviewed the changes as they are
         now."""
         if self.review is None or work.reviewed:
             return None
-        why = (
-            "there has been none"
-            if work.reviews.reviewed < 0
-            else "code was changed after the last one"
-        )
-        return Finding(
-            ACTIONS[self.review], "evidence.unreviewed", (step.name, self.reviewers[0], why)
-        )
+        never = work.reviews.reviewed < 0
+        why = "there has been none" if never else "code was changed after the last one"
+        args = (step.name, self.reviewers[0], why)
+        return Finding(ACTIONS[self.review], "evidence.unreviewed", args)
 
     def _judged(self, work: Work, hands_on: bool, texts: Sequence[str]) -> Finding | None:
         """What is wrong with a step that hands work on, or says something about it."""
         found: list[Finding | None] = []
-        if hands_on and work.what:
-            if self.tests is not None and work.tests != PASSED:
-                args = (work.what, say(TOLD[work.tests], (CHECKS["tests"],)))
-                found.append(Finding(ACTIONS[self.tests], "evidence.untested", args))
-            if self.lint is not None and work.lint != PASSED:
-                args = (work.what, say(TOLD[work.lint], (CHECKS["lint"],)))
-                found.append(Finding(ACTIONS[self.lint], "evidence.unlinted", args))
+        for asked, check, came, code in (
+            (self.tests, "test run", work.tests, "evidence.untested"),
+            (self.lint, "lint run", work.lint, "evidence.unlinted"),
+        ):
+            if hands_on and work.what and asked is not None and came != PASSED:
+                found.append(Finding(ACTIONS[asked], code, (work.what, _told(work, came, check))))
         if hands_on and self.docs is not None and work.api and not work.documented:
-            found.append(
-                Finding(ACTIONS[self.docs], "evidence.undocumented", (work.api,), about=work.api)
-            )
+            docs = ACTIONS[self.docs]
+            found.append(Finding(docs, "evidence.undocumented", (work.api,), about=work.api))
         if self.claims is not None:
             found += self._unfounded(work, texts)
         return self._worst(found)
@@ -375,10 +339,14 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             None if one is None else ACTIONS[one] for one in (self.refuted, self.claims)
         )
         said = frozenset[Claim]().union(*[claims(text) for text in texts])
-        for claim, came in (("tests", work.tests), ("lint", work.lint)):
+        checks: tuple[tuple[Claim, str, int, str], ...] = (
+            ("tests", "the tests pass", work.tests, "test run"),
+            ("lint", "the linter finds nothing", work.lint, "lint run"),
+        )
+        for claim, words, came, check in checks:
             if claim not in said or came == PASSED:
                 continue
-            args = (SAID[claim], _told(work, came, CHECKS[claim]))
+            args = (words, _told(work, came, check))
             if came == UNPASSED and refuted is not None:
                 yield Finding(refuted, "evidence.refuted", args)
             elif claim in self.proven and unproven is not None:
@@ -421,15 +389,10 @@ def _observed(
 ) -> Work:
     """What was seen once a call has begun or ended."""
     seen = work.seen
-    match event:
-        case ToolCall():
-            return work.with_seen(seen.began(event.id, shown.changes, shown.shows, shown.commands))
-        case Failure():
-            return work.with_seen(seen.ended(event.call, shown.changes, Learnt()))
-        case _:
-            return work.with_seen(
-                seen.ended(event.call, shown.changes, learnt_from(event, reading))
-            )
+    if isinstance(event, ToolCall):
+        return work.with_seen(seen.began(event.id, shown.changes, shown.shows, shown.commands))
+    learnt = Learnt() if isinstance(event, Failure) else learnt_from(event, reading)
+    return work.with_seen(seen.ended(event.call, shown.changes, learnt))
 
 
 def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:

@@ -31,13 +31,12 @@ from stanchion.readings.shell.outcome import decided
 from stanchion.readings.shell.single import single
 from stanchion.readings.word_lists import listed
 
-LOOKING: Final = frozenset({
-    "cat", "tac", "head", "tail", "less", "more", "nl", "od", "xxd", "wc", "sort", "uniq", "cut",
-    "comm", "diff", "cmp", "md5sum", "sha1sum", "sha256sum", "file", "stat", "grep", "egrep",
-    "fgrep", "rg", "jq", "ls", "readlink", "test", "[", "true", "false", ":", "echo", "printf",
-    "pwd", "cd", "which", "type", "sleep", "du", "df", "date", "whoami", "sed", "tr", "basename",
-    "dirname", "realpath", "tree", "ps", "id", "uname", "hostname", "export", "set", "column",
-})  # fmt: skip
+LOOKING: Final = listed(
+    "cat tac head tail less more nl od xxd wc sort uniq cut comm diff cmp md5sum sha1sum "
+    "sha256sum file stat grep egrep fgrep rg jq ls readlink test [ true false : echo printf "
+    "pwd cd which type sleep du df date whoami sed tr basename dirname realpath tree ps id "
+    "uname hostname export set column"
+)
 """Programs that change nothing but what they are told to write to."""
 MAKING: Final = listed("touch mkdir cp mv tee sed")
 TAKING: Final = listed("rm rmdir unlink mv")

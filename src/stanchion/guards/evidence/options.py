@@ -15,6 +15,7 @@ from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.files import SCRATCH
 from stanchion.kernel.names import glob
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 _USUAL: Final = "-q -v -s --quiet --silent --verbose --color? --no-color --colors? --no-colors"
 _PYTEST: Final = """
@@ -168,23 +169,7 @@ _LISTED: Final = {
         "--data-file= --concurrency="
     ),
 }
-_WORDED: Final = frozenset(
-    {
-        "go",
-        "mvn",
-        "mvnw",
-        "gradle",
-        "gradlew",
-        "ctest",
-        "bazel",
-        "bazelisk",
-        "dotnet",
-        "npm",
-        "yarn",
-        "pnpm",
-        "bun",
-    }
-)
+_WORDED: Final = listed("go mvn mvnw gradle gradlew ctest bazel bazelisk dotnet npm yarn pnpm bun")
 """Programs whose options have one dash and many letters: each word is one option."""
 _BEHIND: Final = {
     "npm": "jest", "yarn": "jest", "pnpm": "jest", "bun": "jest", "tox": "pytest", "nox": "pytest",

@@ -12,6 +12,7 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
 from stanchion.readings.names import plain
+from stanchion.readings.texts import texts_given
 from stanchion.readings.word_lists import listed
 
 DOCUMENTS: Final = listed("md mdx rst adoc asciidoc textile pod")
@@ -91,12 +92,8 @@ class Public(NamedTuple):
 
 def _is_test(name: str) -> bool:
     stem = name.partition(".")[0]
-    return (
-        stem.startswith("test_")
-        or stem.endswith(("_test", "_spec"))
-        or ".test." in name
-        or ".spec." in name
-    )
+    named = stem.startswith("test_") or stem.endswith(("_test", "_spec"))
+    return named or ".test." in name or ".spec." in name
 
 
 def _declares(path: str, args: Mapping[str, Any]) -> bool:
@@ -106,41 +103,22 @@ def _declares(path: str, args: Mapping[str, Any]) -> bool:
         return True
     before: list[str] = []
     after: list[str] = []
-    for name, text in _texts(args):
+    for key, text in texts_given(args):
+        name = plain(key)
+        if name.endswith(("path", "file", "filename", "command")):
+            continue
         if name in OLD:
             before.append(text)
         elif name in NEW:
             after.append(text)
         elif "\n+" in text or "\n-" in text:
             lines = text.splitlines()
-            before += [
-                line[1:] for line in lines if line.startswith("-") and not line.startswith("---")
-            ]
-            after += [
-                line[1:] for line in lines if line.startswith("+") and not line.startswith("+++")
-            ]
+            before += [one[1:] for one in lines if one[:1] == "-" and one[:3] != "---"]
+            after += [one[1:] for one in lines if one[:1] == "+" and one[:3] != "+++"]
         else:
             after.append(text)
-    if not before and not after:
-        return True
-    return _declared(before) != _declared(after)
+    return not (before or after) or _declared(before) != _declared(after)
 
 
 def _declared(texts: list[str]) -> frozenset[str]:
     return frozenset([found[0].strip() for found in _PUBLIC.finditer("\n".join(texts))])
-
-
-def _texts(args: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The texts in a call's arguments that say what is written, each with the name it stands
-    under."""
-    waiting: list[tuple[str, Any]] = list(args.items())
-    while waiting:
-        name, value = waiting.pop(0)
-        if isinstance(value, dict):
-            waiting += [(str(key), each) for key, each in value.items()]
-        elif isinstance(value, list):
-            waiting += [(name, each) for each in value]
-        elif isinstance(value, str):
-            called = plain(name)
-            if not called.endswith(("path", "file", "filename", "command")):
-                yield called, value

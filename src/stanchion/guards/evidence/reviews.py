@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards.evidence.shell_texts import shell_text
+from stanchion.guards.evidence.shell_texts import shell_texts
+from stanchion.guards.evidence.targets import ran_by
 from stanchion.readings.act import act_of
-from stanchion.readings.act_words import COMMANDS
 from stanchion.readings.names import plain
 from stanchion.readings.word_lists import listed
 
@@ -83,11 +83,7 @@ def verdict_in(payload: Mapping[str, Any]) -> bool | None:
 def verdict_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> bool | None:
     """The verdict that a call gives: of a tool for reviews, or of a command that reviews a pull
     request."""
-    texts = [
-        text
-        for key, value in args.items()
-        if plain(str(key)) in COMMANDS and (text := shell_text(value, args))
-    ]
+    texts = shell_texts(args)
     if texts:
         return _by_command(texts[0]) if len(texts) == 1 else None
     said = act_of(tool, traits).words
@@ -99,8 +95,6 @@ def verdict_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> b
 
 def _by_command(text: str) -> bool | None:
     """The verdict of a text that ends well only where the review is made."""
-    from stanchion.guards.evidence.ran import ran_by
-
     for one in ran_by(text) if "gh" in text or "glab" in text else ():
         if not one.last:
             continue

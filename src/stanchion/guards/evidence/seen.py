@@ -72,9 +72,8 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         """The same with what was seen last."""
         if isinstance(fact, Content):
             return self._with_content(fact, own)
-        value = (
-            digest("text", str(fact.value)) if fact.predicate is Predicate.CONTAINS else fact.value
-        )
+        hidden = fact.predicate is Predicate.CONTAINS
+        value = digest("text", str(fact.value)) if hidden else fact.value
         return self._with((Told(fact.predicate, value, fact.polarity),), self.gist, own, self.ends)
 
     def _with_content(self, fact: Content, own: bool) -> About:
@@ -83,10 +82,9 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         ends = fact.text.endswith("\n") or (own and not fact.text)
         told = [Told(Predicate.EXISTS, None, True)]
         if fact.whole and (ends or own):
+            size = len(fact.text.encode("utf-8", "surrogatepass"))
             told.append(Told(Predicate.LINES, fact.text.count("\n"), True))
-            told.append(
-                Told(Predicate.BYTES, len(fact.text.encode("utf-8", "surrogatepass")), True)
-            )
+            told.append(Told(Predicate.BYTES, size, True))
         return self._with(tuple(told), gist_of(fact.text, fact.whole), own, ends or not own)
 
     def _with(self, new: tuple[Told, ...], gist: Gist | None, own: bool, ends: bool) -> About:
@@ -99,12 +97,8 @@ class About(msgspec.Struct, frozen=True, array_like=True):
         text = digest("text", str(asked.value)) if asked.predicate is Predicate.CONTAINS else None
         for one in self.told:
             value = one.value
-            if (
-                one.predicate is Predicate.LINES
-                and not self.ends
-                and asked.polarity
-                and value == _less(asked.value)
-            ):
+            short = one.predicate is Predicate.LINES and not self.ends and asked.polarity
+            if short and value == _less(asked.value):
                 value = asked.value
             if one.predicate is Predicate.CONTAINS and value == text:
                 value = asked.value
@@ -149,9 +143,8 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         seen = self._changed(changes) if changes.any else self
         again = {_digest(text) for text in commands} if seen.runs else set()
         if any(one.text in again for one in seen.runs):
-            seen = msgspec.structs.replace(
-                seen, runs=tuple([one for one in seen.runs if one.text not in again])
-            )
+            runs = tuple([one for one in seen.runs if one.text not in again])
+            seen = msgspec.structs.replace(seen, runs=runs)
         if call and changes.any:
             seen = msgspec.structs.replace(seen, writing=(*seen.writing, call)[-UNDER_WAY:])
         if call and (changes.any or shows):
@@ -226,11 +219,9 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         if not ran and claim.subject.isalpha():
             ran = [one for one in self.runs if stem(claim.subject.lower()) in one.stems]
         ends = {one.well for one in ran}
-        return (
-            [Known("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))]
-            if len(ends) == 1
-            else []
-        )
+        if len(ends) != 1:
+            return []
+        return [Known("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))]
 
     def _reported(self, claim: Claim) -> list[Known]:
         """What a program says of itself; a version that is named in part is that version."""
@@ -246,19 +237,13 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
             if match is None:
                 continue
             facts = list(one.facts(claim))
+            there = Predicate.EXISTS
             if match < 0 and not one.own:
-                facts = [
-                    each
-                    for each in facts
-                    if each.predicate is not Predicate.EXISTS or each.polarity
-                ]
+                facts = [each for each in facts if each.predicate is not there or each.polarity]
             found = judge(claim, [Known("seen", each) for each in facts])
             # A longer name may be another file: that speaks for it, and not against it.
-            yield (
-                found
-                if match <= 0 or found.verdict is not CheckVerdict.REFUTABLE
-                else judge(claim, ())
-            )
+            other = match > 0 and found.verdict is CheckVerdict.REFUTABLE
+            yield judge(claim, ()) if other else found
 
 
 def _together(claim: Claim, found: list[Standing]) -> Standing:
@@ -309,16 +294,10 @@ def _spelt(command: str) -> set[str]:
 
 
 def _stems(command: str) -> Kept:
-    words = [
-        word.rpartition("/")[2].lower() for word in command.split() if not word.startswith("-")
-    ]
-    plain = [
-        part
-        for word in words[:WORDS]
-        for part in word.replace("_", "-").replace(":", "-").split("-")
-    ]
+    words = [word.rpartition("/")[2].lower() for word in command.split() if word[0] != "-"]
+    parts = " ".join(words[:WORDS]).replace("_", " ").replace(":", " ").replace("-", " ").split()
     return tuple(
-        dict.fromkeys([stem(part) for part in plain if part.isalpha() and len(part) <= 20])
+        dict.fromkeys([stem(each) for each in parts if each.isalpha() and len(each) <= 20])
     )
 
 

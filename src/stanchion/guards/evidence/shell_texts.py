@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from shlex import join, quote
 from typing import Any, Final
 
+from stanchion.readings.act_words import COMMANDS
 from stanchion.readings.names import plain
 from stanchion.readings.word_lists import listed
 
@@ -22,9 +23,14 @@ AROUND: Final = frozenset(
 it."""
 
 
-def shell_text(value: Any, args: Mapping[str, Any]) -> str:
-    """A command as a text, with the words that other arguments put behind it; empty where it is
-    none."""
+def shell_texts(args: Mapping[str, Any]) -> list[str]:
+    """The shell texts in the arguments of a call, each with the words that other arguments put
+    behind it."""
+    given = [value for key, value in args.items() if plain(str(key)) in COMMANDS]
+    return [text for value in given if (text := _shell_text(value, args))]
+
+
+def _shell_text(value: Any, args: Mapping[str, Any]) -> str:
     text = _text(value)
     if not text:
         return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, unwrapped
@@ -12,17 +12,15 @@ from stanchion.guards.evidence.files import changed_by, is_code
 from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.outcome import tells_of_tests
 from stanchion.guards.evidence.public import Public
-from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_text
+from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_texts
+from stanchion.guards.evidence.targets import Ran, ran_by
 from stanchion.kernel.names import Names
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
-from stanchion.readings.act_words import ASKS, COMMANDS
-from stanchion.readings.names import letters, plain
+from stanchion.readings.act_words import ASKS
+from stanchion.readings.names import letters
 from stanchion.readings.shortened import shorten
 from stanchion.readings.word_lists import listed
-
-if TYPE_CHECKING:
-    from stanchion.guards.evidence.ran import Ran
 
 SHOWN: Final = 80
 KEPT_READERS: Final = 16
@@ -104,11 +102,8 @@ class Known(NamedTuple):
         if runs is None:
             return None
         if self.lints.has(runs):
-            return (
-                None
-                if runs[0] in tables.TARGETED and not leaves_a_run(runs[0], runs[1:])
-                else "lint"
-            )
+            targeted = runs[0] in tables.TARGETED
+            return None if targeted and not leaves_a_run(runs[0], runs[1:]) else "lint"
         return "test" if self.tests.has(runs) and _keeps_running(runs) else None
 
 
@@ -165,11 +160,8 @@ class Steps:
         if named.checks is not None:
             yield Step(named.checks, tool)
         if named.hands is not None:
-            yield Step(
-                named.hands,
-                tool,
-                texts=tuple([value for value in args.values() if isinstance(value, str)]),
-            )
+            texts = tuple([value for value in args.values() if isinstance(value, str)])
+            yield Step(named.hands, tool, texts=texts)
         if named.merges:
             yield Step("merge", tool)
         if known.public is not None and named.changes:
@@ -186,11 +178,7 @@ def steps_by(known: Known) -> Steps:
 def texts_of(reading: Reading[Any]) -> Texts:
     """The shell texts in the arguments of a call."""
     args = reading.event.args
-    texts = [
-        text
-        for key, value in args.items()
-        if plain(str(key)) in COMMANDS and (text := shell_text(value, args))
-    ]
+    texts = shell_texts(args)
     return Texts(tuple(texts), len(texts) == 1 and not changes_what_runs(args))
 
 
@@ -223,8 +211,6 @@ def _checks(
 def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
     """What the commands of a text do; without `plainly` something beside the text says how they
     run."""
-    from stanchion.guards.evidence.ran import ran_by
-
     ran = [one for one in ran_by(text) if one.argv]
     alone = len([one for one in ran if program(one.argv) not in NOISELESS]) == 1
     for one in ran:
@@ -242,19 +228,13 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
         public = known.public
         for path in one.changes if public is not None else ():
             if public is not None and (public.is_doc(path) or public.is_api(path)):
-                yield Step(
-                    "doc" if public.is_doc(path) else "api", _short(path), chain, by_shell=True
-                )
+                told: What = "doc" if public.is_doc(path) else "api"
+                yield Step(told, _short(path), chain, by_shell=True)
         if known.merged_by(argv, one.merges):
             yield Step("merge", name, chain, by_shell=True)
         if known.commits.has(argv):
-            yield Step(
-                "commit",
-                name,
-                chain,
-                by_shell=True,
-                texts=tuple([word for word in one.argv if " " in word]),
-            )
+            said = tuple([word for word in one.argv if " " in word])
+            yield Step("commit", name, chain, by_shell=True, texts=said)
 
 
 def _echoes(text: str, ran: list[Ran]) -> bool:

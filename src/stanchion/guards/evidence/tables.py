@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 TESTS: Final = (
     "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest",
@@ -93,18 +93,14 @@ VALUED: Final = frozenset(
 
 ASKING: Final = listed("-h --help --version --dry-run")
 """Options with which a command only tells something."""
-INERT: Final = frozenset(
-    {
-        "help", "version", "collect-only", "co", "list", "list-tests", "listtests", "listing",
-        "list-sessions", "listenvs", "listenvs-all", "dry-run", "dryrun", "no-run", "norun",
-        "fixtures", "fixtures-per-test", "funcargs", "markers", "setup-plan", "setup-only",
-        "show-config", "print-config", "showconfig", "show-only", "show-files", "show-settings",
-        "env-info", "clearcache", "init", "notest", "exit-zero", "issues-exit-code", "fail-under",
-        "fail-level", "passwithnotests", "pass-with-no-tests", "if-present", "ignore-errors",
-        "just-print", "recon", "question", "touch", "eval", "script-shell", "toolexec", "exec",
-        "skiptests", "suppress-all",
-    }
-)  # fmt: skip
+INERT: Final = listed(
+    "help version collect-only co list list-tests listtests listing list-sessions listenvs "
+    "listenvs-all dry-run dryrun no-run norun fixtures fixtures-per-test funcargs markers "
+    "setup-plan setup-only show-config print-config showconfig show-only show-files "
+    "show-settings env-info clearcache init notest exit-zero issues-exit-code fail-under "
+    "fail-level passwithnotests pass-with-no-tests if-present ignore-errors just-print recon "
+    "question touch eval script-shell toolexec exec skiptests suppress-all"
+)
 """Long options, in small letters and without dashes and values, with which a command does nothing
 of what it is for, or ends as if it had gone well."""
 INERT_WORDS: Final = (
@@ -142,17 +138,12 @@ OVERRIDDEN: Final = listed("make gmake just task")
 TARGETED: Final = listed("make gmake just task tox nox")
 """Programs whose linters are targets like their tests."""
 
-OWN: Final = (
-    "gradlew", "mvnw", "run_tests*", "run-tests*", "runtests*", "test.sh", "tests.sh", "manage.py",
-    "setup.py", "artisan",
-)  # fmt: skip
+OWN: Final = in_order(
+    "gradlew mvnw run_tests* run-tests* runtests* test.sh tests.sh manage.py setup.py artisan"
+)
 """Programs that stand among the files of a project; others are installed."""
-INSTALLED: Final = (
-    "/.venv/bin/",
-    "/venv/bin/",
-    "/.venv/Scripts/",
-    "/venv/Scripts/",
-    "/node_modules/.bin/",
+INSTALLED: Final = in_order(
+    "/.venv/bin/ /venv/bin/ /.venv/Scripts/ /venv/Scripts/ /node_modules/.bin/"
 )
 """How the folders of environments end that programs are installed in."""
 SYSTEM: Final = listed("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/")
@@ -175,10 +166,5 @@ STARTING: Final = frozenset(
 )  # fmt: skip
 """Programs that only start others."""
 
-QUIET: Final = frozenset(
-    {
-        "cd", "pushd", "popd", "export", "source", ".", "set", "unset", "true", "echo", "printf",
-        "pwd", "ls",
-    }
-)  # fmt: skip
+QUIET: Final = listed("cd pushd popd export source . set unset true echo printf pwd ls")
 """Programs beside which a check is still the only thing that can fail."""

@@ -1,5 +1,5 @@
-"""Targets: the branches that a call commits to, pushes to or moves; as far as its words say
-which."""
+"""Targets: the commands that a shell text runs, and the branches that a call commits to, pushes to
+or moves; as far as its words say which."""
 
 from __future__ import annotations
 
@@ -7,16 +7,14 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.evidence.shell_texts import shell_text
+from stanchion.guards.evidence.shell_texts import shell_texts
 from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.regex import regex
 from stanchion.readings.act import act_of
-from stanchion.readings.act_words import COMMANDS
-from stanchion.readings.names import plain
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.outcome import Standing, decided
 from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 COMMITS: Final = listed("commit cherry-pick revert am merge")
 """What git does on the branch that is checked out."""
@@ -33,15 +31,8 @@ MAKES: Final = listed("-b -B -c -C --create --force-create --orphan")
 PUSH_VALUES: Final = listed("-o --push-option --repo --receive-pack --exec")
 MAIN: Final = frozenset({"main", "master", "trunk"})
 """Names of the branch that others start from."""
-FOLDERS: Final = (
-    "repo_path",
-    "repository_path",
-    "cwd",
-    "workdir",
-    "working_dir",
-    "working_directory",
-    "directory",
-    "dir",
+FOLDERS: Final = in_order(
+    "repo_path repository_path cwd workdir working_dir working_directory directory dir"
 )
 NAMES: Final = ("branch", "target_branch", "base", "base_branch", "ref")
 """What the arguments are called that say in which folder a call works, and on which branch."""
@@ -96,17 +87,9 @@ def _among(branch: str, patterns: tuple[str, ...]) -> bool:
 
 def targets_of(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> list[Target]:
     """The branches that a call changes, once each."""
-    texts = [
-        text
-        for key, value in args.items()
-        if plain(str(key)) in COMMANDS and (text := shell_text(value, args))
-    ]
-    found = [
-        one
-        for text in texts
-        if "git" in text or "gh" in text or "glab" in text
-        for one in _in_shell(text)
-    ]
+    texts = shell_texts(args)
+    may = [text for text in texts if "git" in text or "gh" in text or "glab" in text]
+    found = [one for text in may for one in _in_shell(text)]
     return list(dict.fromkeys([*found, *([] if texts else _by_tool(tool, traits, args))]))
 
 
@@ -123,13 +106,12 @@ def merges(command: Command) -> bool:
         return command.flags.isdisjoint(RESTS) and not (names and MAIN.issuperset(names))
     if command.name == "git" and command.operands[:1] == ("push",):
         return any(one.branch in MAIN for one in _pushed(command, ""))
-    return command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept")) and _hosted(
-        command
-    )
+    return _merges_request(command)
 
 
-def _hosted(command: Command) -> bool:
-    return command.name in ("gh", "glab")
+def _merges_request(command: Command) -> bool:
+    hosted = command.name in ("gh", "glab")
+    return hosted and command.operands[:2] in (("pr", "merge"), ("mr", "merge"), ("mr", "accept"))
 
 
 def _by_tool(tool: str, traits: tuple[str, ...], args: Mapping[str, Any]) -> Iterator[Target]:
@@ -157,11 +139,7 @@ def _in_shell(text: str) -> Iterator[Target]:
             to = _switched(command)
             if to is not None and folder is not None:
                 moved[folder] = (None if isinstance(to, Open) else str(to), standing.chain)
-        elif command.operands[:2] in (
-            ("pr", "merge"),
-            ("mr", "merge"),
-            ("mr", "accept"),
-        ) and _hosted(command):
+        elif _merges_request(command):
             yield Target(f"{command.name} {' '.join(command.operands[:2])}")
 
 
@@ -188,42 +166,30 @@ def _of_git(command: Command, folder: str | None) -> Iterator[Target]:
         yield from _pushed(command, folder)
     elif verb == "branch" and command.flags & {"-f", "--force", "-M", "-C", "-D", "--delete", "-d"}:
         names = command.operands[1:]
-        named = (
-            names
-            if command.flags & {"-D", "-d", "--delete"}
-            else names[-1:]
-            if "-M" in command.flags
-            else names[:1]
-        )
-        yield from [_named(what, one) for one in named]
+        if not command.flags & {"-D", "-d", "--delete"}:
+            names = names[-1:] if "-M" in command.flags else names[:1]
+        yield from [_named(what, one) for one in names]
     elif verb == "update-ref":
-        yield from [
-            _named(what, one)
-            for one in command.operands[1:2]
-            if not str(one).startswith("refs/tags/")
-        ]
+        named = [one for one in command.operands[1:2] if not str(one).startswith("refs/tags/")]
+        yield from [_named(what, one) for one in named]
 
 
 def _pushed(command: Command, folder: str | None) -> Iterator[Target]:
     """Where a push goes: to the branches behind the remote, or to that of the branch that is
     checked out."""
     what = "git push"
+    here = Target(what) if folder is None else Target(what, "", folder)
     if command.flags & EVERY:
         yield Target(what)
         return
-    words = _push_words(command)
-    refs = [word for word in words[1:] if not str(word).startswith("refs/tags/")]
-    if not words[1:] and "--tags" in command.flags:
-        return
-    if not words[1:]:
-        yield Target(what) if folder is None else Target(what, "", folder)
+    refs = _push_words(command)[1:]
+    if not refs and "--tags" not in command.flags:
+        yield here
     for word in refs:
         to = str(word).lstrip("+").rpartition(":")[2].removeprefix("refs/heads/")
         if to in ("HEAD", "@") and not isinstance(word, Open):
-            yield Target(what) if folder is None else Target(what, "", folder)
-        elif to.startswith("refs/tags/"):
-            continue
-        else:
+            yield here
+        elif not str(word).startswith("refs/tags/") and not to.startswith("refs/tags/"):
             yield _named(what, word, to)
 
 
@@ -238,11 +204,8 @@ def _push_words(command: Command) -> list[str]:
 def _named(what: str, word: str, name: str | None = None) -> Target:
     """A branch by its name; one that is only known when the text runs is not known."""
     name = str(word).removeprefix("refs/heads/") if name is None else name
-    return (
-        Target(what)
-        if isinstance(word, Open) or not name or _OPEN.search(name)
-        else Target(what, name)
-    )
+    unknown = isinstance(word, Open) or not name or _OPEN.search(name)
+    return Target(what) if unknown else Target(what, name)
 
 
 def _switched(command: Command) -> str | None:
@@ -274,3 +237,26 @@ def _folder(command: Command) -> str | None:
     for at, word in enumerate(before[:-1]):
         folder = posixpath.join(folder, before[at + 1]) if word == "-C" else folder
     return None if _OPEN.search(folder) else folder
+
+
+class Ran(NamedTuple):
+    """A command of a shell text: its words, the files that it writes or deletes, and how it stands
+    in the text.
+
+    `chain` numbers the `&&` list that it is in, 0 where it is not sure that the list ends well only
+    where it does; `last`: the text ends well only where it does; `heard`: nothing but what it
+    prints is printed. `merges`: it brings changes to where others start from.
+    """
+
+    argv: tuple[str, ...]
+    changes: tuple[str, ...] = ()
+    chain: int = 0
+    last: bool = False
+    heard: bool = False
+    merges: bool = False
+
+
+def ran_by(text: str) -> Iterator[Ran]:
+    """The commands that a shell text would run."""
+    for command, standing in decided(text):
+        yield Ran(command.argv, (*command.writes, *command.deletes), *standing, merges(command))

@@ -61,14 +61,9 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     def change(self, name: str) -> Work:
         """Code was changed: what was shown of it before shows nothing any more."""
         spoilt = (*self.spoilt, *self.running)[-KEPT:]
+        changes = self.changes + 1
         return msgspec.structs.replace(
-            self,
-            changed=name,
-            tests=NONE,
-            lint=NONE,
-            running=(),
-            spoilt=spoilt,
-            changes=self.changes + 1,
+            self, changed=name, tests=NONE, lint=NONE, running=(), spoilt=spoilt, changes=changes
         )
 
     @property
@@ -100,14 +95,9 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         return work
 
     def ended(
-        self,
-        call: str,
-        steps: Sequence[Step],
-        result: Any,
-        failed: bool,
-        part: int = 0,
+        self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0,
         late: bool = False,
-    ) -> Work:
+    ) -> Work:  # fmt: skip
         """A call has ended: with a result, or by an error (`failed`), which says nothing of checks
         that took too long (`late`); `part` numbers what a generator gives."""
         work = self._left(call)
@@ -119,11 +109,8 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
                 work = work.change(step.name)
             elif step.what in ("test", "lint") and (not call or call not in self.spoilt):
                 lint = step.what == "lint"
-                came = (
-                    outcome(result, lint, step.last, step.alone, step.heard and not part)
-                    if not failed
-                    else FAILED
-                )
+                heard = step.heard and not part
+                came = outcome(result, lint, step.last, step.alone, heard) if not failed else FAILED
                 came = UNCLEAR if late else came
                 work = work if part and came == UNCLEAR else work.checked(lint, came)
         return work
@@ -133,11 +120,10 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         heard."""
         if lint:
             return msgspec.structs.replace(self, lint=came)
+        work = self
         if came == PASSED:
-            return msgspec.structs.replace(
-                self, tests=came, changed=self.what, pending=(), named=""
-            )
-        return msgspec.structs.replace(self, tests=came)
+            work = msgspec.structs.replace(self, changed=self.what, pending=(), named="")
+        return msgspec.structs.replace(work, tests=came)
 
     def told(self, step: Step, refused: bool = False) -> Work:
         """The same with what is known now of interfaces and documentation. What a shell did may be

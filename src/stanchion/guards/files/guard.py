@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from functools import cached_property, lru_cache
-from operator import attrgetter
+from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
@@ -14,9 +13,10 @@ import msgspec
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, Held, Use
 from stanchion.guards.files.codes import CODES, shown
-from stanchion.guards.files.protected import RULES, all_of, filled_in, searched, shipped
+from stanchion.guards.files.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
+from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
+from stanchion.guards.files.protected.classes import signs_of
 from stanchion.guards.files.protected.seat import seat_of
-from stanchion.guards.files.protected.signs import signs_of
 from stanchion.guards.files.real import RealFiles
 from stanchion.guards.files.scope import (
     FileScope,
@@ -27,7 +27,6 @@ from stanchion.guards.files.scope import (
     untold,
 )
 from stanchion.guards.files.surroundings import adds_to_path, around, elsewhere
-from stanchion.guards.files.written.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside, GuardGate
 from stanchion.kernel.events import ToolCall
@@ -267,18 +266,15 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         ]
         if lists or any(one.root for one in self.folders.places) or not "".join(more).isascii():
             return None
-        return signs_of([pattern(text) for rule in RULES for text in rule.globs], more)
+        return signs_of(more)
 
     @cached_property
     def gate(self) -> GuardGate | None:
         """What a call has in its texts of which a path is protected; `None` where that is not all
         that counts."""
-        told = self.tools or self.arguments or not self.paths_only
-        return (
-            None
-            if told or self._signs is None
-            else GuardGate(flat=(self._signs,), opens=self._deletes)
-        )
+        if self.tools or self.arguments or not self.paths_only or self._signs is None:
+            return None
+        return GuardGate(flat=(self._signs,), opens=self._deletes)
 
     def _deletes(self, event: ToolCall) -> bool:
         """Whether a call may delete, by its tool or an option, or its task has files of its own."""
@@ -319,9 +315,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             for text in texts:
                 harm = harm or self._harms_kept(path, text)
             if harm:
-                return Finding(
-                    ACTIONS[self.asked], "files.harms", (shown(path), HARMS[harm]), about=path
-                )
+                said = (shown(path), HARMS[harm])
+                return Finding(ACTIONS[self.asked], "files.harms", said, about=path)
         return None
 
     def _harms(self, path: str, text: str) -> str:
@@ -372,10 +367,7 @@ class Files(msgspec.Struct, frozen=True, dict=True):
                 break
         if not target.sure or (touched is not None and touched.action >= STOPS):
             return touched
-        led = self._led(target, places, spelled.unclear, task, remote)
-        return (
-            led if touched is None or (led is not None and led.action > touched.action) else touched
-        )
+        return worse(touched, self._led(target, places, spelled.unclear, task, remote))
 
     def _is_plain(self, target: Target, task: str) -> bool:
         """Whether a path leads into the folder that the run works in, and nothing protects it."""
@@ -396,16 +388,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         said = [
             self.placed(place, folder, target.use, task, target.text, remote) for place in places
         ]
-        found = [finding for finding in said if finding is not None]
-        if found:
-            return max(found, key=attrgetter("action"))
-        if (
-            remote
-            or not target.base
-            or target.use not in CHANGES
-            or any(one.root for one in folder.places)
-        ):
-            return None
+        worst = reduce(worse, said)
+        changes = not remote and target.base and target.use in CHANGES
+        if worst is not None or not changes or any(one.root for one in folder.places):
+            return worst
         own = elsewhere(places[-1], target.base) if folder.places else None
         action = min(ACTIONS[self.outside_write], ACTIONS[self.asked])
         if own is None or action is Action.ALLOW:
@@ -431,9 +417,8 @@ class Files(msgspec.Struct, frozen=True, dict=True):
         if ours is not None:  # whatever the policy says of other protected files
             # Whoever deletes a home is told of the home before what is ours in it.
             whole = (self._protected(folded, seen, use, how) or all_of(folded)) if deep else None
-            wide = deep and (
-                self._places.leads_to(place.text, "write") is None or "*" in place.text
-            )
+            itself = deep and self._places.leads_to(place.text, "write") is not None
+            wide = deep and (not itself or "*" in place.text)
             own = f"{ours.what} is in it" if wide else ours.what
             action, why = max(action, Action.BLOCK), own if whole is None else whole.what
         elif denied is not None:
@@ -467,20 +452,16 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     ) -> Finding | None:
         """What is said against where a place is: outside of every folder, or not among the files
         that may be used. A place outside that is not refused has to be listed like every other."""
-        out = (
-            None
-            if place.root == "$" and not any(one.root for one in folder.places)
-            else folder.outside(place)
-        )
+        unknown = place.root == "$" and not any(one.root for one in folder.places)
         action = ACTIONS[self.outside_write if use in CHANGES else self.outside_read]
-        if not out or action is Action.ALLOW or (self.surroundings and around(place, folder, use)):
-            return None if remote else self.unlisted(place, folder, use, task, text)
-        where = ", ".join([one.text for one in folder.places])
-        finding = Finding(action, "files.outside", (shown(text), where), about=place.text)
-        missing = (
-            None if remote or action >= STOPS else self.unlisted(place, folder, use, task, text)
-        )
-        return missing if missing is not None and missing.action > action else finding
+        finding: Finding | None = None
+        outside = not unknown and folder.outside(place) and action is not Action.ALLOW
+        if outside and not (self.surroundings and around(place, folder, use)):
+            where = ", ".join([one.text for one in folder.places])
+            finding = Finding(action, "files.outside", (shown(text), where), about=place.text)
+        if remote or (finding is not None and action >= STOPS):
+            return finding
+        return worse(finding, self.unlisted(place, folder, use, task, text))
 
     def unlisted(
         self, place: Place, folder: Folders, use: Use, task: str, text: str
@@ -494,12 +475,10 @@ class Files(msgspec.Struct, frozen=True, dict=True):
             whose = "the policy"
         elif changes and scope.write is not None and not permits(scope.write, place, within):
             whose = f"task `{shown(task)}`"
+        if not whose:
+            return None
         why = f"it is not among the files that {whose} lists"
-        return (
-            Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
-            if whose
-            else None
-        )
+        return Finding(ACTIONS[self.action], "files.denied", (shown(text), DONE[use], why))
 
     @cached_property
     def _scope(self) -> Callable[[str], ReadyScope]:
@@ -511,9 +490,9 @@ class Files(msgspec.Struct, frozen=True, dict=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        outside, protected = (
-            (self.outside_read, self.outside_write), (self.protected_read, self.protected_write),
+        names = (
+            self.action, self.outside_read, self.outside_write, self.protected_read,
+            self.protected_write, self.unclear, self.asked,
         )  # fmt: skip
-        names = (self.action, *outside, *protected, self.unclear, self.asked)
         said = [ACTIONS[name] for name in names]
         return tuple(dict.fromkeys([*said, Action.ESCALATE, Action.BLOCK]))

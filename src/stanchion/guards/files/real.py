@@ -13,7 +13,7 @@ from stanchion.guards.files.scope import folders
 from stanchion.guards.files.surroundings import is_open
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import ACTIONS
@@ -79,27 +79,17 @@ class RealFiles(msgspec.Struct, frozen=True):
         for (text, _), use, path, away in zip(asked.paths, asked.uses, reals, absent, strict=True):
             place = real.seen(place_of(path, lenient=path[1:2] == ":"))
             words = text if text == path else f"{text} (really {path})"
-            finding = files.touched(place, real, use, asked.task, shown(words))
-            finding = (
-                finding
-                if finding is not None
-                else files.placed(place, real, use, asked.task, shown(words))
-            )
+            about = (place, real, use, asked.task, shown(words))
+            finding = files.touched(*about)
+            finding = finding if finding is not None else files.placed(*about)
             if finding is not None and finding.code == "files.outside" and files.surroundings:
                 # What is on another disk is nobody's here. Work in several folders is usual: a
                 # person is asked. Lists hold for all of it.
                 passes = away or is_open(place, real, use)
-                milder = msgspec.structs.replace(
-                    finding, action=min(finding.action, ACTIONS[files.asked])
-                )
-                missing = files.unlisted(place, real, use, asked.task, shown(words))
-                finding = (
-                    missing
-                    if passes or (missing is not None and missing.action > milder.action)
-                    else milder
-                )
-            if finding is not None and (worst is None or finding.action > worst.action):
-                worst = finding
+                action = min(finding.action, ACTIONS[files.asked])
+                milder = None if passes else msgspec.structs.replace(finding, action=action)
+                finding = worse(milder, files.unlisted(*about))
+            worst = worse(worst, finding)
         return worst
 
     def actions(self) -> tuple[Action, ...]:

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stanchion.guards._protected import Use
-from stanchion.guards.files.protected.names import WORDS
-from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, seat_of
-from stanchion.guards.files.protected.startup import GATHERS
+from stanchion.guards.files.protected.classes import GATHERS
+from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, WORDS, seat_of
 from stanchion.guards.files.scope import Folders
 from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
@@ -21,15 +20,15 @@ from stanchion.readings.word_lists import listed
 
 HIGHEST: Final = 2
 """How many folders above its own a project's neighbours are."""
-PERSONAL: Final = WORDS["no projects"]
-"""Folders of a home that are no projects."""
 SHELVES: Final = listed("srv mnt data media volumes workspaces projects repos")
 """Folders at the top of a system in which projects stand side by side."""
-TOPS: Final = (
-    SYSTEM
+NO_PROJECTS: Final = (
+    WORDS["no projects"]
+    | SYSTEM
     | WINDOWS
-    | frozenset({"root", "home", "users", "tmp", "mnt", "media", "private", "srv", "winnt"})
+    | listed("root home users tmp mnt media private srv winnt")
 )
+"""Folders of a home, and those at the top of a system, that are no projects."""
 
 
 def around(place: Place, folder: Folders, use: Use) -> bool:
@@ -61,34 +60,23 @@ def is_open(place: Place, folder: Folders, use: Use) -> bool:
     home = folded.parts[: len(folded.parts) - len(seat.rest)]
     for one in folder.places:
         own = seat_of(one.folded)
-        if (
-            own.area == "plain"
-            and own.rest
-            and one.folded.parts[: len(one.parts) - len(own.rest)] != home
-        ):
+        of_person = own.area == "plain" and own.rest
+        if of_person and one.folded.parts[: len(one.parts) - len(own.rest)] != home:
             return False
     return _is_project(seat.rest)
 
 
 def _is_project(parts: tuple[str, ...]) -> bool:
-    return (
-        bool(parts)
-        and parts[0][:1] not in (".", "$", "~")
-        and parts[0] not in PERSONAL
-        and parts[0] not in TOPS
-    )
+    first = parts[0] if parts else ""
+    return bool(first) and first[0] not in ".$~" and first not in NO_PROJECTS
 
 
 def _is_beside(place: Place, folder: Folders) -> bool:
     """Whether a place is in a folder beside one of the run's."""
     for one in folder.places:
         above = one.folded.parts[:-1]
-        if (
-            one.root
-            and above
-            and place.root == one.folded.root
-            and place.parts[: len(above)] == above
-        ):
+        beside = place.root == one.folded.root and place.parts[: len(above)] == above
+        if one.root and above and beside:
             return _is_project(place.parts[len(above) :])
     return False
 
@@ -141,11 +129,8 @@ def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:
     search path."""
     if target.use != "write" or _FILE.match(target.text) is None:
         return False
-    added = (
-        _by_command(target, args)
-        if target.base or "command" in args or "cmd" in args
-        else _by_edit(args)
-    )
+    commanded = target.base or "command" in args or "cmd" in args
+    added = _by_command(target, args) if commanded else _by_edit(args)
     lines = added.split("\n")
     return "PATH" in added and all(_LINE.fullmatch(line) is not None for line in lines)
 
@@ -158,14 +143,9 @@ def _by_command(target: Target, args: Mapping[str, Any]) -> str:
     read = analysed(text)
     ways = [op for command in read.commands for op, path in command.opens if path == target.text]
     known = [str(held) for path, held in read.wrote if path == target.text]
-    used = [
-        command for command in read.commands if target.text in command.writes and not command.opens
-    ]
-    return (
-        "\n".join(known)
-        if ways and not used and all(way == ">>" for way in ways) and len(known) == len(ways)
-        else ""
-    )
+    used = any(target.text in one.writes and not one.opens for one in read.commands)
+    appends = ways and {*ways} == {">>"} and len(known) == len(ways)
+    return "\n".join(known) if appends and not used else ""
 
 
 def _by_edit(args: Mapping[str, Any]) -> str:

@@ -17,14 +17,13 @@ from stanchion.kernel.option import (
     Shorter,
 )
 from stanchion.readings.sql.dialect import DialectName
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 Level = Literal["guarded", "no_ddl", "read_only"]
 
-FOUND: Final = (
-    "destructive", "privilege", "admin", "function", "unbounded", "table", "unclear", "ddl",
-    "stacked", "write",
-)  # fmt: skip
+FOUND: Final = in_order(
+    "destructive privilege admin function unbounded table unclear ddl stacked write"
+)
 """What can be found, the weightiest first: of two things with the same action the first one is
 said."""
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 import msgspec
 
 from stanchion.guards.sql.choices import BY_RISK, Choices
-from stanchion.guards.sql.hint import HINT
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import ToolCall
@@ -19,10 +18,28 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.sql.statement import PARSING
+from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
     from stanchion.kernel.contract.values import Said
+
+_WORDS: Final = listed(
+    """
+    add alter attach backup begin binlog bulk call change clone comment commit copy create dbcc
+    deallocate declare delete deny detach discard do drop dump exec execute explain export from get
+    grant import insert install kill load merge pivot pragma prepare purge put reassign reconfigure
+    remove rename replace reset restart restore revert revoke rollback security select set shutdown
+    start stop summarize system table truncate undrop uninstall unload unpivot update upsert use
+    vacuum values waitfor with xa
+    """
+)
+"""First words of statements, but for those that only look, bracket others or keep house."""
+
+
+HINT: Final = rf"(?i)\b(?:{'|'.join(sorted(_WORDS))})\b|\b[sx]p_|/\*"
+"""Such a word, a procedure of a server, or a comment, which may stand inside of one: a text without
+all of them does no harm."""
 
 CODES: Final = declare(
     {

@@ -30,10 +30,10 @@ from stanchion.readings.sql.places import (
     runs_cells,
     runs_sql,
     surely_runs_sql,
-    texts_in,
     values_named,
 )  # fmt: skip
 from stanchion.readings.sql.statement import CHANGES, REMEMBERED_CHARS, SECRET, Does, Statement
+from stanchion.readings.texts import texts_given
 
 _NAMED: Final = {
     Does.UPKEEP: "write",
@@ -156,7 +156,7 @@ class Judge:
         limits = reading.reader.limits
         given = [each for command in reading.commands for each in given_by(command.text, limits)]
         if runs_cells(reading.event.tool):
-            texts = texts_in(reading.event.args)
+            texts = reversed([*texts_given(reading.event.args)])
             given += [each for _, text in texts for each in given_by_code(text)]
         return given
 
@@ -169,7 +169,7 @@ class Judge:
             if self._named or looks_like_sql(text, surely) or _is_sql(text, limits):
                 yield text
         if not self._named and not carries_texts(event.tool):
-            for _, text in texts_in(event.args):
+            for _, text in reversed([*texts_given(event.args)]):
                 if text not in expected and _is_sql(text, limits):
                     yield text
 
@@ -243,7 +243,7 @@ class Judge:
 
     def _fragment(self, event: ToolCall) -> Finding | None:
         if self._fragments is not None:
-            for name, text in texts_in(event.args):
+            for name, text in reversed([*texts_given(event.args)]):
                 shape = shape_of(text)
                 if shape:
                     return Finding(self._fragments, "sql.fragment", (name, shape))

@@ -16,6 +16,7 @@ from stanchion.readings.commands.shapes import Text
 from stanchion.readings.names import letters, plain
 from stanchion.readings.paths.patches import patched
 from stanchion.readings.paths.place import is_file_url
+from stanchion.readings.texts import texts_given
 from stanchion.readings.word_lists import listed
 
 LONGEST: Final = 16_384
@@ -232,15 +233,9 @@ def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
     """The texts that a call would write into files, deeper down too."""
-    waiting: list[tuple[str, Any]] = list(args.items())
-    while waiting:
-        key, value = waiting.pop()
-        if type(value) is dict:
-            waiting += [(str(name), each) for name, each in value.items()]
-        elif type(value) is list:
-            waiting += [(key, each) for each in value]
-        elif type(value) is str and plain(key) in words.WRITTEN:
-            yield value
+    for key, text in reversed([*texts_given(args)]):
+        if plain(key) in words.WRITTEN:
+            yield text
 
 
 def _downloads(said: Act, args: Mapping[str, Any]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, Final
 
@@ -235,16 +234,3 @@ def values_named(args: dict[str, Any], wanted: frozenset[str]) -> list[str]:
                 for key, inner in reversed(value.items())
             ]
     return found
-
-
-def texts_in(args: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Every text of a call, with the name of the argument that it is in before it."""
-    waiting: list[tuple[str, Any]] = [*args.items()]
-    while waiting:
-        name, value = waiting.pop()
-        if isinstance(value, str):
-            yield name, value
-        elif isinstance(value, dict):
-            waiting += value.items()
-        elif isinstance(value, list):
-            waiting += [(name, inner) for inner in value]

@@ -8,19 +8,17 @@ import msgspec
 from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.bounds import (
+from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
+from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
+from stanchion.readings.sql.queries import LOOKED_AT, burning, given_out, secret_tables
+from stanchion.readings.sql.rows import (
     MANY_ROWS,
     inserts_bounded,
     is_bounded,
     merges_bounded,
     replaces_all,
 )
-from stanchion.readings.sql.burns import LOOKED_AT, burning
-from stanchion.readings.sql.functions import calls_at, is_pure
-from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
-from stanchion.readings.sql.secrets import given_out, secret_tables
 from stanchion.readings.sql.statement import HARMLESS, NUMBER, Does, Effect, Statement
-from stanchion.readings.sql.tables import changes_own, named_tables, tables_after
 from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, changing_words, said_by
 from stanchion.readings.word_lists import listed
 

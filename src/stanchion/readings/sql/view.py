@@ -25,19 +25,23 @@ from stanchion.readings.sql.dynamic import (
     folded,
     hidden_verb,
 )
-from stanchion.readings.sql.functions import (
+from stanchion.readings.sql.lexer import Piece, Reader, Unread, is_name, pieces_of, reader_of
+from stanchion.readings.sql.named import (
     REACHES,
     calls_in,
     copies_data,
     effect_of,
+    forgets,
     is_narrow,
     is_pure,
+    made_in,
+    named_tables,
     reads_file,
+    spared,
+    tables_after,
     unprotects,
 )
-from stanchion.readings.sql.lexer import Piece, Reader, Unread, is_name, pieces_of, reader_of
 from stanchion.readings.sql.statement import TEXT, Does, Effect, Statement, severity
-from stanchion.readings.sql.tables import forgets, made_in, named_tables, spared, tables_after
 from stanchion.readings.sql.tree import mutating, parsed, shown
 from stanchion.readings.sql.verbs import KNOWN, PARSED, changing_words, first_word, said_by
 from stanchion.readings.word_lists import listed

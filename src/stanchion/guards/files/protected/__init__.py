@@ -7,10 +7,14 @@ from pkgutil import get_data
 from typing import Final, Literal, NamedTuple
 
 from stanchion.guards._protected import EVERY, Held, Protected, Use
-from stanchion.guards.files.protected import agents, credentials, environment, keys, startup, system
-from stanchion.guards.files.protected.credentials import PERSONAL, keeps_for_its_user
-from stanchion.guards.files.protected.names import words_of
-from stanchion.guards.files.protected.seat import seat_of
+from stanchion.guards.files.protected.classes import (
+    FAMILIES,
+    PERSONAL,
+    RULES,
+    SHOWN_FREELY,
+    keeps_for_its_user,
+)
+from stanchion.guards.files.protected.seat import seat_of, words_of
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
 from stanchion.readings.paths.globs import Pattern, fits, matches, pattern
@@ -28,12 +32,6 @@ FOLDER: Final = Held("a folder of the system")
 HUNTED: Final = Held("somebody's own papers, searched for credentials", asks=True)
 KEPT: Final = Held("all that another program keeps for its user", asks=True)
 HOME: Final = Held("all that somebody keeps", asks=True)
-
-FAMILIES: Final = (environment, keys, credentials, startup, system, agents)
-SHOWN_FREELY: Final = (startup, system, agents)
-"""The families for what is made to be seen: fixtures, examples and templates hold nobody's
-secrets."""
-RULES: Final[tuple[Protected, ...]] = tuple([rule for family in FAMILIES for rule in family.RULES])
 
 
 class Guarded(NamedTuple):
@@ -71,7 +69,7 @@ class Index:
             return ruled
         seat = seat_of(place)
         families = SHOWN_FREELY if seat.is_sample else FAMILIES
-        said = [family.held(seat, use) for family in families]
+        said = [family(seat, use) for family in families]
         found = [one for one in (*said, ruled) if one is not None]
         if not found and use == "read" and place.up and not place.root:
             return self.find(Place("~", place.parts), use)  # above the folder may be a home

@@ -31,13 +31,12 @@ _PINNED: Final = regex(r"(?:\A|[\s\"'])([\w.-]+)/([\w./-]+)@[\w.-]+")
 _WRAPPER: Final = regex(
     r"(?i)^\s*(?:distribution|wrapper)Url\s*=\s*https?\\?:(?:\\?/){2}(?:[^/@\s]*@)?([A-Za-z0-9.-]+)"
 )
-MAKERS: Final = (
-    "registry.npmjs.org", "registry.yarnpkg.com", "pypi.org", "files.pythonhosted.org", "crates.io",
-    "static.crates.io", "rubygems.org", "repo.maven.apache.org", "repo1.maven.org",
-    "services.gradle.org", "plugins.gradle.org", "proxy.golang.org", "api.nuget.org",
-    "www.nuget.org", "packagist.org", "github.com", "gitlab.com", "ghcr.io", "docker.io",
-    "registry.terraform.io", "deno.land", "jsr.io",
-)  # fmt: skip
+MAKERS: Final = in_order(
+    "registry.npmjs.org registry.yarnpkg.com pypi.org files.pythonhosted.org crates.io "
+    "static.crates.io rubygems.org repo.maven.apache.org repo1.maven.org services.gradle.org "
+    "plugins.gradle.org proxy.golang.org api.nuget.org www.nuget.org packagist.org github.com "
+    "gitlab.com ghcr.io docker.io registry.terraform.io deno.land jsr.io"
+)
 """Where the makers of package managers have their packages."""
 OWNERS: Final = (
     "actions", "github", "docker", "azure", "google-github-actions", "aws-actions", "hashicorp",
@@ -224,10 +223,9 @@ _NAMES_PROGRAM: Final = regex(
     r"program|binary|editor|pager|fsmonitor"
     r"|compiler|agent|script|plugin|options|rustc|init"
 )
-_RUNNABLE: Final = (
-    ".sh", ".js", ".cjs", ".mjs", ".py", ".so", ".exe", ".dll", ".jar", ".dylib", ".ps1", ".bat",
-    ".cmd", ".rb", ".pl", ".lua", ".vsix",
-)  # fmt: skip
+_RUNNABLE: Final = in_order(
+    ".sh .js .cjs .mjs .py .so .exe .dll .jar .dylib .ps1 .bat .cmd .rb .pl .lua .vsix"
+)
 
 
 def runs_planted(path: str, text: str) -> bool:
