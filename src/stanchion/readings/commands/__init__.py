@@ -48,7 +48,7 @@ def may_hold(event: Any) -> bool:
     return (
         any(runner[:4])
         or not PLAIN.issuperset(map(type, event.args.values()))
-        or any(role_of(name) & (COMMAND | BESIDE | SPOKEN_CODE) for name in event.args)
+        or any(role_of(name) & (COMMAND | BESIDE | SPOKEN_CODE | CODE) for name in event.args)
     )
 
 
@@ -93,11 +93,7 @@ def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
         if type(value) is str:
             if not value:
                 continue
-            if (
-                role & (BESIDE | SPOKEN_CODE)
-                or value[0] in OPENING
-                or (runs and role & (CODE | COMMAND) == CODE)
-            ):
+            if role & (BESIDE | SPOKEN_CODE | CODE) or value[0] in OPENING:
                 return None
             if role & wanted and (runs or LONE.fullmatch(value) is None):
                 found.append(Held(value, (name,), runs))

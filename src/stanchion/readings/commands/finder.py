@@ -17,7 +17,6 @@ from stanchion.readings.commands.roles import (
     LANGUAGE,
     PROGRAM,
     RUN,
-    SCRIPT,
     SPOKEN_CODE,
     STDIN_TEXT,
     role_of,
@@ -97,7 +96,7 @@ class Finder:
             return name in self.names
         if self.runner.runs:
             return role & RUN != 0
-        return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
+        return role & (RUN if self.runner.language else COMMAND) != 0
 
     def _text(
         self,
@@ -117,7 +116,7 @@ class Finder:
         elif runs:
             self.depths.add(len(where))
             self._hold(text, (*where, name), role, level)
-        elif self.runner.evaluates or (role & SPOKEN_CODE and not self.runner.keeps):
+        elif self.runner.evaluates or (role & (SPOKEN_CODE | CODE) and not self.runner.keeps):
             self._evaluate(name, text, where, level)
 
     def _json(self, text: str, role: int, runs: bool) -> Any:
@@ -171,8 +170,6 @@ class Finder:
         said = sorted(LANGUAGES.keys() & words(name))
         own = LANGUAGES[said[0]] if said else self.runner.language or ANY
         language = _language(level, own)
-        if language == PAGE:
-            return
         self.found += [
             Held(one, (*where, name), False, True)
             for one in spoken(text, language, False)
@@ -185,15 +182,13 @@ class Finder:
             calls = role & (CODE | COMMAND) == CODE and "(" in text
             unsaid = ANY if calls else language
             language = _language(level, language if language else unsaid)
-        if language == PAGE:
-            if not role & (CODE | SCRIPT):
-                self.found.append(Held(text, where, False))
-        elif not language:
+        if not language:
             self.found.append(Held(_decoded(text, level), where, self.runner.runs))
         else:
+            named = role & COMMAND != 0 and (language != PAGE or "(" not in text)
             self.found += [
                 Held(one, where, False, isinstance(one, tuple))
-                for one in spoken(text, language, role & COMMAND != 0)
+                for one in spoken(text, language, named)
             ]
 
     def _beside(self, level: dict[str, Any], where: Where, begin: int) -> None:

@@ -15,7 +15,6 @@ from stanchion.readings.commands.words import (
     INPUTS,
     LANGUAGES,
     PROGRAMS,
-    SCRIPTS,
     SPOKEN,
     STDIN,
 )
@@ -29,7 +28,6 @@ PROGRAM: Final = 16
 BEHIND_IT: Final = 32
 LANGUAGE: Final = 64
 CONTENT: Final = 128
-SCRIPT: Final = 256
 """What an argument may be."""
 SPOKEN_CODE: Final = 512
 """What is named after a language, and is code of it where it looks like code."""
@@ -46,7 +44,6 @@ _NAMED: Final = (
     (BEHIND, BEHIND_IT),
     (SPOKEN, LANGUAGE),
     (CONTENTS, CONTENT),
-    (SCRIPTS, SCRIPT),
 )
 
 

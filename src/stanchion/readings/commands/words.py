@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 SHELLS: Final = listed(
     "bash sh zsh ksh csh tcsh shell terminal powershell pwsh cmd exec subprocess stdin tmux"
@@ -30,25 +30,30 @@ ASKING: Final = listed(
 """Words in the name of a tool that runs none of the code it is given."""
 
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("python", "py", "ipython", "jupyter", "pypy"), ("python3", "-c")),
     **dict.fromkeys(
-        ("javascript", "js", "node", "nodejs", "typescript", "ts", "tsx", "bun"), ("node", "-e")
+        in_order("python py ipython jupyter pypy django flask pyspark blender houdini maya odoo"),
+        ("python3", "-c"),
     ),
-    **dict.fromkeys(("ruby", "rb"), ("ruby", "-e")),
+    **dict.fromkeys(in_order("javascript js node nodejs typescript ts tsx bun"), ("node", "-e")),
+    **dict.fromkeys(in_order("ruby rb rails irb pry crystal"), ("ruby", "-e")),
     "perl": ("perl", "-e"),
-    **dict.fromkeys(("r", "rscript"), ("Rscript", "-e")),
-    "php": ("php", "-r"),
+    **dict.fromkeys(("r", "rscript", "rstudio"), ("Rscript", "-e")),
+    **dict.fromkeys(in_order("php tinker laravel wordpress psysh"), ("php", "-r")),
     "lua": ("lua", "-e"),
+    **dict.fromkeys(("vim", "nvim"), ("vim", "-c")),
+    **dict.fromkeys(in_order("emacs elisp lisp clojure clj scheme racket"), ("emacs", "--eval")),
+    **dict.fromkeys(in_order("vba vbscript vbs wscript cscript"), ("cscript", "-e")),
+    **dict.fromkeys(("mongo", "mongosh"), ("mongosh", "--eval")),
     "deno": ("deno", "eval"),
     **dict.fromkeys(("go", "golang"), ("yaegi", "-e")),
     **dict.fromkeys(("java", "jshell"), ("jbang", "-c")),
     **dict.fromkeys(("kotlin", "kts"), ("kotlin", "-e")),
-    **dict.fromkeys(("csharp", "cs", "csx", "c#", "dotnet"), ("dotnet-script", "eval")),
+    **dict.fromkeys(in_order("csharp cs csx c# dotnet unity"), ("dotnet-script", "eval")),
     **dict.fromkeys(("rust", "rs"), ("rust-script", "-e")),
     "scala": ("scala", "-e"),
     "swift": ("swift", "-e"),
     "dart": ("dart", "-e"),
-    "groovy": ("groovy", "-e"),
+    **dict.fromkeys(("groovy", "jenkins"), ("groovy", "-e")),
     **dict.fromkeys(("elixir", "iex", "erlang"), ("elixir", "-e")),
     "osascript": ("osascript", "-e"),
     "applescript": ("osascript", "-e"),
@@ -77,8 +82,8 @@ GUESSED: Final = (
 """What tells the language of code that nobody says, in the order in which it is asked."""
 PAGES: Final = listed("browser page puppeteer playwright chrome selenium webdriver")
 """Words in the name of a tool whose scripts are run by a browser."""
-PAGE: Final = ("",)
-"""Stands for the language of a browser: no command comes of it."""
+PAGE: Final = ("node", "--eval")
+"""How what a browser runs is read."""
 ANY: Final = ("*",)
 """Stands for a language that nobody says."""
 SPEAKING: Final = listed("code snippet repl interpreter sandbox")
@@ -137,8 +142,10 @@ ABOUT: Final = listed(
     "slash"
 )
 """Words in the names of arguments that speak of commands and give none to run."""
-CODES: Final = listed("code source sourcecode snippet cell pythoncode program javascript")
-SCRIPTS: Final = frozenset({"script", "scripts"})
+CODES: Final = listed(
+    "code source sourcecode snippet cell pythoncode program javascript expression expressions expr "
+    "statement statements formula function"
+)
 INPUTS: Final = frozenset({"input"})
 """Arguments that hold what a tool runs where its name says that it runs something."""
 STDIN: Final = listed("stdin standardinput input stdininput stdintext stdindata")
