@@ -91,21 +91,54 @@ SPEAKING: Final = listed("code snippet repl interpreter sandbox")
 CALLED: Final = listed(
     "kubectl oc helm docker podman nerdctl aws gcloud gsutil terraform tofu terragrunt pulumi git "
     "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
-    "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci"
+    "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci svn hg p4 "
+    "rsync restic borg lxc incus nsenter curl wget systemctl crontab consul tar unzip npm pip "
+    "cargo ansible"
 )
 """Programs that tools are named after, which give them their arguments."""
-CALLED_TOO: Final = {"azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd"}
+CALLED_TOO: Final = {
+    "azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd",
+    "mercurial": "hg", "subversion": "svn", "perforce": "p4", "lxd": "lxc",
+}  # fmt: skip
 """Other names of such programs."""
+SERVICES: Final = listed(
+    "acm athena cloudformation cloudfront cloudtrail cloudwatch cognito dynamodb ec2 ecr ecs efs "
+    "eks elasticache elbv2 guardduty iam kms rds redshift route53 s3 s3api sagemaker "
+    "secretsmanager sns sqs ssm sts"
+)
+"""Services of AWS that tools are named after."""
 AWS: Final = ("aws",)
 """A program whose words are the names of what a library calls, with dashes between them."""
-UNSAID: Final = listed("command commands cmd cli tool call execute sdk api client")
+UNSAID: Final = listed(
+    "command commands cmd cli tool call execute sdk api client operation operations op action manager"
+)
 """Words in the names of such tools that the program is not given."""
 SAYS: Final = listed(
-    "command commands cmd subcommand action operation verb service args arguments argv params "
+    "command commands cmd subcommand action operation op verb service args arguments argv params "
     "parameters options flags cmdargs servicename operationname actionname resource resourcetype "
     "kind entry entrypoint remote ref refspec image package"
 )
 """Arguments of such tools that hold words of the command; all others are options of it."""
+BARE: Final = listed("git svn hg p4 rsync restic borg tar unzip")
+"""Those of which most of what they are given has no name."""
+STANDS: Final = SAYS | listed(
+    "archive branch branchname bookmark commit dest destination dst file files key left name path "
+    "paths repo repository revision revisions rev right source sources sha src tag tagname target "
+    "to url value"
+)
+"""Arguments of these that hold such words."""
+DASHED: Final = listed(
+    "filter-repo filter-branch update-ref symbolic-ref set-url cherry-pick fast-import lfs-prune"
+)
+"""Commands of git that have a dash."""
+FORCES: Final = listed("force hard")
+"""Words that say how, in the name of a tool of git's."""
+MODES: Final = listed("mode scope resettype")
+"""Arguments of these that say an option: `hard` is `--hard`."""
+MOUNTED: Final = listed("volume volumes mounts binds")
+"""Arguments that say which folders a container is given, by name."""
+VERBS: Final = listed("delete remove drop rename unset")
+"""Arguments of these that say what is done to what they hold."""
 STANDING: Final = frozenset({"repl", "interpreter"})
 """Words that stand for something that runs code."""
 EVALUATING: Final = listed(

@@ -97,7 +97,9 @@ EVERY_RECORD: Final = regex(
 )
 """Calls of mappers that delete every record."""
 HOLDING: Final = WORDS["holding"]
-PLACES: Final = listed("extractall unpack_archive extractAllTo extract ExtractToDirectory untar unzip")
+PLACES: Final = listed(
+    "extractall unpack_archive extractAllTo extract ExtractToDirectory untar unzip"
+)
 """Calls that unpack an archive into a folder."""
 ENDS: Final = listed("sync async")
 """Words with which a name says how the same is done."""

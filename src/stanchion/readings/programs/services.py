@@ -10,7 +10,7 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
-from stanchion.readings.names import words
+from stanchion.readings.names import plain, words
 from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
 from stanchion.readings.word_lists import in_order, listed
 
@@ -224,7 +224,7 @@ def _through_library(
     inside = sorted({each for each in call.made_of if not each.isidentifier()} - {*call.args})
     given += [("given", each[:400].lower()) for each in inside[:16]]
     named = [
-        (key.lower(), True if value is None or value in ("True", "true") else value.lower())
+        (plain(key), True if value is None or value in ("True", "true") else value.lower())
         for key, value in (*call.named, *settings)
     ]
     about = [each for each in (*library, *of, *behind) if each not in ASKING]
