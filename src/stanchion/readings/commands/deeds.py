@@ -17,7 +17,7 @@ from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
 from stanchion.readings.commands.inner import PARTS, Call, inner_calls, parsed
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
-from stanchion.readings.commands.words import ASKED_BY
+from stanchion.readings.commands.words import ASKED_BY, COMMANDS
 from stanchion.readings.names import KEPT, TOOL, letters, numbered_words, plain
 from stanchion.readings.word_lists import listed
 
@@ -48,7 +48,8 @@ ACTING: Final = listed(
 """Arguments that say what is done, or to what."""
 KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
-    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars variables env"
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars "
+    "variables env"
 )
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET
@@ -143,7 +144,7 @@ def _asked_of_service(
 ) -> list[tuple[str, ...] | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
-    said, method, url = _said(args)
+    said, method, url = _said(args, SAYING - COMMANDS if name.runs else SAYING)
     method = method or name.method
     asked = _request(args, method, url) if method else None
     if asked is not None:
@@ -205,6 +206,7 @@ class ToldName(NamedTuple):
     elsewhere: bool
     clusters: bool
     method: str
+    runs: bool
 
 
 @lru_cache(KEPT)
@@ -218,10 +220,11 @@ def _named(tool: str) -> ToldName:
         not known.isdisjoint(HELD_ELSEWHERE),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
+        runner_of(tool).runs,
     )
 
 
-def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
+def _said(args: dict[str, Any], saying: frozenset[str]) -> tuple[list[str], str, str]:
     """The words by which arguments say what is done, the method of HTTP, and the address that
     stands behind it."""
     said: list[str] = []
@@ -230,7 +233,7 @@ def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
         key = plain(name)
         if (changed := _mutation(value)) != "":
             said += numbered_words(changed)
-        elif key not in SAYING:
+        elif key not in saying:
             continue
         elif type(value) is dict:
             said += [word for one in list(value)[:4] for word in numbered_words(str(one))]

@@ -13,6 +13,7 @@ from stanchion.readings.commands.roles import (
     BESIDE,
     CODE,
     COMMAND,
+    CONFIG,
     CONTENT,
     LANGUAGE,
     PROGRAM,
@@ -35,6 +36,7 @@ from stanchion.readings.commands.shapes import (
 from stanchion.readings.commands.words import (
     ANY,
     CALLS,
+    CONFIGURED,
     DECODERS,
     KEEPING,
     LANGUAGES,
@@ -48,6 +50,8 @@ DEEPEST: Final = 32
 LONGEST: Final = 65_536
 """A longer text is not read as JSON."""
 
+MANY: Final = 64
+"""How many commands are read of a text that tells something to run them."""
 OPENING: Final = frozenset(["{", "[", " ", "\n", "\t", "\r"])
 """How a text begins that may be JSON."""
 _SAYS: Final = regex(
@@ -113,11 +117,27 @@ class Finder:
             self.level(value, (*where, name), depth + 1)
         elif type(value) is list:
             self._list(name, value, where, role, runs, level, depth + 1)
-        elif runs:
+        if value is not None and type(value) in (dict, list):
+            return
+        if runs:
             self.depths.add(len(where))
             self._hold(text, (*where, name), role, level)
-        elif self.runner.evaluates or (role & (SPOKEN_CODE | CODE) and not self.runner.keeps):
+            return
+        if self.runner.evaluates or (role & (SPOKEN_CODE | CODE) and not self.runner.keeps):
             self._evaluate(name, text, where, level)
+        if not self.runner.keeps and (role & CONFIG or self.runner.evaluates):
+            self._configured(name, text, where)
+
+    def _configured(self, name: str, text: str, where: Where) -> None:
+        """Hold the commands that a text tells something to run: of a job, an image, a play."""
+        if self.names is not None or plain(name) in SAID_IN_WORDS or len(text) > LONGEST:
+            return
+        for at, found in enumerate(CONFIGURED.finditer(text)):
+            said = next(part for part in found.groups() if part)
+            inner = said[1:-1] if said[0] == said[-1] and said[0] in "'\"" else said
+            self.found.append(Held(inner, (*where, name), False))
+            if at >= MANY:
+                break
 
     def _json(self, text: str, role: int, runs: bool) -> Any:
         """What a text holds that is JSON; `None` where it is none, or of no interest."""
@@ -173,7 +193,7 @@ class Finder:
         self.found += [
             Held(one, (*where, name), False, True)
             for one in spoken(text, language, False)
-            if isinstance(one, tuple)
+            if isinstance(one, tuple) or text[0] in "%!#"
         ]
 
     def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:

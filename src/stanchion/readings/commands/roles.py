@@ -10,6 +10,7 @@ from stanchion.readings.commands.words import (
     BEHIND,
     CODES,
     COMMANDS,
+    CONFIGS,
     CONTENTS,
     ENDS,
     INPUTS,
@@ -28,6 +29,7 @@ PROGRAM: Final = 16
 BEHIND_IT: Final = 32
 LANGUAGE: Final = 64
 CONTENT: Final = 128
+CONFIG: Final = 256
 """What an argument may be."""
 SPOKEN_CODE: Final = 512
 """What is named after a language, and is code of it where it looks like code."""
@@ -44,6 +46,7 @@ _NAMED: Final = (
     (BEHIND, BEHIND_IT),
     (SPOKEN, LANGUAGE),
     (CONTENTS, CONTENT),
+    (CONFIGS, CONFIG),
 )
 
 

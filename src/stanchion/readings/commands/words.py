@@ -53,7 +53,9 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
     "scala": ("scala", "-e"),
     "swift": ("swift", "-e"),
     "dart": ("dart", "-e"),
-    **dict.fromkeys(("groovy", "jenkins"), ("groovy", "-e")),
+    **dict.fromkeys(("groovy", "jenkins", "gradle"), ("groovy", "-e")),
+    **dict.fromkeys(in_order("haskell ghci ocaml nim tcl"), ("ghc", "-e")),
+    **dict.fromkeys(in_order("julia matlab octave"), ("perl", "-e")),
     **dict.fromkeys(("elixir", "iex", "erlang"), ("elixir", "-e")),
     "osascript": ("osascript", "-e"),
     "applescript": ("osascript", "-e"),
@@ -61,8 +63,19 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
 """How code of a language would be run on a command line."""
 UNKNOWN: Final = ("kotlin", "-e")
 """How code is read of a language that nobody says or guesses: for the calls in it."""
-CALLS: Final = regex(r"\w[!?]?\(|\w+\.\w+[!?] |(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)")
+CALLS: Final = regex(
+    r"\w[!?]?\(|\w+\.\w+[!?] |"
+    r"(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)|\A(?:%%|![a-z]|#!/)"
+)
 """What is in every text that plainly is code."""
+CONFIGURED: Final = regex(
+    r"(?m)^[ \t-]*(?:run|shell|bash|command|cmd|script|exec\w*|entrypoint|\w+\.(?:shell|command)|"
+    r"\w*command)\s*[:=]\s*[|>]?-?[ \t]*(\S[^\n]*)|^(?:RUN|CMD|ENTRYPOINT)[ \t]+(\S[^\n]*)|"
+    r"^\t@?(\S[^\n]*)|^(?:[\d*/,-]+[ \t]+){5}(\S[^\n]*)|^@(?:reboot|daily|hourly)[ \t]+(\S[^\n]*)|"
+    r"\b(?:command|shell)\s*=\s*(\"[^\n]*\")"
+)
+"""Lines of a text by which something is told to run a command: a step of a job, of an image, of a
+play or of a Makefile, an entry of a table of times."""
 GUESSED: Final = (
     (regex(r"\w <- |\blibrary\(\w+\)"), "r"),
     (regex(r"(?m)^\s*local \w+(?:, ?\w+)* ?=|\bredis\.p?call\(|\w+ in i?pairs\("), "lua"),
@@ -93,7 +106,7 @@ CALLED: Final = listed(
     "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
     "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci svn hg p4 "
     "rsync restic borg lxc incus nsenter curl wget systemctl crontab consul tar unzip npm pip "
-    "cargo ansible"
+    "cargo ansible artisan wp rake drush prisma alembic flyway liquibase"
 )
 """Programs that tools are named after, which give them their arguments."""
 CALLED_TOO: Final = {
@@ -110,7 +123,8 @@ SERVICES: Final = listed(
 AWS: Final = ("aws",)
 """A program whose words are the names of what a library calls, with dashes between them."""
 UNSAID: Final = listed(
-    "command commands cmd cli tool call execute sdk api client operation operations op action manager"
+    "command commands cmd cli tool call execute sdk api client operation operations op action "
+    "manager"
 )
 """Words in the names of such tools that the program is not given."""
 SAYS: Final = listed(
@@ -164,10 +178,10 @@ DEFINING: Final = listed("define register add schema list get describe delete")
 """Words in the name of a tool that keeps what a function takes, beside those that keep code."""
 COMMANDS: Final = listed(
     "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
-    "exec run shellscript bashscript"
+    "exec run shellscript bashscript userdata entrypoint"
 )
 """Arguments that hold a command, whichever tool has them."""
-ENDS: Final = listed("command commands cmd cmds cmdline")
+ENDS: Final = listed("command commands cmd cmds cmdline script")
 """Words with which the names of more such arguments end."""
 ABOUT: Final = listed(
     "allow allowed allowlist deny denied block blocked forbid forbidden disallowed exclude "
@@ -177,8 +191,13 @@ ABOUT: Final = listed(
 """Words in the names of arguments that speak of commands and give none to run."""
 CODES: Final = listed(
     "code source sourcecode snippet cell pythoncode program javascript expression expressions expr "
-    "statement statements formula function"
+    "statement statements formula function src func handler"
 )
+CONFIGS: Final = listed(
+    "dockerfile containerfile makefile justfile playbook workflow pipeline compose crontab cron "
+    "cronentry entry hcl yaml yml manifest jobspec buildspec steps config cloudinit taskfile"
+)
+"""Arguments that hold what tells something to run commands."""
 INPUTS: Final = frozenset({"input"})
 """Arguments that hold what a tool runs where its name says that it runs something."""
 STDIN: Final = listed("stdin standardinput input stdininput stdintext stdindata")

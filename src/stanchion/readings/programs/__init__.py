@@ -44,7 +44,7 @@ def _read(program: str, code: str) -> Code:
     return read_code(code if syntax is not LISP else as_calls(code), syntax)
 
 
-_LISTS: Final = regex(r"\(\s*([A-Za-z][\w.*!?/-]*)(?=[\s)])")
+_LISTS: Final = regex(r"\(\s*([A-Za-z][\w.*!?/:-]*)(?=[\s)])")
 
 
 def as_calls(code: str) -> str:

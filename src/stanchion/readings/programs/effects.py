@@ -19,6 +19,11 @@ WORDS: Final = sections("stanchion.readings.programs", "words.txt")
 EXECUTES: Final = WORDS["executes"]
 STARTING: Final = listed("exec execute popen spawn shell system cmd command sh bash")
 """Words in the names of calls that start a program, whichever library they are of."""
+PROCESSES: Final = listed("process program")
+BEGINNING: Final = listed("run start create call open launch")
+DESTROYING: Final = listed("delete remove rm del erase")
+TREES: Final = listed("dir directory tree recursive recursively folder")
+"""Words that say so together, one of each: that a program is started, that a folder is deleted."""
 ASKING: Final = listed("query sql statement")
 """Words in the names of those that hand something to a database."""
 DELETES: Final = WORDS["deletes"]
@@ -307,10 +312,10 @@ class _Found:
             if "://" in first and call.name in ("include", "require", "dofile"):
                 self.marks.add("fetched")
             return
-        if call.name in ("include", "require"):
+        if call.name in ("include", "require") and call.made_of.isdisjoint(FETCHES):
             return
         self.evaluates = True
-        if not call.made_of.isdisjoint(SENDS | {"URI", "recv", "getresponse"}):
+        if not call.made_of.isdisjoint(SENDS | FETCHES | {"URI", "recv", "getresponse"}):
             self.marks.add("fetched")
         elif not call.made_of.isdisjoint(HIDING):
             self.marks.add("hidden")
@@ -337,8 +342,9 @@ class _Found:
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
         words = [*STARTED_BY.get(call.of.rpartition(".")[2], ()), *words]
-        if call.name == "Start":  # its second word is a line of them
-            words = [words[0], *" ".join(words[1:]).split()]
+        if call.name in ("Start", "ProcessStartInfo"):  # its second word is a line of them
+            line = " ".join(words[1:])
+            words = [words[0], *line.split(None, 1 if line[:2] in ("-c", "/c") else -1)]
         self.started.append(tuple(words))
         if len(words) == 1 or " " in words[0]:
             self.texts.append(words[0])
@@ -399,7 +405,7 @@ class _Found:
                 else self.reads
             )
             into.append(path.lstrip("<> ") if mode == "" else path)
-        elif call.name in OVERWRITES:
+        elif call.name in OVERWRITES or (call.name == "write" and call.of.endswith("fs")):
             self.writes.append(path)
         elif call.name in READS or call.name == "connect":
             self.reads.append(path)
@@ -428,8 +434,14 @@ def _usual_name(name: str) -> str:
         return name
     said = words(name)
     alike = USUAL.get("".join([word for word in said if word not in ENDS]))
-    starts = not STARTING.isdisjoint(said) and ASKING.isdisjoint(said)
-    return alike if alike else "system" if starts else name
+    if alike is not None:
+        return alike
+    if not (DESTROYING.isdisjoint(said) or TREES.isdisjoint(said)):
+        return "rmtree"
+    starts = not STARTING.isdisjoint(said) or not (
+        PROCESSES.isdisjoint(said) or BEGINNING.isdisjoint(said)
+    )
+    return "system" if starts and ASKING.isdisjoint(said) else name
 
 
 def is_of_files(call: Called) -> bool:

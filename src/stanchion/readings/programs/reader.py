@@ -80,7 +80,9 @@ APPLIES: Final = frozenset({"sapply", "lapply", "vapply", "walk", "Map"})
 """Calls of R that hand each thing of a list to a function."""
 KEYS: Final = frozenset({"keys", "scan"})
 """Commands of Redis that list keys."""
-LISTING: Final = frozenset({"ipairs", "pairs", "c", "array", "list", "sorted"})
+LISTING: Final = frozenset(
+    {"ipairs", "pairs", "c", "array", "list", "sorted", "Seq", "List", "arrayOf", "listOf"}
+)
 """Calls that give the things that they are given."""
 
 
@@ -189,6 +191,8 @@ class _Reader:
             made = frozenset().union(*[item.made_of for item in items]) if items else frozenset()
             if len(items) == 1 and token.text == "(":
                 return self._members(items[0]._replace(made_of=made), "")
+            if len(items) == 2 and items[0].text in ("-c", "-lc", "/c"):  # words of a shell
+                self._note("system", "", None, items[1:])
             return self._members(Value(None, tuple([item.text for item in items]), made), "")
         if token.text in ("!", "&", "@", "new", "\\", "-", "|", "$") and token.kind == "sign":
             self.at += 1
@@ -254,7 +258,7 @@ class _Reader:
             sign = self.here().text
             if sign in self.syntax.members and self.at + 1 < len(self.tokens):
                 after = self.tokens[self.at + 1]
-                if after.text in ("!", "!!") and value.text is not None:  # Scala's
+                if after.text in ("!", "!!") and (value.text or value.items):  # Scala's
                     self._note("system", "", None, [value])
                 if after.kind != "name":
                     return value

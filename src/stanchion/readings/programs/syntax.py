@@ -37,7 +37,8 @@ AWK: Final = Syntax(("#",), frozenset(), frozenset(), joined=frozenset({"name", 
 
 SYNTAXES: Final[dict[str, Syntax]] = {
     "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
-    "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
+    "jrunscript": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
+    "groovy": JAVASCRIPT._replace(bare_calls=True),
     "cscript": BASIC, "wscript": BASIC, "vim": LUA,
     **dict.fromkeys(("emacs", "clojure", "bb", "racket", "guile", "sbcl"), LISP),
     "elixir": ELIXIR, "iex": ELIXIR, "mix": ELIXIR, "artisan": PHP, "wp": PHP,
