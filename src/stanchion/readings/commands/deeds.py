@@ -37,13 +37,14 @@ DOES: Final = listed(
     fire ban block lock wipeout factory retire post tweet broadcast blast reply mail email
     trigger control export repoint reroute failover cutover dispatch raise increase register
     rebuild reimage reinstall review resolve format zero shred install download sync mirror up
-    initialize repartition rerun dump retention
+    initialize repartition rerun dump retention versioning protection encryption firewall power
+    public anyone everyone toggle migrate restart redeploy
     """
 )
 """Words in the name of a call that changes something."""
 ACTING: Final = listed(
     "action operation verb method command subcommand op cmd function tool toolname resource "
-    "resourcetype kind type service objecttype entity api event call task job subcommand"
+    "resourcetype kind type service objecttype entity api event call task job visibility acl"
 )
 """Arguments that say what is done, or to what."""
 KEPT_SECRET: Final = listed(
@@ -71,7 +72,7 @@ REACHING: Final = listed(
     "permission sharewith sharedwith"
 )
 """Arguments of tools for files that say that these go elsewhere, or who may see them."""
-AT_ONCE: Final = listed("action operation op method api endpoint resource route request")
+AT_ONCE: Final = listed("action operation op method api endpoint resource route request target")
 """Arguments that may hold a method and an address."""
 SAYING: Final = ACTING | ASKED_BY | AT_ONCE
 TOLD_BY: Final = SAYING | REACHING
@@ -144,7 +145,7 @@ def _asked_of_service(
 ) -> list[tuple[str, ...] | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
-    said, method, url = _said(args, SAYING - COMMANDS if name.runs else SAYING)
+    said, method, url = _said(args, name.runs)
     method = method or name.method
     asked = _request(args, method, url) if method else None
     if asked is not None:
@@ -224,7 +225,7 @@ def _named(tool: str) -> ToldName:
     )
 
 
-def _said(args: dict[str, Any], saying: frozenset[str]) -> tuple[list[str], str, str]:
+def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], str, str]:
     """The words by which arguments say what is done, the method of HTTP, and the address that
     stands behind it."""
     said: list[str] = []
@@ -233,7 +234,7 @@ def _said(args: dict[str, Any], saying: frozenset[str]) -> tuple[list[str], str,
         key = plain(name)
         if (changed := _mutation(value)) != "":
             said += numbered_words(changed)
-        elif key not in saying:
+        elif key not in SAYING or (runs and key in COMMANDS and type(value) is str):
             continue
         elif type(value) is dict:
             said += [word for one in list(value)[:4] for word in numbered_words(str(one))]

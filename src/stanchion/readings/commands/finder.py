@@ -203,7 +203,8 @@ class Finder:
             unsaid = ANY if calls else language
             language = _language(level, language if language else unsaid)
         if not language:
-            self.found.append(Held(_decoded(text, level), where, self.runner.runs))
+            shown = text[1:] if text[0] == "!" else text  # an alias, or a line of a cell
+            self.found.append(Held(_decoded(shown, level), where, self.runner.runs))
         else:
             named = role & COMMAND != 0 and (language != PAGE or "(" not in text)
             self.found += [

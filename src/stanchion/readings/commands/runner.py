@@ -21,11 +21,14 @@ from stanchion.readings.commands.words import (
     PAGE,
     PAGES,
     PARTS,
+    RUNNING,
     SERVICES,
+    SETTING,
     SHELLS,
     SPEAKING,
     STANDING,
     STARTED,
+    STARTING,
     STARTS,
     UNSAID,
     WHOLE,
@@ -67,8 +70,12 @@ def runner_of(tool: str) -> Runner:
 def _dashed(own: list[str]) -> tuple[str, ...]:
     """The words of a program as it has them: `filter-repo` of `git_filter_repo`, and `--hard` of
     `git_hard_reset`."""
+    if own and own[0] not in STARTING:
+        own = [own[0], *[word for word in own[1:] if word not in RUNNING]]
     if own[:1] != ["git"]:
         return tuple(own)
+    if own[1:2] == ["config"]:
+        own = [word for word in own if word not in SETTING]
     said = [word for word in own if word not in FORCES]
     both = "-".join(said[1:3])
     begin = [said[0], both] if both in DASHED else said[:2]

@@ -106,7 +106,8 @@ CALLED: Final = listed(
     "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
     "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci svn hg p4 "
     "rsync restic borg lxc incus nsenter curl wget systemctl crontab consul tar unzip npm pip "
-    "cargo ansible artisan wp rake drush prisma alembic flyway liquibase"
+    "cargo ansible artisan wp rake drush prisma alembic flyway liquibase cdk serverless sam "
+    "crossplane"
 )
 """Programs that tools are named after, which give them their arguments."""
 CALLED_TOO: Final = {
@@ -127,10 +128,13 @@ UNSAID: Final = listed(
     "manager"
 )
 """Words in the names of such tools that the program is not given."""
+RUNNING: Final = listed("run exec execute invoke")
+STARTING: Final = listed("docker podman nerdctl kubectl oc lxc incus npm cargo deno")
+"""Words that say so, too, but for programs that have such commands."""
 SAYS: Final = listed(
     "command commands cmd subcommand action operation op verb service args arguments argv params "
     "parameters options flags cmdargs servicename operationname actionname resource resourcetype "
-    "kind entry entrypoint remote ref refspec image package"
+    "kind entry entrypoint remote ref refspec image package serviceid"
 )
 """Arguments of such tools that hold words of the command; all others are options of it."""
 BARE: Final = listed("git svn hg p4 rsync restic borg tar unzip")
@@ -145,6 +149,8 @@ DASHED: Final = listed(
     "filter-repo filter-branch update-ref symbolic-ref set-url cherry-pick fast-import lfs-prune"
 )
 """Commands of git that have a dash."""
+SETTING: Final = listed("set write add update")
+"""Words in the name of a tool that sets what git is told."""
 FORCES: Final = listed("force hard")
 """Words that say how, in the name of a tool of git's."""
 MODES: Final = listed("mode scope resettype")
