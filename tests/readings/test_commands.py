@@ -47,7 +47,6 @@ def test_every_shape_is_seen_under_a_name_that_says_nothing(shape: str) -> None:
         ("verify_code", {"code": "123456"}),
         ("execute_sql_query", {"text": "shutdown"}),
         ("set_rules", {"denied_commands": ["rm -rf /"]}),
-        ("page_evaluate", {"script": "() => `rm -rf /`"}),
         ("create_node", {"name": "rm -rf /"}),
         ("python_docs_search", {"query": "shutil.rmtree('/')"}),
     ],

@@ -48,6 +48,10 @@ def told(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[
         ),
         ("mongo_run", {"command": {"dropDatabase": 1}}, "tool: mongo run drop database"),
         ("dropbox_delete_folder", {"path": "/Team"}, "rm -rf /Team"),
+        ("delete_repository", {}, "tool: delete repository"),
+        ("files", {"action": "delete", "path": "/home"}, "rm -rf /home"),
+        ("share_file", {"path": "a", "access": "anyone"}, "tool: share file --path=a"),
+        ("api", {"body": {"query": "mutation { deleteRef(a: 1) }"}}, "tool: api delete ref"),
     ],
 )
 def test_what_is_told_of_a_call(tool: str, args: dict[str, Any], words: str) -> None:
@@ -62,7 +66,6 @@ def test_what_is_told_of_a_call(tool: str, args: dict[str, Any], words: str) -> 
         ("search", {"query": "delete repository"}),
         ("http_request", {"method": "GET", "url": "https://x/a"}),
         ("write_file", {"path": "a", "content": "delete"}),
-        ("delete_repository", {}),
         ("bash", {"command": "/srv/terminate_worker.sh"}),
     ],
 )

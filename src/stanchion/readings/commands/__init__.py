@@ -8,7 +8,15 @@ from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
 from stanchion.readings.commands.inner import PARTS, Call, inner_calls
-from stanchion.readings.commands.roles import BESIDE, CODE, COMMAND, RUN, SPOKEN_CODE, role_of
+from stanchion.readings.commands.roles import (
+    BESIDE,
+    CODE,
+    COMMAND,
+    CONFIG,
+    RUN,
+    SPOKEN_CODE,
+    role_of,
+)
 from stanchion.readings.commands.runner import Runner, runner_of
 from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
 
@@ -19,6 +27,9 @@ PLAIN: Final = SCALARS | {str}
 JSON: Final = r"(?:^|\x1f)[{\[ \n\t\r]"
 """How a text begins that may be JSON, among those of a call."""
 USUAL: Final = Naming()
+FURTHER: Final = BESIDE | SPOKEN_CODE | CODE | CONFIG
+"""What an argument may be of which more is asked than its name."""
+OPENS: Final = FURTHER | COMMAND
 ALWAYS: Final = Runner(True)
 NOTHING: Final[tuple[Held, ...]] = ()
 
@@ -48,7 +59,7 @@ def may_hold(event: Any) -> bool:
     return (
         any(runner[:4])
         or not PLAIN.issuperset(map(type, event.args.values()))
-        or any(role_of(name) & (COMMAND | BESIDE | SPOKEN_CODE) for name in event.args)
+        or any(role_of(name) & OPENS for name in event.args)
     )
 
 
@@ -93,11 +104,7 @@ def _plainly(args: dict[str, Any], runs: bool) -> tuple[Held, ...] | None:
         if type(value) is str:
             if not value:
                 continue
-            if (
-                role & (BESIDE | SPOKEN_CODE)
-                or value[0] in OPENING
-                or (runs and role & (CODE | COMMAND) == CODE)
-            ):
+            if role & FURTHER or value[0] in OPENING:
                 return None
             if role & wanted and (runs or LONE.fullmatch(value) is None):
                 found.append(Held(value, (name,), runs))

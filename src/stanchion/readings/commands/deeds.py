@@ -17,7 +17,7 @@ from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
 from stanchion.readings.commands.inner import PARTS, Call, inner_calls, parsed
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.commands.shapes import Held, given as shaped
-from stanchion.readings.commands.words import ASKED_BY
+from stanchion.readings.commands.words import ASKED_BY, COMMANDS
 from stanchion.readings.names import KEPT, TOOL, letters, numbered_words, plain
 from stanchion.readings.word_lists import listed
 
@@ -36,18 +36,21 @@ DOES: Final = listed(
     write apply deploy launch start provision forward redirect delegate offboard dismiss layoff
     fire ban block lock wipeout factory retire post tweet broadcast blast reply mail email
     trigger control export repoint reroute failover cutover dispatch raise increase register
-    rebuild reimage reinstall review resolve
+    rebuild reimage reinstall review resolve format zero shred install download sync mirror up
+    initialize repartition rerun dump retention versioning protection encryption firewall power
+    public anyone everyone toggle migrate restart redeploy
     """
 )
 """Words in the name of a call that changes something."""
 ACTING: Final = listed(
     "action operation verb method command subcommand op cmd function tool toolname resource "
-    "resourcetype kind type service objecttype entity api event"
+    "resourcetype kind type service objecttype entity api event call task job visibility acl"
 )
 """Arguments that say what is done, or to what."""
 KEPT_SECRET: Final = listed(
     "secret secrets password passwords credential credentials keychain keyring keyvault passwd "
-    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars"
+    "vault doppler infisical onepassword bitwarden keepass keepassxc lastpass dashlane vars "
+    "variables env"
 )
 """Words in the name of a call that may show what nobody else is to know."""
 TELLING: Final = DOES | KEPT_SECRET
@@ -57,14 +60,19 @@ VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": 
 """What a method of HTTP does with what its address names."""
 ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 """Words in the name of a tool that is about files, beside those that say so."""
+PLACES: Final = PATHS | listed("target targets item items")
+"""Arguments of a tool that deletes files that say which."""
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = (
     "url", "uri", "endpoint", "path", "href", "address", "target", "route", "requesturl",
     "requestpath", "fullurl",
 )  # fmt: skip
-REACHING: Final = listed("url uri endpoint href uploadurl targeturl host service")
-"""Arguments of tools for files that say that these go elsewhere."""
-AT_ONCE: Final = listed("action operation op method api endpoint resource route request")
+REACHING: Final = listed(
+    "url uri endpoint href uploadurl targeturl host service access visibility audience public "
+    "permission sharewith sharedwith"
+)
+"""Arguments of tools for files that say that these go elsewhere, or who may see them."""
+AT_ONCE: Final = listed("action operation op method api endpoint resource route request target")
 """Arguments that may hold a method and an address."""
 SAYING: Final = ACTING | ASKED_BY | AT_ONCE
 TOLD_BY: Final = SAYING | REACHING
@@ -100,7 +108,7 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     nothing of a tool that is declared as one that does what can be taken back."""
     event = reading.event
     args = getattr(event, "args", None)
-    if not args or type(args) is not dict:
+    if type(args) is not dict:
         return ()
     found: list[tuple[str, ...] | None] = []
     inner: tuple[Call, ...] = ()
@@ -111,13 +119,25 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     for tool, given in ((event.tool, args), *inner):
         name = _named(tool)
         if name.of_files:
-            found.append(_deletion(given) if name.deletes else None)
-        if not name.of_files or name.elsewhere or not REACHING.isdisjoint(map(plain, given)):
+            deletes = name.deletes or any(_deletes(*pair) for pair in given.items())
+            found.append(_deletion(given) if deletes else None)
+        if not name.of_files or name.elsewhere or any(_reaches(*pair) for pair in given.items()):
             found += _asked_of_service(name, event.traits, given)
     if found == [None]:
         return ()
-    at = (next(iter(event.args)),)
+    at = (next(iter(args), ""),)
     return tuple([Held(one, at, False) for one in found if one is not None])
+
+
+def _deletes(name: str, value: Any) -> bool:
+    """Whether an argument says that files are deleted."""
+    return type(value) is str and value.lower() in DELETES and plain(name) in ACTING
+
+
+def _reaches(name: str, value: Any) -> bool:
+    """Whether an argument of a tool for files says that these go elsewhere, or who may see them."""
+    far = type(value) is str and "://" in value[:12]
+    return far or plain(name) in REACHING
 
 
 def _asked_of_service(
@@ -125,7 +145,7 @@ def _asked_of_service(
 ) -> list[tuple[str, ...] | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
-    said, method, url = _said(args)
+    said, method, url = _said(args, name.runs)
     method = method or name.method
     asked = _request(args, method, url) if method else None
     if asked is not None:
@@ -151,7 +171,10 @@ def may_tell(event: Any) -> bool:
     name = _named(event.tool)
     by_name = name.deletes if name.of_files else name.does or name.clusters or name.method
     at_service = name.of_files and name.elsewhere and name.does
-    return bool(by_name or at_service) or any(plain(one) in TOLD_BY for one in event.args)
+    return bool(by_name or at_service) or any(
+        plain(one) in TOLD_BY or (name.of_files and _reaches(one, value))
+        for one, value in event.args.items()
+    )
 
 
 def asked_words(method: str, url: str) -> list[str]:
@@ -165,8 +188,10 @@ def asked_words(method: str, url: str) -> list[str]:
 
 
 def _mutation(value: Any) -> str:
-    """What a text of GraphQL changes first; empty where it changes nothing."""
-    found = _MUTATES.match(value) if type(value) is str else None
+    """What a text of GraphQL changes first, or the body that holds it; empty where it changes
+    nothing."""
+    value = value.get("query") if type(value) is dict else value
+    found = _MUTATES.match(value) if type(value) is str and "mutation" in value[:64] else None
     return "" if found is None else found[1]
 
 
@@ -182,6 +207,7 @@ class ToldName(NamedTuple):
     elsewhere: bool
     clusters: bool
     method: str
+    runs: bool
 
 
 @lru_cache(KEPT)
@@ -195,19 +221,20 @@ def _named(tool: str) -> ToldName:
         not known.isdisjoint(HELD_ELSEWHERE),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
         "" if known.isdisjoint(WEB) else min(known & METHODS, default=""),
+        runner_of(tool).runs,
     )
 
 
-def _said(args: dict[str, Any]) -> tuple[list[str], str, str]:
+def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], str, str]:
     """The words by which arguments say what is done, the method of HTTP, and the address that
     stands behind it."""
     said: list[str] = []
     method = url = ""
     for name, value in args.items():
         key = plain(name)
-        if type(value) is str and "mutation" in value[:64] and (changed := _mutation(value)):
+        if (changed := _mutation(value)) != "":
             said += numbered_words(changed)
-        elif key not in SAYING:
+        elif key not in SAYING or (runs and key in COMMANDS and type(value) is str):
             continue
         elif type(value) is dict:
             said += [word for one in list(value)[:4] for word in numbered_words(str(one))]
@@ -236,7 +263,7 @@ def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
 
 def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:
     """The deletion of files as `rm` would be told to do it."""
-    given = [value for name, value in args.items() if plain(name) in PATHS]
+    given = [value for name, value in args.items() if plain(name) in PLACES]
     paths = [each for one in given for each in (one if type(one) is list else [one])]
     words = [each for each in paths if type(each) is str and each]
     return ("rm", "-rf", *words) if words else None
@@ -269,7 +296,7 @@ def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in waiting:
         if len(waiting) > MANY:
             return
-        key = str(name).lower()[:64]
+        key = plain(str(name))
         if type(value) is dict:
             waiting += value.items()
         elif type(value) is list or type(value) is tuple:
@@ -281,10 +308,8 @@ def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
         elif type(value) is str and value[:1] == "{" and (held := parsed(value)) is not None:
             waiting += held.items()
             yield key, value[:LONGEST].lower()
-        elif type(value) is str and "mutation" in value[:64] and _mutation(value):
-            yield from [
-                (one.lower(), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])
-            ]
+        elif _mutation(value):
+            yield from [(plain(one), text.lower()) for one, text in _FIELD.findall(value[:LONGEST])]
         elif value is not None:
             yield key, ("false" if value is False else str(value)[:LONGEST].lower())
 

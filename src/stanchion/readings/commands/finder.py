@@ -13,11 +13,11 @@ from stanchion.readings.commands.roles import (
     BESIDE,
     CODE,
     COMMAND,
+    CONFIG,
     CONTENT,
     LANGUAGE,
     PROGRAM,
     RUN,
-    SCRIPT,
     SPOKEN_CODE,
     STDIN_TEXT,
     role_of,
@@ -36,6 +36,7 @@ from stanchion.readings.commands.shapes import (
 from stanchion.readings.commands.words import (
     ANY,
     CALLS,
+    CONFIGURED,
     DECODERS,
     KEEPING,
     LANGUAGES,
@@ -49,6 +50,8 @@ DEEPEST: Final = 32
 LONGEST: Final = 65_536
 """A longer text is not read as JSON."""
 
+MANY: Final = 64
+"""How many commands are read of a text that tells something to run them."""
 OPENING: Final = frozenset(["{", "[", " ", "\n", "\t", "\r"])
 """How a text begins that may be JSON."""
 _SAYS: Final = regex(
@@ -97,7 +100,7 @@ class Finder:
             return name in self.names
         if self.runner.runs:
             return role & RUN != 0
-        return role & (COMMAND | CODE if self.runner.language else COMMAND) != 0
+        return role & (RUN if self.runner.language else COMMAND) != 0
 
     def _text(
         self,
@@ -114,11 +117,27 @@ class Finder:
             self.level(value, (*where, name), depth + 1)
         elif type(value) is list:
             self._list(name, value, where, role, runs, level, depth + 1)
-        elif runs:
+        if value is not None and type(value) in (dict, list):
+            return
+        if runs:
             self.depths.add(len(where))
             self._hold(text, (*where, name), role, level)
-        elif self.runner.evaluates or (role & SPOKEN_CODE and not self.runner.keeps):
+            return
+        if self.runner.evaluates or (role & (SPOKEN_CODE | CODE) and not self.runner.keeps):
             self._evaluate(name, text, where, level)
+        if not self.runner.keeps and (role & CONFIG or self.runner.evaluates):
+            self._configured(name, text, where)
+
+    def _configured(self, name: str, text: str, where: Where) -> None:
+        """Hold the commands that a text tells something to run: of a job, an image, a play."""
+        if self.names is not None or plain(name) in SAID_IN_WORDS or len(text) > LONGEST:
+            return
+        for at, found in enumerate(CONFIGURED.finditer(text)):
+            said = next(part for part in found.groups() if part)
+            inner = said[1:-1] if said[0] == said[-1] and said[0] in "'\"" else said
+            self.found.append(Held(inner, (*where, name), False))
+            if at >= MANY:
+                break
 
     def _json(self, text: str, role: int, runs: bool) -> Any:
         """What a text holds that is JSON; `None` where it is none, or of no interest."""
@@ -171,12 +190,10 @@ class Finder:
         said = sorted(LANGUAGES.keys() & words(name))
         own = LANGUAGES[said[0]] if said else self.runner.language or ANY
         language = _language(level, own)
-        if language == PAGE:
-            return
         self.found += [
             Held(one, (*where, name), False, True)
             for one in spoken(text, language, False)
-            if isinstance(one, tuple)
+            if isinstance(one, tuple) or text[0] in "%!#"
         ]
 
     def _hold(self, text: str, where: Where, role: int, level: dict[str, Any]) -> None:
@@ -185,15 +202,14 @@ class Finder:
             calls = role & (CODE | COMMAND) == CODE and "(" in text
             unsaid = ANY if calls else language
             language = _language(level, language if language else unsaid)
-        if language == PAGE:
-            if not role & (CODE | SCRIPT):
-                self.found.append(Held(text, where, False))
-        elif not language:
-            self.found.append(Held(_decoded(text, level), where, self.runner.runs))
+        if not language:
+            shown = text[1:] if text[0] == "!" else text  # an alias, or a line of a cell
+            self.found.append(Held(_decoded(shown, level), where, self.runner.runs))
         else:
+            named = role & COMMAND != 0 and (language != PAGE or "(" not in text)
             self.found += [
                 Held(one, where, False, isinstance(one, tuple))
-                for one in spoken(text, language, role & COMMAND != 0)
+                for one in spoken(text, language, named)
             ]
 
     def _beside(self, level: dict[str, Any], where: Where, begin: int) -> None:

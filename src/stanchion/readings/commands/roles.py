@@ -10,12 +10,12 @@ from stanchion.readings.commands.words import (
     BEHIND,
     CODES,
     COMMANDS,
+    CONFIGS,
     CONTENTS,
     ENDS,
     INPUTS,
     LANGUAGES,
     PROGRAMS,
-    SCRIPTS,
     SPOKEN,
     STDIN,
 )
@@ -29,7 +29,7 @@ PROGRAM: Final = 16
 BEHIND_IT: Final = 32
 LANGUAGE: Final = 64
 CONTENT: Final = 128
-SCRIPT: Final = 256
+CONFIG: Final = 256
 """What an argument may be."""
 SPOKEN_CODE: Final = 512
 """What is named after a language, and is code of it where it looks like code."""
@@ -46,7 +46,7 @@ _NAMED: Final = (
     (BEHIND, BEHIND_IT),
     (SPOKEN, LANGUAGE),
     (CONTENTS, CONTENT),
-    (SCRIPTS, SCRIPT),
+    (CONFIGS, CONFIG),
 )
 
 

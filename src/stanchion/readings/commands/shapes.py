@@ -12,7 +12,19 @@ import msgspec
 
 from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.words import ANY, AWS, GUESSED, LANGUAGES, SAYS, UNKNOWN
+from stanchion.readings.commands.words import (
+    ANY,
+    AWS,
+    BARE,
+    GUESSED,
+    LANGUAGES,
+    MODES,
+    MOUNTED,
+    SAYS,
+    STANDS,
+    UNKNOWN,
+    VERBS,
+)
 from stanchion.readings.names import plain, words as named_words
 
 LONGEST: Final = 65_536
@@ -133,20 +145,48 @@ def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
     options: list[str] = []
     waiting = list(args.items())
     beside = len(waiting) if program[:1] != AWS or len(program) < COMPLETE else 0
+    bare = program[0] in BARE
     for at, (name, value) in enumerate(waiting):
         if len(waiting) > MANY:
             break
-        if type(value) is dict:
+        if type(value) is dict and plain(name) in MOUNTED:
+            options += [f"--volume={one}:{_bound(into)}" for one, into in value.items()]
+        elif type(value) is dict:
             waiting += value.items()
         elif type(value) is list and any(type(one) is dict for one in value):
             waiting += [pair for one in value if type(one) is dict for pair in one.items()]
+        elif bare and type(value) is str and (told := _bare(str(name), value)) is not None:
+            words += told
         elif (at < beside and plain(name) in SAYS) or type(value) is list:
             words += words_behind(value)
         elif type(value) in (bool, str, int, float):
             options += option(name, value, program[:1] == AWS)
     if program[:1] == AWS:
         return " ".join([*as_aws([*program[1:], *words]), *map(quote, options)])
+    if program[1:2] in (("branch",), ("tag",)) or words[:1] in (["branch"], ["tag"]):
+        words = [f"--{word}" if word in VERBS else word for word in (*program[1:], *words)]
+        program = program[:1]
     return " ".join([*program, *words, *map(quote, options)])
+
+
+def _bound(into: Any) -> Any:
+    """Where a folder is mounted."""
+    return into.get("bind", "") if type(into) is dict else into
+
+
+def _bare(name: str, value: str) -> list[str] | None:
+    """What is given to a program of which most words have no name: a setting, a word, an option
+    that is said by its value; `None` for any other option."""
+    key = plain(name)
+    if key in MODES:
+        return [f"--{quote(value)}"]
+    if "." in name:
+        return [quote(name), quote(value)]
+    if key in VERBS:
+        return [f"--{key}", quote(value)]
+    if key not in STANDS:
+        return None
+    return [value if key in SAYS else quote(value)]
 
 
 def option(name: str, value: str | float, dashed: bool) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 SHELLS: Final = listed(
     "bash sh zsh ksh csh tcsh shell terminal powershell pwsh cmd exec subprocess stdin tmux"
@@ -30,25 +30,32 @@ ASKING: Final = listed(
 """Words in the name of a tool that runs none of the code it is given."""
 
 LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys(("python", "py", "ipython", "jupyter", "pypy"), ("python3", "-c")),
     **dict.fromkeys(
-        ("javascript", "js", "node", "nodejs", "typescript", "ts", "tsx", "bun"), ("node", "-e")
+        in_order("python py ipython jupyter pypy django flask pyspark blender houdini maya odoo"),
+        ("python3", "-c"),
     ),
-    **dict.fromkeys(("ruby", "rb"), ("ruby", "-e")),
+    **dict.fromkeys(in_order("javascript js node nodejs typescript ts tsx bun"), ("node", "-e")),
+    **dict.fromkeys(in_order("ruby rb rails irb pry crystal"), ("ruby", "-e")),
     "perl": ("perl", "-e"),
-    **dict.fromkeys(("r", "rscript"), ("Rscript", "-e")),
-    "php": ("php", "-r"),
+    **dict.fromkeys(("r", "rscript", "rstudio"), ("Rscript", "-e")),
+    **dict.fromkeys(in_order("php tinker laravel wordpress psysh"), ("php", "-r")),
     "lua": ("lua", "-e"),
+    **dict.fromkeys(("vim", "nvim"), ("vim", "-c")),
+    **dict.fromkeys(in_order("emacs elisp lisp clojure clj scheme racket"), ("emacs", "--eval")),
+    **dict.fromkeys(in_order("vba vbscript vbs wscript cscript"), ("cscript", "-e")),
+    **dict.fromkeys(("mongo", "mongosh"), ("mongosh", "--eval")),
     "deno": ("deno", "eval"),
     **dict.fromkeys(("go", "golang"), ("yaegi", "-e")),
     **dict.fromkeys(("java", "jshell"), ("jbang", "-c")),
     **dict.fromkeys(("kotlin", "kts"), ("kotlin", "-e")),
-    **dict.fromkeys(("csharp", "cs", "csx", "c#", "dotnet"), ("dotnet-script", "eval")),
+    **dict.fromkeys(in_order("csharp cs csx c# dotnet unity"), ("dotnet-script", "eval")),
     **dict.fromkeys(("rust", "rs"), ("rust-script", "-e")),
     "scala": ("scala", "-e"),
     "swift": ("swift", "-e"),
     "dart": ("dart", "-e"),
-    "groovy": ("groovy", "-e"),
+    **dict.fromkeys(("groovy", "jenkins", "gradle"), ("groovy", "-e")),
+    **dict.fromkeys(in_order("haskell ghci ocaml nim tcl"), ("ghc", "-e")),
+    **dict.fromkeys(in_order("julia matlab octave"), ("perl", "-e")),
     **dict.fromkeys(("elixir", "iex", "erlang"), ("elixir", "-e")),
     "osascript": ("osascript", "-e"),
     "applescript": ("osascript", "-e"),
@@ -56,8 +63,19 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
 """How code of a language would be run on a command line."""
 UNKNOWN: Final = ("kotlin", "-e")
 """How code is read of a language that nobody says or guesses: for the calls in it."""
-CALLS: Final = regex(r"\w[!?]?\(|\w+\.\w+[!?] |(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)")
+CALLS: Final = regex(
+    r"\w[!?]?\(|\w+\.\w+[!?] |"
+    r"(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)|\A(?:%%|![a-z]|#!/)"
+)
 """What is in every text that plainly is code."""
+CONFIGURED: Final = regex(
+    r"(?m)^[ \t-]*(?:run|shell|bash|command|cmd|script|exec\w*|entrypoint|\w+\.(?:shell|command)|"
+    r"\w*command)\s*[:=]\s*[|>]?-?[ \t]*(\S[^\n]*)|^(?:RUN|CMD|ENTRYPOINT)[ \t]+(\S[^\n]*)|"
+    r"^\t@?(\S[^\n]*)|^(?:[\d*/,-]+[ \t]+){5}(\S[^\n]*)|^@(?:reboot|daily|hourly)[ \t]+(\S[^\n]*)|"
+    r"\b(?:command|shell)\s*=\s*(\"[^\n]*\")"
+)
+"""Lines of a text by which something is told to run a command: a step of a job, of an image, of a
+play or of a Makefile, an entry of a table of times."""
 GUESSED: Final = (
     (regex(r"\w <- |\blibrary\(\w+\)"), "r"),
     (regex(r"(?m)^\s*local \w+(?:, ?\w+)* ?=|\bredis\.p?call\(|\w+ in i?pairs\("), "lua"),
@@ -77,8 +95,8 @@ GUESSED: Final = (
 """What tells the language of code that nobody says, in the order in which it is asked."""
 PAGES: Final = listed("browser page puppeteer playwright chrome selenium webdriver")
 """Words in the name of a tool whose scripts are run by a browser."""
-PAGE: Final = ("",)
-"""Stands for the language of a browser: no command comes of it."""
+PAGE: Final = ("node", "--eval")
+"""How what a browser runs is read."""
 ANY: Final = ("*",)
 """Stands for a language that nobody says."""
 SPEAKING: Final = listed("code snippet repl interpreter sandbox")
@@ -86,21 +104,61 @@ SPEAKING: Final = listed("code snippet repl interpreter sandbox")
 CALLED: Final = listed(
     "kubectl oc helm docker podman nerdctl aws gcloud gsutil terraform tofu terragrunt pulumi git "
     "gh glab heroku flyctl vercel netlify doctl hcloud nomad rclone argocd istioctl wrangler "
-    "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci"
+    "firebase supabase eksctl etcdctl velero az mongosh deno doppler infisical sops oci svn hg p4 "
+    "rsync restic borg lxc incus nsenter curl wget systemctl crontab consul tar unzip npm pip "
+    "cargo ansible artisan wp rake drush prisma alembic flyway liquibase cdk serverless sam "
+    "crossplane"
 )
 """Programs that tools are named after, which give them their arguments."""
-CALLED_TOO: Final = {"azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd"}
+CALLED_TOO: Final = {
+    "azure": "az", "kubernetes": "kubectl", "k8s": "kubectl", "argo": "argocd",
+    "mercurial": "hg", "subversion": "svn", "perforce": "p4", "lxd": "lxc",
+}  # fmt: skip
 """Other names of such programs."""
+SERVICES: Final = listed(
+    "acm athena cloudformation cloudfront cloudtrail cloudwatch cognito dynamodb ec2 ecr ecs efs "
+    "eks elasticache elbv2 guardduty iam kms rds redshift route53 s3 s3api sagemaker "
+    "secretsmanager sns sqs ssm sts"
+)
+"""Services of AWS that tools are named after."""
 AWS: Final = ("aws",)
 """A program whose words are the names of what a library calls, with dashes between them."""
-UNSAID: Final = listed("command commands cmd cli tool call execute sdk api client")
+UNSAID: Final = listed(
+    "command commands cmd cli tool call execute sdk api client operation operations op action "
+    "manager"
+)
 """Words in the names of such tools that the program is not given."""
+RUNNING: Final = listed("run exec execute invoke")
+STARTING: Final = listed("docker podman nerdctl kubectl oc lxc incus npm cargo deno")
+"""Words that say so, too, but for programs that have such commands."""
 SAYS: Final = listed(
-    "command commands cmd subcommand action operation verb service args arguments argv params "
+    "command commands cmd subcommand action operation op verb service args arguments argv params "
     "parameters options flags cmdargs servicename operationname actionname resource resourcetype "
-    "kind entry entrypoint remote ref refspec image package"
+    "kind entry entrypoint remote ref refspec image package serviceid"
 )
 """Arguments of such tools that hold words of the command; all others are options of it."""
+BARE: Final = listed("git svn hg p4 rsync restic borg tar unzip")
+"""Those of which most of what they are given has no name."""
+STANDS: Final = SAYS | listed(
+    "archive branch branchname bookmark commit dest destination dst file files key left name path "
+    "paths repo repository revision revisions rev right source sources sha src tag tagname target "
+    "to url value"
+)
+"""Arguments of these that hold such words."""
+DASHED: Final = listed(
+    "filter-repo filter-branch update-ref symbolic-ref set-url cherry-pick fast-import lfs-prune"
+)
+"""Commands of git that have a dash."""
+SETTING: Final = listed("set write add update")
+"""Words in the name of a tool that sets what git is told."""
+FORCES: Final = listed("force hard")
+"""Words that say how, in the name of a tool of git's."""
+MODES: Final = listed("mode scope resettype")
+"""Arguments of these that say an option: `hard` is `--hard`."""
+MOUNTED: Final = listed("volume volumes mounts binds")
+"""Arguments that say which folders a container is given, by name."""
+VERBS: Final = listed("delete remove drop rename unset")
+"""Arguments of these that say what is done to what they hold."""
 STANDING: Final = frozenset({"repl", "interpreter"})
 """Words that stand for something that runs code."""
 EVALUATING: Final = listed(
@@ -126,10 +184,10 @@ DEFINING: Final = listed("define register add schema list get describe delete")
 """Words in the name of a tool that keeps what a function takes, beside those that keep code."""
 COMMANDS: Final = listed(
     "command commands cmd cmds cmdline commandline script scripts shell bash sh argv keystrokes "
-    "exec run shellscript bashscript"
+    "exec run shellscript bashscript userdata entrypoint"
 )
 """Arguments that hold a command, whichever tool has them."""
-ENDS: Final = listed("command commands cmd cmds cmdline")
+ENDS: Final = listed("command commands cmd cmds cmdline script")
 """Words with which the names of more such arguments end."""
 ABOUT: Final = listed(
     "allow allowed allowlist deny denied block blocked forbid forbidden disallowed exclude "
@@ -137,8 +195,15 @@ ABOUT: Final = listed(
     "slash"
 )
 """Words in the names of arguments that speak of commands and give none to run."""
-CODES: Final = listed("code source sourcecode snippet cell pythoncode program javascript")
-SCRIPTS: Final = frozenset({"script", "scripts"})
+CODES: Final = listed(
+    "code source sourcecode snippet cell pythoncode program javascript expression expressions expr "
+    "statement statements formula function src func handler"
+)
+CONFIGS: Final = listed(
+    "dockerfile containerfile makefile justfile playbook workflow pipeline compose crontab cron "
+    "cronentry entry hcl yaml yml manifest jobspec buildspec steps config cloudinit taskfile"
+)
+"""Arguments that hold what tells something to run commands."""
 INPUTS: Final = frozenset({"input"})
 """Arguments that hold what a tool runs where its name says that it runs something."""
 STDIN: Final = listed("stdin standardinput input stdininput stdintext stdindata")

@@ -3,7 +3,9 @@ effects."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
+
+from stanchion.kernel.regex import regex
 
 if TYPE_CHECKING:
     from stanchion.readings.programs.calls import Code
@@ -36,6 +38,16 @@ def _read(program: str, code: str) -> Code:
         if read is not None:
             return read
     from stanchion.readings.programs.reader import read_code
-    from stanchion.readings.programs.syntax import PERL, SYNTAXES
+    from stanchion.readings.programs.syntax import LISP, PERL, SYNTAXES
 
-    return read_code(code, SYNTAXES.get(program, PERL))
+    syntax = SYNTAXES.get(program, PERL)
+    return read_code(code if syntax is not LISP else as_calls(code), syntax)
+
+
+_LISTS: Final = regex(r"\(\s*([A-Za-z][\w.*!?/:-]*)(?=[\s)])")
+
+
+def as_calls(code: str) -> str:
+    """Code of a Lisp with each list as a call: `delete_directory("x" t)` of
+    `(delete-directory "x" t)`."""
+    return _LISTS.sub(lambda found: f"{found[1].replace('-', '_')}(", code)

@@ -15,10 +15,12 @@ MANY: Final = 512
 """How many calls of one piece of code are kept."""
 UNKNOWN: Final = "$"
 """What stands for a part of a text that is not known."""
-ENVIRONMENT: Final = frozenset(
+VARIABLES: Final = frozenset(
     {"environ", "process.env", "ENV", "_ENV", "%ENV", "Deno.env.toObject", "Environ"}
 )
 """How languages name all variables of the environment."""
+ENVIRONMENT: Final = VARIABLES | {"document.cookie", "localStorage", "sessionStorage"}
+"""Those, and what a page keeps of who uses it."""
 ONE_VARIABLE: Final = "environ[]"
 """What stands for a single one of them."""
 FAKES: Final = listed(

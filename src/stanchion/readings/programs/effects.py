@@ -4,10 +4,12 @@ send, evaluate."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.names import KEPT, words
 from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, Called, Code
 from stanchion.readings.programs.decoding import HIDING
 from stanchion.readings.word_lists import listed, sections
@@ -15,6 +17,15 @@ from stanchion.readings.word_lists import listed, sections
 WORDS: Final = sections("stanchion.readings.programs", "words.txt")
 """The names of calls, by what they do; `words.txt` lists them."""
 EXECUTES: Final = WORDS["executes"]
+STARTING: Final = listed("exec execute popen spawn shell system cmd command sh bash")
+"""Words in the names of calls that start a program, whichever library they are of."""
+PROCESSES: Final = listed("process program")
+BEGINNING: Final = listed("run start create call open launch")
+DESTROYING: Final = listed("delete remove rm del erase")
+TREES: Final = listed("dir directory tree recursive recursively folder")
+"""Words that say so together, one of each: that a program is started, that a folder is deleted."""
+ASKING: Final = listed("query sql statement")
+"""Words in the names of those that hand something to a database."""
 DELETES: Final = WORDS["deletes"]
 OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
@@ -38,6 +49,8 @@ QUERIES: Final = WORDS["queries"]
 """Calls that hand a statement to a database."""
 GIVEN: Final = listed("command cmd shell_command")
 """Arguments by name that hold a command, whatever runs it."""
+STARTED_BY: Final = {"Artisan": ("php", "artisan"), "redis": ("redis-cli",), "pip": ("pip",)}
+"""What is started by a call on a thing of these names."""
 EACH: Final = listed("array_map array_walk forEach map each for_each")
 """Calls that do something with each thing of a list."""
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
@@ -89,6 +102,12 @@ EVERY_RECORD: Final = regex(
 )
 """Calls of mappers that delete every record."""
 HOLDING: Final = WORDS["holding"]
+PLACES: Final = listed(
+    "extractall unpack_archive extractAllTo extract ExtractToDirectory untar unzip"
+)
+"""Calls that unpack an archive into a folder."""
+ENDS: Final = listed("sync async")
+"""Words with which a name says how the same is done."""
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
@@ -230,6 +249,8 @@ class _Found:
     def take(self, call: Called) -> None:
         """Note what one call does."""
         self.texts += [value for key, value in call.named if key in GIVEN and value is not None]
+        own = f"{call.of}.{call.name}".lstrip(".")
+        call = call._replace(name=_usual_name(call.name))
         if ("trust_remote_code", "True") in call.named:
             self.marks.add("fetched")
         if self._asks(call) and call.name not in ("run", "exec"):
@@ -237,13 +258,15 @@ class _Found:
         for names, note in NOTES:
             if call.name in names:
                 note(self, call)
+        if call.name == "main" and call.of == "pip":
+            self._executes(call)
         self._files(call)
         self._builds(call)
-        words = {*call.of.split("."), *call.made_of}
-        every = EMPTIES.fullmatch(call.name.lower()) and not HOLDING.isdisjoint(words)
+        about = {*call.of.split("."), *call.made_of}
+        every = EMPTIES.fullmatch(own.rpartition(".")[2].lower()) and not HOLDING.isdisjoint(about)
         if not FAKES.isdisjoint(call.behind):
             return
-        if every or EVERY_RECORD.search(f"{call.of}.{call.name}".lstrip(".")):
+        if every or EVERY_RECORD.search(own):
             self.marks.add("deletes")
 
     def _builds(self, call: Called) -> None:
@@ -289,10 +312,10 @@ class _Found:
             if "://" in first and call.name in ("include", "require", "dofile"):
                 self.marks.add("fetched")
             return
-        if call.name in ("include", "require"):
+        if call.name in ("include", "require") and call.made_of.isdisjoint(FETCHES):
             return
         self.evaluates = True
-        if not call.made_of.isdisjoint(SENDS | {"URI", "recv", "getresponse"}):
+        if not call.made_of.isdisjoint(SENDS | FETCHES | {"URI", "recv", "getresponse"}):
             self.marks.add("fetched")
         elif not call.made_of.isdisjoint(HIDING):
             self.marks.add("hidden")
@@ -302,21 +325,26 @@ class _Found:
         if call.of in UNPACKS and not call.made_of.isdisjoint(LIBRARIES_OF_WEB):
             self.marks.add("fetched")
 
+    def _unpacks_archive(self, call: Called) -> None:
+        into = [each for each in (*call.args, *[value for _, value in call.named]) if each]
+        self.started += [("tar", "-xf", "archive", "-C", each) for each in into if _is_path(each)]
+
     def _executes(self, call: Called) -> None:
-        words = [UNKNOWN if each is None else each for each in call.args]
+        given = call.args if call.args or call.on is None else (call.on,)
+        words = [UNKNOWN if each is None else each for each in given]
         if not words:
             return
-        if words[0] == UNKNOWN or call.args[0] is None:
+        if words[0] == UNKNOWN or given[0] is None:
             if not call.made_of.isdisjoint({"urlopen", "URI", "fetch", "recv", "urlretrieve"}):
                 self.marks.add("fetched")
             elif not call.made_of.isdisjoint(HIDING - {"reverse", "unescape", "loads", "unpack"}):
                 self.marks.add("hidden")
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
-        if call.of.rpartition(".")[2] == "Artisan":
-            words = ["php", "artisan", *words]
-        if call.name == "Start":  # its second word is a line of them
-            words = [words[0], *" ".join(words[1:]).split()]
+        words = [*STARTED_BY.get(call.of.rpartition(".")[2], ()), *words]
+        if call.name in ("Start", "ProcessStartInfo"):  # its second word is a line of them
+            line = " ".join(words[1:])
+            words = [words[0], *line.split(None, 1 if line[:2] in ("-c", "/c") else -1)]
         self.started.append(tuple(words))
         if len(words) == 1 or " " in words[0]:
             self.texts.append(words[0])
@@ -377,9 +405,9 @@ class _Found:
                 else self.reads
             )
             into.append(path.lstrip("<> ") if mode == "" else path)
-        elif call.name in OVERWRITES:
+        elif call.name in OVERWRITES or (call.name == "write" and call.of.endswith("fs")):
             self.writes.append(path)
-        elif call.name in READS:
+        elif call.name in READS or call.name == "connect":
             self.reads.append(path)
 
     def _sends(self, call: Called) -> None:
@@ -396,6 +424,24 @@ class _Found:
         )
         variables = not call.made_of.isdisjoint(ENVIRONMENT)
         self.sends.append(Sending(hosts[0] if hosts else "host", files[:16], variables))
+
+
+@lru_cache(KEPT)
+def _usual_name(name: str) -> str:
+    """The name by which a call is known here: `delete` of `deleteSync`, `system` of whatever says
+    that it starts a program."""
+    if name in KNOWN:
+        return name
+    said = words(name)
+    alike = USUAL.get("".join([word for word in said if word not in ENDS]))
+    if alike is not None:
+        return alike
+    if not (DESTROYING.isdisjoint(said) or TREES.isdisjoint(said)):
+        return "rmtree"
+    starts = not STARTING.isdisjoint(said) or not (
+        PROCESSES.isdisjoint(said) or BEGINNING.isdisjoint(said)
+    )
+    return "system" if starts and ASKING.isdisjoint(said) else name
 
 
 def is_of_files(call: Called) -> bool:
@@ -425,8 +471,15 @@ NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]
     (CONNECTS | {"new", "open", "tcp"}, _Found._connects),
     (SENDS | CONNECTS, _Found._sends),
     (PACKS, _Found._packs),
+    (PLACES, _Found._unpacks_archive),
 )
 """What is noted of calls, by their names."""
+KNOWN: Final = frozenset().union(*WORDS.values(), *[names for names, _ in NOTES])
+USUAL: Final = {
+    "".join(words(name)): name
+    for name in sorted(EXECUTES | DELETES | RECURSIVE | OVERWRITES | frozenset(COMMANDS))
+}
+"""Names without what tells their spellings from one another."""
 
 
 def _is_path(text: str) -> bool:

@@ -16,7 +16,9 @@ HOMES: Final = frozenset({"homedir", "home", "home_dir", "UserHomeDir", "homeDir
 """Calls that tell the home of who runs them."""
 OWN_HOME: Final = frozenset({"HOME", "user.home", "USERPROFILE"})
 """Variables and properties that name one's own home."""
-PLACES: Final = frozenset({"File", "PathBuf", "Path", "Paths", "FileInfo", "DirectoryInfo", "URL"})
+PLACES: Final = frozenset(
+    {"File", "PathBuf", "Path", "Paths", "FileInfo", "DirectoryInfo", "Directory", "URL"}
+)
 """What makes a place of its parts."""
 ASKS_HOME: Final = frozenset({"getenv", "Getenv", "var", "getProperty", "GetEnvironmentVariable"})
 

@@ -15,6 +15,7 @@ from stanchion.readings.programs.calls import (
     NOTHING,
     ONE_VARIABLE,
     UNKNOWN,
+    VARIABLES,
     Called,
     Code,
 )
@@ -77,7 +78,11 @@ SAME: Final = frozenset({"expect", "unwrap", "clone", "toString", "to_string", "
 """Calls that give what they are called on."""
 APPLIES: Final = frozenset({"sapply", "lapply", "vapply", "walk", "Map"})
 """Calls of R that hand each thing of a list to a function."""
-LISTING: Final = frozenset({"ipairs", "pairs", "c", "array", "list", "sorted"})
+KEYS: Final = frozenset({"keys", "scan"})
+"""Commands of Redis that list keys."""
+LISTING: Final = frozenset(
+    {"ipairs", "pairs", "c", "array", "list", "sorted", "Seq", "List", "arrayOf", "listOf"}
+)
 """Calls that give the things that they are given."""
 
 
@@ -117,6 +122,8 @@ class _Reader:
             before = self.at
             name = self.here().text if self.here().kind == "name" else ""
             value = self.expression()
+            if value.text is not None and "://" in value.text and value.made_of & ENVIRONMENT:
+                self._note("fetch", "", None, [value])
             short = self.syntax is TYPED and [
                 one.text for one in self.tokens[self.at : self.at + 2]
             ]
@@ -184,6 +191,8 @@ class _Reader:
             made = frozenset().union(*[item.made_of for item in items]) if items else frozenset()
             if len(items) == 1 and token.text == "(":
                 return self._members(items[0]._replace(made_of=made), "")
+            if len(items) == 2 and items[0].text in ("-c", "-lc", "/c"):  # words of a shell
+                self._note("system", "", None, items[1:])
             return self._members(Value(None, tuple([item.text for item in items]), made), "")
         if token.text in ("!", "&", "@", "new", "\\", "-", "|", "$") and token.kind == "sign":
             self.at += 1
@@ -211,7 +220,7 @@ class _Reader:
             taken = self.calls[-1].args if self.calls and bare in ("require", "import") else ()
             return self._members(value, taken[0] if taken and taken[0] is not None else bare)
         known = self.values.get(bare, EMPTY)
-        if name == "$ENV" or (bare in ENVIRONMENT and self._takes_part()):
+        if name == "$ENV" or (bare in VARIABLES and self._takes_part()):
             bare = ONE_VARIABLE
         of = self.modules.get(bare, bare)
         return self._members(known._replace(made_of=known.made_of | {bare}), of)
@@ -249,6 +258,8 @@ class _Reader:
             sign = self.here().text
             if sign in self.syntax.members and self.at + 1 < len(self.tokens):
                 after = self.tokens[self.at + 1]
+                if after.text in ("!", "!!") and (value.text or value.items):  # Scala's
+                    self._note("system", "", None, [value])
                 if after.kind != "name":
                     return value
                 self.at += 2
@@ -259,7 +270,7 @@ class _Reader:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
                 if not name or self.here().text != "(":
-                    value = Value(library_text(name, of), None, value.made_of - ENVIRONMENT)
+                    value = Value(library_text(name, of), None, value.made_of - VARIABLES)
                     continue
             elif sign == "(" and of:
                 value = self._call(of, "", value.text)
@@ -273,7 +284,7 @@ class _Reader:
                     self._note(name, of, value.text, [])
                 told = library_text(name, of)
                 made = decoded(name, value.text, ()) if told is None else told
-                whole = value.made_of if name in WHOLE else value.made_of - ENVIRONMENT
+                whole = value.made_of if name in WHOLE else value.made_of - VARIABLES
                 value = Value(made, value.items, whole | {name, f"{of}.{name}"})
             of = f"{of}.{name}" if of else name
         return value
@@ -304,6 +315,8 @@ class _Reader:
             return Value("/".join([UNKNOWN if each is None else each for each in texts]))
         if self.syntax is R and name in APPLIES and len(args) > 1 and args[1].made_of:
             self._note(min(args[1].made_of), "", None, [args[0], *args[2:]])
+        if (name, of) == ("call", "redis") and texts[1:] and str(texts[0]).lower() in KEYS:
+            return Value(None, tuple(texts[1:]), made_of)
         if name in LISTING or (name == "from" and of == "Array"):
             return Value(None, tuple(texts), made_of)
         if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:

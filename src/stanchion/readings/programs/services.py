@@ -10,10 +10,11 @@ import msgspec
 from stanchion.kernel.regex import may_stand, regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
-from stanchion.readings.names import words
+from stanchion.readings.names import plain, words
 from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
+LONGEST: Final = 64
 MANY: Final = 16
 """How many of what is set, and of services, are kept."""
 LIBRARIES: Final = regex(
@@ -40,6 +41,10 @@ HTTP: Final = listed(
 )
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
+RAISED: Final = frozenset(
+    (name, "True") for name in in_order("admin is_admin isAdmin superuser is_superuser is_staff")
+)
+"""What makes somebody more than others."""
 ALONE: Final = listed(
     "create_superuser createsuperuser dbRemoveTable dbWriteTable to_sql lookupCredentials "
     "insertOverwrite saveAsTable purgeQueue"
@@ -69,11 +74,11 @@ MAILS: Final = listed(
     "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
 )
 """Calls that send a message to somebody."""
-TELLS: Final = SHOWN | listed(
-    "get_secret_value access_secret_version getSecretValue get_secret read_secret_version "
-    "read_secret getSecret get_secret_bundle"
-)
-"""Calls that tell a secret; a keyring's are shown whatever becomes of them."""
+TELLING: Final = listed("get read access fetch retrieve reveal")
+TOLD: Final = listed("secret secrets password passwords credential credentials vault")
+"""Words in the name of a call that tells a secret, and in what it is called on; a keyring's are
+shown whatever becomes of them."""
+DELETING: Final = listed("delete destroy terminate purge")
 PRINTS: Final = listed("print puts log write echo post send pprint")
 CALLS: Final = listed("command input request cmd client async sync")
 """Words in the names of calls that say nothing of what they do."""
@@ -95,14 +100,20 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     found: list[tuple[str, ...] | None] = []
     for call in code.calls:
         found.append(_over_http(call))
-        if call.name in TELLS and (call.name in SHOWN or call.name in shown):
+        if call.name in SHOWN or (call.name in shown and _tells(call)):
             named = [word for word in words(call.name) if word not in ASKING]
             found.append(told(["get", *named, "secret"], ()))
-        if known or call.name in ALONE:
+        if known or call.name in ALONE or not RAISED.isdisjoint(call.named):
             found += [_by_git(call), _through_library(call, library, settings)]
-            found.append(_to_many(call, mass))
+            found += [_to_many(call, mass), _deletes_many(call, mass)]
             found += [_by_aws(call, service, settings) for service in services]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
+
+
+def _tells(call: Called) -> bool:
+    """Whether a call tells a secret."""
+    said = {*words(call.name), *words(call.of[-LONGEST:])}
+    return not (said.isdisjoint(TELLING) or said.isdisjoint(TOLD))
 
 
 def _services(text: str) -> tuple[str, ...]:
@@ -175,6 +186,13 @@ def _to_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
     return told(["send", "bulk", "message"], ()) if library and mails else None
 
 
+def _deletes_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
+    """The deletion of whatever a loop comes by, of a service."""
+    of = [word for part in call.of.split(".")[-2:] for word in words(part)]
+    deletes = not DELETING.isdisjoint(words(call.name)) and FAKES.isdisjoint(call.behind)
+    return told(["delete", "many", *library, *of], ()) if library and deletes else None
+
+
 def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tuple[str, ...] | None:
     """A call of an operation of AWS, as its own program is told to do it."""
     operation = as_word(call.name)
@@ -207,7 +225,7 @@ def _through_library(
     inside = sorted({each for each in call.made_of if not each.isidentifier()} - {*call.args})
     given += [("given", each[:400].lower()) for each in inside[:16]]
     named = [
-        (key.lower(), True if value is None or value in ("True", "true") else value.lower())
+        (plain(key), True if value is None or value in ("True", "true") else value.lower())
         for key, value in (*call.named, *settings)
     ]
     about = [each for each in (*library, *of, *behind) if each not in ASKING]

@@ -31,11 +31,16 @@ PERL: Final = Syntax(("#",), frozenset("."), frozenset({"->", "::"}), True, True
 PHP: Final = Syntax(("#", "//"), frozenset("."), frozenset({"->", "::", "\\"}), True, False, True)
 LUA: Final = Syntax(("--",), frozenset({".."}), frozenset({".", ":"}), False, False, True)
 R: Final = Syntax(("#",), frozenset(), frozenset({"::"}))
+BASIC: Final = Syntax(("'",), frozenset("&"), frozenset("."), bare_calls=True)
+LISP: Final = Syntax((";",), frozenset(), frozenset(), joined=frozenset())
 AWK: Final = Syntax(("#",), frozenset(), frozenset(), joined=frozenset({"name", "text"}))
 
 SYNTAXES: Final[dict[str, Syntax]] = {
     "node": JAVASCRIPT, "nodejs": JAVASCRIPT, "bun": JAVASCRIPT, "deno": JAVASCRIPT,
-    "jrunscript": JAVASCRIPT, "groovy": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
+    "jrunscript": JAVASCRIPT, "tsx": JAVASCRIPT, "ts-node": JAVASCRIPT,
+    "groovy": JAVASCRIPT._replace(bare_calls=True),
+    "cscript": BASIC, "wscript": BASIC, "vim": LUA,
+    **dict.fromkeys(("emacs", "clojure", "bb", "racket", "guile", "sbcl"), LISP),
     "elixir": ELIXIR, "iex": ELIXIR, "mix": ELIXIR, "artisan": PHP, "wp": PHP,
     "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
     "rscript": R, "r": R, **dict.fromkeys(
