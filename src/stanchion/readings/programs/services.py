@@ -88,9 +88,9 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     """The commands that ask of services what code asks of them."""
     if not code.calls:
         return ()
-    found = LIBRARIES.findall(text) if may_stand(text, LIBRARIES.pattern) else []
-    known = bool(found)
-    library = [word for one in dict.fromkeys(found) for word in named_words(one)]
+    imported = LIBRARIES.findall(text) if may_stand(text, LIBRARIES.pattern) else []
+    known = bool(imported)
+    library = [word for one in dict.fromkeys(imported) for word in named_words(one)]
     mass = library if LOOPS.search(text) is not None else []
     shown: frozenset[str] = frozenset().union(
         *[call.made_of for call in code.calls if call.name in PRINTS]

@@ -100,6 +100,11 @@ class OwnForm(LiveRecord):
 
     __slots__ = ()
 
+    @property
+    def name(self) -> str:
+        """Always the same."""
+        return "~0123456789abcdef"
+
     def body(self) -> str:
         """Always the same."""
         return "what others have"
@@ -108,7 +113,6 @@ class OwnForm(LiveRecord):
 @case
 def a_value_with_a_form_of_its_own_is_a_text_to_others(desk: Desk) -> None:
     value = OwnForm()
-    value.name = "~0123456789abcdef"
     desk.carry(puts=((R, value, When.JUDGED, 0, 0),))
     text = "~0123456789abcdef|what others have"
     same((desk.store.read(R), [seen.value for seen in desk.store.look(R)]), ((1, text), [text]))
