@@ -119,3 +119,25 @@ def test_many_open_a_new_file_at_once(tmp_path: Path) -> None:
     assert sorted(reply.values[0] for reply in replies) == list(range(8))
     for store in stores:
         store.close()
+
+
+@pytest.mark.parametrize("size", [1_024, 4_096])
+def test_a_new_file_has_small_pages_and_another_keeps_its_own(size: int, tmp_path: Path) -> None:
+    """Every decision writes a few pages whole. A file made with others is gone on with."""
+    path = tmp_path / "state.db"
+    if size != 1_024:
+        db = connect(path)
+        db.execute(f"PRAGMA page_size = {size}")
+        db.execute("PRAGMA journal_mode = WAL")
+        make(db, path)
+        db.close()
+    for name in ("one", "two"):
+        store = SqliteStore(path)
+        assert store.carry(Batch(name, lines=(Line(A),))).go
+        store.close()
+    db = connect(path)
+    assert db.execute("PRAGMA page_size").fetchone() == (size,)
+    db.close()
+    store = SqliteStore(path, reading=True)
+    assert store.read(A) == (2, None)
+    store.close()

@@ -230,6 +230,7 @@ class Bare:
 
     def __init__(self, folder: Path, cells: int) -> None:
         self._db = sqlite3.connect(folder / "bare.db", isolation_level=None)
+        self._db.execute("PRAGMA page_size = 1024")
         self._db.execute("PRAGMA journal_mode = WAL")
         self._db.execute("PRAGMA synchronous = NORMAL")
         self._db.execute("PRAGMA wal_autocheckpoint = 8000")
