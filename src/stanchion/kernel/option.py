@@ -64,19 +64,17 @@ OnceSet = Annotated[T, Stricter.ONCE_SET]
 AskingMore = Annotated[T, Stricter.ASKING]
 ForPeople = Annotated[T, Stricter.WORDS]
 
-ActionName = Severer[
-    Literal[
-        "allow",
-        "warn",
-        "redact",
-        "degrade",
-        "retry",
-        "queue",
-        "escalate",
-        "block",
-        "quarantine",
-        "halt",
-    ]
+ActionName = Literal[
+    "allow",
+    "warn",
+    "redact",
+    "degrade",
+    "retry",
+    "queue",
+    "escalate",
+    "block",
+    "quarantine",
+    "halt",
 ]
 """An action as policy files write it."""
 

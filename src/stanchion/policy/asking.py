@@ -25,8 +25,9 @@ from stanchion.policy.conditions.messages import article
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.errors import Fault
 from stanchion.policy.rules import view_of
-from stanchion.policy.schema import AppliesTo, AskEntry, PolicyFile, ask_id
+from stanchion.policy.schema import AppliesTo, PolicyFile, ask_id
 from stanchion.policy.seat import seat_of
+from stanchion.policy.sections import AskEntry
 from stanchion.readings import Reading
 
 Where = Callable[..., str]

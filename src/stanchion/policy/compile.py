@@ -23,11 +23,11 @@ from stanchion.policy.schema import (
     Bypass,
     Placement,
     PolicyFile,
-    RiskLevels,
     id_of,
     use_of,
 )
 from stanchion.policy.seat import call_of, misplaced, seat_of
+from stanchion.policy.sections import RiskLevels
 
 
 def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:

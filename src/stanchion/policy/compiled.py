@@ -24,14 +24,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
 from stanchion.kernel.states import SAFE
 from stanchion.kernel.units import NOTHING, Amounts, Unit
-from stanchion.policy.schema import (
-    AgentEntry,
-    PolicyFile,
-    RiskEntry,
-    RoleEntry,
-    TaskEntry,
-    ToolEntry,
-)
+from stanchion.policy.schema import AgentEntry, PolicyFile, RoleEntry, TaskEntry, ToolEntry
+from stanchion.policy.sections import RiskEntry
 from stanchion.policy.static import STATIC
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader

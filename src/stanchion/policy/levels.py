@@ -15,7 +15,8 @@ from stanchion.kernel.names import glob, is_glob, names
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.errors import Fault
 from stanchion.policy.risk import CRITICAL
-from stanchion.policy.schema import PolicyFile, RiskEntry, id_of
+from stanchion.policy.schema import PolicyFile, id_of
+from stanchion.policy.sections import RiskEntry
 
 NO_LEVEL: Final = "none"
 """What a policy calls the level of a run that has none."""

@@ -6,8 +6,9 @@ from typing import Annotated, Any, Final, Literal
 
 import msgspec
 
+from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.lookups import WAITS_MS
-from stanchion.kernel.option import ForPeople, Higher, Lower, Shorter
+from stanchion.kernel.option import ForPeople, Higher, Lower, On, Shorter
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -187,3 +188,49 @@ class Advice(FileSection, frozen=True):
     tokens: Annotated[int, msgspec.Meta(ge=1, le=10_000)] = 300
     """The most tokens that `run.awareness()` gives, unless it is called with a number of its own.
     """
+
+
+class RiskEntry(FileSection, frozen=True):
+    """What a risk level of a run means: which guards are active, by id or glob, whether their marks
+    come earlier, and whether a person has to say yes to every action."""
+
+    active: ForPeople[tuple[str, ...]] = ("*",)
+    """The guards that are active at this level, by id or glob; guards with `always: true` are
+    active at every level."""
+    strict_marks: On[bool] = False
+    """If `true`, the marks of guards, such as `warn_at`, come earlier at this level, as in the
+    autonomy mode `strict`."""
+    approval: On[bool] = False
+    """If `true`, a person has to approve every tool call, request and handoff at this level. At
+    `critical` that is always so."""
+
+
+class RiskLevels(FileSection, frozen=True):
+    """What the risk levels of runs mean; one that is absent changes nothing."""
+
+    low: RiskEntry | None = None
+    """Runs that can do little harm."""
+    medium: RiskEntry | None = None
+    """Runs that can do some harm."""
+    high: RiskEntry | None = None
+    """Runs that can do much harm."""
+    critical: RiskEntry | None = None
+    """Runs that can do the worst: a person has to approve every action."""
+
+    def given(self) -> dict[str, RiskEntry]:
+        """The levels of which something is said."""
+        return {name: said for name in RISK_NAMES if (said := getattr(self, name)) is not None}
+
+
+class AskEntry(FileSection, frozen=True):
+    """When a person is asked before a tool runs, and who; without a limit it is every time."""
+
+    above: Annotated[int, msgspec.Meta(ge=0)] | Annotated[float, msgspec.Meta(ge=0)] | None = None
+    """The largest number that needs no person; if absent, every call does. A call without the
+    number is asked about."""
+    of: str = "event.args.amount"
+    """The number that `above` is about, as in a condition."""
+    by: tuple[str, ...] = ()
+    """The roles that may answer, in this order; if empty, those of `escalation.roles`."""
+    prompt: str = ""
+    """The question for that person; if empty, the reason."""

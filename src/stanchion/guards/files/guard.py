@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from functools import cached_property, lru_cache, reduce
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -14,6 +14,7 @@ from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, Held, Use
 from stanchion.guards.files.codes import CODES, shown
 from stanchion.guards.files.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
+from stanchion.guards.files.options import FileOptions, ToolUse
 from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.classes import signs_of
 from stanchion.guards.files.protected.seat import seat_of
@@ -33,13 +34,13 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import glob, is_glob
-from stanchion.kernel.option import ACTIONS, Fewer, More, Off, On, PlainActionName, Shorter
+from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.regex import finding, regex
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
 from stanchion.readings.joined import BETWEEN, flat
-from stanchion.readings.paths.globs import Pattern, fault, first_match, listed, pattern, permits
+from stanchion.readings.paths.globs import Pattern, first_match, listed, pattern, permits
 from stanchion.readings.paths.place import Place, is_url, joined, place_of
 from stanchion.readings.paths.spelling import LONGEST_NAME, spelling
 from stanchion.readings.paths.swaps import swaps_in
@@ -73,14 +74,12 @@ _UNASKED: Final = regex(UNASKED)
 HANDED: Final = ("_scopes", "_own", "_harm")
 """What a guard is handed by its policy."""
 
-ToolUse = Use | Literal["elsewhere"]
-"""What a tool does to files, or that its files are not those of this machine."""
 
 ScopeOf = Callable[[str], FileScope | None]
 """Gives the scope of a task; `None` where the policy says nothing of its files."""
 
 
-class Files(msgspec.Struct, frozen=True, dict=True):
+class Files(FileOptions, frozen=True, dict=True):
     """Refuses calls whose paths leave the run's folders, touch protected files, or are not among a
     task's files.
 
@@ -95,66 +94,6 @@ class Files(msgspec.Struct, frozen=True, dict=True):
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 5
     reads: ClassVar = frozenset({("tasks", "files.write"), ("tasks", "files.deny")})
-
-    root: tuple[str, ...] = (".",)
-    """The folders that contain the run's files; relative paths start at the first, `.` is the
-    working directory, and an empty list means anywhere."""
-    read: Fewer[tuple[str, ...] | None] = None
-    """The only files that may be read, as globs; `**` matches any number of folders. If absent, all
-    files."""
-    write: Fewer[tuple[str, ...] | None] = None
-    """The only files that may be written or deleted, as globs; if absent, all files."""
-    deny: More[tuple[str, ...]] = ()
-    """Files that may never be used, as globs, whatever else allows them; folders that contain them
-    may not be deleted."""
-    protected: More[tuple[str, ...]] = ()
-    """Files to protect in addition to the shipped list, as globs."""
-    unprotected: Shorter[tuple[str, ...]] = ()
-    """Files that are not protected here although a list contains them, as globs."""
-    shipped: On[bool] = True
-    """If `true`, the files on Stanchion's own list are protected: secrets, keys, system files, its
-    own files."""
-    surroundings: Off[bool] = False
-    """If `true`, folders for temporary files and caches may be used, and projects beside the run's
-    folders and what is installed may be read, although they are outside; with `real_paths`, a
-    person is asked about the rest."""
-    arguments: dict[str, Use] | None = None
-    """Arguments that name files, each with whether the file is read, written or deleted; if absent,
-    the names of arguments decide."""
-    tools: dict[str, ToolUse] | None = None
-    """Whether a tool reads, writes or deletes files, by name or glob, or `elsewhere` if its files
-    are not on this machine; if absent, the names of tools decide."""
-    paths_only: Off[bool] = False
-    """If `true`, only paths that arguments name are judged: none in shell commands and code, which
-    the guard `shell` reads, and nothing of what is written into files."""
-    case_insensitive: bool = False
-    """If `true`, upper and lower case are the same in folders and lists."""
-    real_paths: On[bool] = False
-    """If `true`, links are followed on the disk; use it for tools that run on this host."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
-    """A call is refused if the disk gives no answer within this many milliseconds."""
-    action: PlainActionName = "block"
-    """The action for files that are denied or not listed."""
-    outside_read: PlainActionName = "block"
-    """The action for reading outside the folders in `root`."""
-    outside_write: PlainActionName = "block"
-    """The action for writing or deleting outside the folders in `root`."""
-    protected_read: PlainActionName = "block"
-    """The action for reading a protected file."""
-    protected_write: PlainActionName = "block"
-    """The action for writing or deleting a protected file."""
-    asked: PlainActionName = "escalate"
-    """The action for protected files about which a person is asked: hooks, settings of agents and
-    of other programs, programs that others find by name."""
-    unclear: PlainActionName = "block"
-    """The action for a path that cannot be read."""
-
-    def __post_init__(self) -> None:
-        for globs in (self.read, self.write, self.deny, self.protected, self.unprotected):
-            for text in globs if globs is not None else ():
-                wrong = fault(text)
-                if wrong is not None:
-                    raise ValueError(wrong)
 
     @cached_property
     def _scopes(self) -> ScopeOf:

@@ -23,6 +23,7 @@ from stanchion.kernel.option import (
     Off,
     On,
     PlainActionName,
+    Severer,
     list_actions,
 )
 from stanchion.kernel.stages import Stage
@@ -145,7 +146,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     action: PlainActionName = "escalate"
     """The action for a call or a request that a text from others explains, and the user does not.
     """
-    answer: ActionName = "redact"
+    answer: Severer[ActionName] = "redact"
     """The action for a final answer with sentences that a text from others told the agent to say,
     or with addresses that would carry away what was read."""
     remember: Off[bool] = True

@@ -98,7 +98,7 @@ class Said(Protocol):
         """Keep a library from logging what it reads while it is busy for a guard."""
 
 
-class Unsaid:
+class OutsidePolicy:
     """What a guard knows of a policy while it is in none: nothing."""
 
     files: tuple[str, ...] = ()
@@ -121,7 +121,7 @@ class Unsaid:
         """Nothing is kept quiet."""
 
 
-UNSAID: Final[Said] = Unsaid()
+UNSAID: Final[Said] = OutsidePolicy()
 
 
 def keep_said(guard: G, said: Said, /) -> G:

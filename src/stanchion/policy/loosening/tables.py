@@ -18,7 +18,6 @@ from stanchion.policy.loosening.said import Loosening, changed
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import (
     AgentEntry,
-    RiskEntry,
     RoleEntry,
     TaskBudget,
     TaskEntry,
@@ -27,6 +26,7 @@ from stanchion.policy.schema import (
     readers,
     table_of,
 )
+from stanchion.policy.sections import RiskEntry
 from stanchion.policy.sequences import Sequence
 
 READ_AS: Final = {
