@@ -15,8 +15,8 @@ from stanchion.readings.act import Use
 from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.known import WORDS, by_name, kinds_of
+from stanchion.readings.shell.options import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 

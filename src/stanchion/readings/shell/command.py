@@ -9,9 +9,8 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.names import TOOL
-from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.known import by_name, kinds_of, named
-from stanchion.readings.shell.options import Once, Sorted, sort
+from stanchion.readings.shell.options import LANGUAGES, Once, Sorted, sort
 from stanchion.readings.shell.partly_known import Open, origin_of
 
 BETWEEN: Final = "\x1f"

@@ -1,4 +1,5 @@
-"""Reading commands: a shell text becomes a tree of what it would do."""
+"""Reading commands: a shell text becomes a tree of what it would do, or one command of literal
+words where it is no more."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.quoted import BODY, NAME, SUMMED, Spelling
 from stanchion.readings.shell.tree import (
     Assign,
@@ -543,3 +544,39 @@ def _heads(parts: Word) -> tuple[Word, Word, Word]:
             heads[-1].append(part)
     heads += [[]] * (3 - len(heads))
     return heads[0], heads[1], heads[2]
+
+
+OPEN: Final = frozenset("*?[]{}~")
+"""Characters from which a shell may make other words, where they are not quoted."""
+LONGEST: Final = 65_536
+
+
+def single(text: str) -> tuple[str, ...] | None:
+    """The words of the command that a text is; `None` where a shell would do more than run it as it
+    stands: run several, expand something, redirect, set a variable, go on in the background."""
+    if not text.strip() or len(text) > LONGEST or "\0" in text:
+        return None
+    reader = Reader(text, Meter(len(text)))
+    try:
+        script = reader.read()
+    except TooMuch:
+        return None
+    if reader.broken or len(script) != 1 or script[0].after:
+        return None
+    node = script[0].node
+    if not isinstance(node, Simple) or node.assigns or node.redirects or not node.words:
+        return None
+    words = [_literal(word) for word in node.words]
+    known = [word for word in words if word is not None]
+    return tuple(known) if len(known) == len(words) else None
+
+
+def _literal(word: Word) -> str | None:
+    parts = [Text(word)] if isinstance(word, str) else word
+    texts = [part for part in parts if isinstance(part, Text)]
+    said = "".join(part.text for part in texts)
+    if len(texts) < len(parts):
+        return None
+    # Alone a bracket is the test of that name, and no pattern.
+    plain = said in ("[", "]") or all(part.quoted or not OPEN & set(part.text) for part in texts)
+    return said if plain else None
