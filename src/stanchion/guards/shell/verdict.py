@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from stanchion.guards.shell.consequence import level_of
 from stanchion.guards.shell.places import Roots, place_of, plain, roots_of
-from stanchion.guards.shell.rules import NONE, Danger, Rules, added, dangers
+from stanchion.guards.shell.rules import NONE, Danger, Rules, Text, added, dangers
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
@@ -26,7 +26,6 @@ from stanchion.readings.shell.partly_known import Open, origin_of
 from stanchion.readings.shell.requests import OVER_HTTP, told_request
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell import Shell
     from stanchion.guards.shell.consequence import Level
     from stanchion.guards.shell.repository import Question, Unsure
 
@@ -63,14 +62,10 @@ MOST: Final = 16
 shortest first."""
 
 
-Text = str | tuple[str, ...]
-"""A shell text, or the words of one command."""
-
-
 class Verdict:
     """Judges texts by the options of one guard."""
 
-    def __init__(self, options: Shell) -> None:
+    def __init__(self, options: Any) -> None:
         self.options = options
         self.roots = roots_of(options.roots, options.own)
         self.far_roots = roots_of(type(options)().roots, options.own)

@@ -217,6 +217,8 @@ def changed_in(text: str | tuple[str, ...], limits: Limits) -> tuple[Changed, ..
 
 def is_far(command: Command) -> bool:
     """Whether a command runs on another machine, so that its paths are not those of this one."""
+    if not command.via:
+        return False
     hosts = [each[4:].rpartition("@")[2] for each in command.via if each.startswith("ssh ")]
     return bool(hosts) and not any(host in HERE or host[:4] == "127." for host in hosts)
 

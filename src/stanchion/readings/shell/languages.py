@@ -15,8 +15,9 @@ from stanchion.readings.programs.powershell import encoded
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.options import LANGUAGES, codes_in
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.shell.windows import keep_powershell
-from stanchion.readings.shell.wrappers import EMBEDDED, started_by, unfolds
+from stanchion.readings.shell.wrappers import started_by
 from stanchion.readings.word_lists import in_order
 
 if TYPE_CHECKING:
