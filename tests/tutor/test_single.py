@@ -7,7 +7,7 @@ import shlex
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.readings.shell.single import single
+from stanchion.readings.shell.parse import single
 
 
 @pytest.mark.parametrize(

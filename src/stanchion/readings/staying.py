@@ -16,7 +16,7 @@ from stanchion.readings.programs import program_effects
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import HOSTS, Command
 from stanchion.readings.shell.destinations import destinations
-from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
+from stanchion.readings.shell.options import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.urls import Target, is_here, url_of
 from stanchion.readings.word_lists import listed
 

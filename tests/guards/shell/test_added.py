@@ -72,6 +72,7 @@ def test_two_policies_of_one_process_know_their_own_programs() -> None:
         ({"x": {"risks": {"w": ["a"]}, "misses": ["x a"]}}, "a row holds"),
         ({"x": {"risks": {"w": [{"is": "nonsense"}]}}}, "nothing answers"),
         ({"x": {"risks": {"w": [{"touches": "moves=/srv/*"}]}}}, "says no use of files"),
+        ({"x": {"risks": {"w": [{"touches": "writes=@nowhere"}]}}}, "places behind `@`"),
         ({"x": {"risks": {"w": [{"family": "nonsense"}]}}}, "there is no family"),
         ({"x": {"risks": {"w": [{"nonsense": "a"}]}}}, "nonsense"),
         ({">": {"risks": {"w": ["a"]}}}, "names of programs"),

@@ -15,7 +15,7 @@ from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.script import Walker
-from stanchion.readings.shell.wrappers import UNFOLD
+from stanchion.readings.shell.unfold import UNFOLD
 from tools.program_table import tables
 
 KNOWN: Final = tuple(

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.claims.claim import normal
-from stanchion.readings.shell.single import single
+from stanchion.readings.shell.parse import single
 from stanchion.tutor.bundles.file import MetricConfig, Weights
 from stanchion.tutor.law.ledger import TRIVIAL
 from stanchion_lab.compiling.replaying import Step, Watched

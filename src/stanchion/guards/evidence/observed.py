@@ -28,7 +28,7 @@ from stanchion.readings.claims.facts import Content, Fact, Ran, facts
 from stanchion.readings.names import plain
 from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.outcome import decided
-from stanchion.readings.shell.single import single
+from stanchion.readings.shell.parse import single
 from stanchion.readings.word_lists import listed
 
 LOOKING: Final = listed(

@@ -16,7 +16,7 @@ from stanchion.readings.claims.gist import Gist, gist_of
 from stanchion.readings.claims.judging import Known, Standing, judge
 from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.readings.fingerprint import digest
-from stanchion.readings.shell.single import single
+from stanchion.readings.shell.parse import single
 
 SUBJECTS: Final = 48
 GISTS: Final = 8

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards.shell.rules import Danger
+from stanchion.guards.shell.rules import Danger, Text
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
@@ -28,7 +28,6 @@ from stanchion.readings.word_lists import listed
 if TYPE_CHECKING:
     from stanchion.guards.shell.consequence import Loss
     from stanchion.guards.shell.rule import Rule
-    from stanchion.guards.shell.verdict import Text
     from stanchion.kernel.contract.values import GuardGate
 
 

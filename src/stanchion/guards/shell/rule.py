@@ -133,7 +133,7 @@ def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
                     f"write one of {', '.join(FAMILIES)}"
                 )
             for use, _, paths in [one.partition("=") for one in rule.touches.split()]:
-                if use not in USES or not NAMED.issuperset(_placed_in(paths)):
+                if use not in USES or not NAMED.issuperset(_places_in(paths)[0]):
                     raise ValueError(
                         f"`{names}`, {why}: `{use}={paths}` says no use of files: write one of "
                         f"{', '.join(USES)}, `=` and paths, or places behind `@`"
@@ -183,7 +183,7 @@ STAR: Final = "\0"
 
 
 def _piece(text: str) -> Piece:
-    words = text.replace("\\*", STAR).split("|")
+    words = [word for word in text.replace("\\*", STAR).split("|") if word]
     inside = [word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2]
     begin = [word[:-1] for word in words if word[0] != "*" == word[-1]]
     end = [word[1:] for word in words if word[0] == "*" != word[-1]]
@@ -279,20 +279,22 @@ def _setting(text: str) -> Check:
     )
 
 
-def _placed_in(paths: str) -> list[str]:
-    """The places among the paths that a row wants."""
-    return [path[1:] for path in paths.split("|") if path[:1] == "@"]
+def _places_in(paths: str) -> tuple[frozenset[str], Piece]:
+    """The places among the paths that a row wants, and what else a path may be."""
+    words = paths.split("|")
+    named = frozenset([word[1:] for word in words if word[:1] == "@"])
+    return named, _piece("|".join([word for word in words if word[:1] != "@"]))
 
 
 def _listed(command: Command) -> list[str]:
     """Where what a command is given was found; of a cmdlet, what it reads, too."""
     words = (*command.operands, command.given) if "cmdlet" in command.marks else command.operands
-    return [each[1:] for word in words for each in origin_of(word) if each[0] == "<"]
+    return [each[1:] for word in words for each in origin_of(word) if each[:1] == "<"]
 
 
 def _touching(text: str) -> Check:
     ways = [
-        (USES[use], frozenset(_placed_in(paths)), _piece(paths))
+        (USES[use], *_places_in(paths))
         for use, _, paths in [one.partition("=") for one in text.split()]
     ]
     return lambda command, roots: all(

@@ -1,30 +1,31 @@
-"""The verdict on a text: which of its commands is worst, and what is said of it."""
+"""The verdict on a text: which of its commands is worst, what is said of it, and to what of it a
+rule objects."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.guards.shell.blame import TRIED, blamed
 from stanchion.guards.shell.consequence import level_of
-from stanchion.guards.shell.places import Roots, place_of, roots_of
-from stanchion.guards.shell.rules import NONE, Danger, Rules, added, dangers
+from stanchion.guards.shell.places import Roots, place_of, plain, roots_of
+from stanchion.guards.shell.rules import NONE, Danger, Rules, Text, added, dangers
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.findings import TELL, Finding
 from stanchion.kernel.names import names
 from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import Open, origin_of
 from stanchion.readings.shell.requests import OVER_HTTP, told_request
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell import Shell
     from stanchion.guards.shell.consequence import Level
     from stanchion.guards.shell.repository import Question, Unsure
 
@@ -61,14 +62,10 @@ MOST: Final = 16
 shortest first."""
 
 
-Text = str | tuple[str, ...]
-"""A shell text, or the words of one command."""
-
-
 class Verdict:
     """Judges texts by the options of one guard."""
 
-    def __init__(self, options: Shell) -> None:
+    def __init__(self, options: Any) -> None:
         self.options = options
         self.roots = roots_of(options.roots, options.own)
         self.far_roots = roots_of(type(options)().roots, options.own)
@@ -202,22 +199,21 @@ class Verdict:
             return None
         worst = broken[0]
         said = (worst.command.words, worst.command.place, worst.rule.why)
-        alike = sorted(
-            [one for one in broken if one.family is worst.family],
-            key=lambda one: len(one.command.argv),
-        )
+        about = self._about([one for one in broken if one.family is worst.family], found)
+        told = action == Action.WARN and not self.options.counted and level_of(worst.loss) == "note"
+        effects = (TELL,) if told else ()
+        return Finding(action, worst.family.code, said, effects=effects, about="\n".join(about))
+
+    def _about(self, dangers: list[Danger], found: Analysis) -> list[str]:
+        """What dangers are about, of the short commands first: to try many words of many commands
+        would cost too much."""
         about: set[str] = set()
         tried = 0
-        for danger in alike[
-            :MOST
-        ]:  # the short ones first: to try many words of many commands would cost too much
+        for danger in sorted(dangers, key=lambda one: len(one.command.argv))[:MOST]:
             if tried < 2 * TRIED:
                 about.update(blamed(danger, found.commands, self._roots_for(danger.command)))
             tried += len(danger.command.argv)
-        shortest = sorted(about, key=lambda one: (len(one), one))[:MOST]
-        told = action == Action.WARN and not self.options.counted and level_of(worst.loss) == "note"
-        effects = (TELL,) if told else ()
-        return Finding(action, worst.family.code, said, effects=effects, about="\n".join(shortest))
+        return sorted(about, key=lambda one: (len(one), one))[:MOST]
 
     def _not_allowed(self, found: Analysis, shown: str) -> Finding | None:
         said = ", ".join(self.options.allow[:12]) if self.options.allow else "none"
@@ -259,3 +255,129 @@ def _short(text: Text) -> str:
     line = text if isinstance(text, str) else " ".join(text)
     flat = " ".join(line[:400].split()).replace("`", "'")
     return flat if len(flat) <= 120 else f"{flat[:117]}…"
+
+
+HARMLESS: Final = "/tmp/x"
+"""What is put in the place of a word to see whether a rule objects to it: an operand, and no danger
+anywhere."""
+
+TRIED: Final = 64
+"""How many words of a command are tried, one by one."""
+
+_KEYWORD: Final = regex(r"[A-Za-z][\w:-]*;?")
+"""A word that says what is done rather than to what (`table`, `flushall`)."""
+_HOST: Final = regex(r"(?:[a-z][a-z0-9+.-]*:)?/{0,2}(?:[^/?#@]*@)?([^/?#]+)", re.IGNORECASE)
+
+
+def blamed(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[str]:
+    """The things that a dangerous command is refused for, each of which is enough.
+
+    1. Where files are opened, those that alone break the rule.
+    2. Words that alone break it, all others being harmless: `/` of `rm -rf / x`. What only says
+       what is done, as the words of a rule and a keyword do, tells nothing apart.
+    3. Where no word matters, what it reads: the files, or the hosts that it is fetched from.
+    4. Otherwise all together, its operands, the values of its options and the files it opens, as
+       one thing.
+    """
+    command, rule = danger.command, danger.rule
+    if rule.names == ">":
+        return [
+            _thing(one[1], command.cwd)
+            for one in command.opens
+            if rule.holds(msgspec.structs.replace(command, opens=(one,)), roots)
+        ] or _together(danger)
+    if not rule.looks_at_words:
+        return _together(danger)
+    bare = _shorter(command)
+    calm = [_calm(word) for word in bare.argv[1:]]
+    if not rule.holds(msgspec.structs.replace(bare, argv=(*bare.argv[:1], *calm)), roots):
+        words = [
+            word for at, word in enumerate(bare.argv[1:]) if _breaks(danger, bare, calm, at, roots)
+        ]
+        if not words or (not command.cwd and any(_KEYWORD.fullmatch(word) for word in words)):
+            return _together(danger)
+        return [thing for word in words for thing in _things(word, command.cwd)]
+    return _read(danger, commands, roots) or _together(danger)
+
+
+def _shorter(command: Command) -> Command:
+    """The command with no more words than are tried: its options, and then the shortest."""
+    if len(command.argv) <= TRIED:
+        return command
+    words = command.argv[1:]
+    kept = sorted(range(len(words)), key=lambda at: (words[at][:1] != "-", len(words[at])))[:TRIED]
+    return msgspec.structs.replace(
+        command, argv=(command.argv[0], *[words[at] for at in sorted(kept)])
+    )
+
+
+def _calm(word: str) -> str:
+    """A harmless word of the same shape: an option stays, its value does not."""
+    if not word.startswith("-"):
+        return HARMLESS
+    name, sign, _ = word.partition("=")
+    return f"{name}={HARMLESS}" if sign else name
+
+
+def _breaks(danger: Danger, bare: Command, calm: list[str], at: int, roots: Roots) -> bool:
+    """Whether the word at a place breaks the rule, with harmless ones beside it."""
+    word = bare.argv[at + 1]
+    if word == calm[at]:
+        return False
+    argv = (bare.argv[0], *calm[:at], word, *calm[at + 1 :])
+    return danger.rule.holds(msgspec.structs.replace(bare, argv=argv), roots)
+
+
+def _read(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[str]:
+    """What a command reads that breaks the rule: files, the hosts and files of the programs before
+    it, or these."""
+    command = danger.command
+    things: list[str] = []
+    for text in (command.given, *command.argv):
+        for each in origin_of(text):
+            if each == "pieces" or not _comes(danger, text, each, roots):
+                continue
+            if each.startswith("<"):
+                things.append(_thing(each[1:], command.cwd))
+                continue
+            before = [one for one in commands if one.name == each and one is not command]
+            found = [_host(address) for one in before for address in one.sends]
+            found = found or [_thing(path, one.cwd) for one in before for path in one.reads]
+            things += found or [each]
+    return things
+
+
+def _comes(danger: Danger, text: str | None, each: str, roots: Roots) -> bool:
+    """Whether a text breaks the rule by one of its origins alone."""
+    command = danger.command
+    pieces = ("pieces",) if "pieces" in origin_of(text) else ()
+    one = Open(text if text is not None else "", (each, *pieces))
+    given = one if text is command.given else None
+    argv = tuple([one if word is text else word for word in command.argv])
+    return danger.rule.holds(msgspec.structs.replace(command, given=given, argv=argv), roots)
+
+
+def _together(danger: Danger) -> list[str]:
+    command = danger.command
+    values = sorted([value for _, value in command.sorted.values]) if command.argv else []
+    words = [*command.operands, *values, *[target for _, target in command.opens]]
+    return [" ".join([_thing(word, "") for word in words] or [command.name])]
+
+
+def _things(word: str, cwd: str) -> list[str]:
+    """What a word stands for: where it is made of what files have, those."""
+    files = [_thing(each[1:], cwd) for each in origin_of(word) if each.startswith("<")]
+    return files or [_thing(word, cwd)]
+
+
+def _thing(word: str, cwd: str) -> str:
+    """A word as it is compared, however it is spelled."""
+    if "://" in word or any(char.isspace() for char in word):
+        return " ".join(word.split())
+    path = plain(word, "" if "=" in word else cwd)
+    return path.removesuffix("*") if path == "/*" else path.removesuffix("/*")
+
+
+def _host(address: str) -> str:
+    found = _HOST.match(address)
+    return found[1].lower() if found else address

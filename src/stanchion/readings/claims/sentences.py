@@ -18,7 +18,7 @@ from stanchion.readings.claims.clauses import Clause, clauses
 from stanchion.readings.claims.mood import CONDITION, is_stated, leans
 from stanchion.readings.claims.numerals import number_of
 from stanchion.readings.claims.tagging import Knows, Tagged, kind_of, tagged
-from stanchion.readings.shell.single import single
+from stanchion.readings.shell.parse import single
 
 MOST: Final = 200
 """How many claims of one text are read."""

@@ -15,8 +15,8 @@ from stanchion.readings.act import Use
 from stanchion.readings.paths.variables import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.known import WORDS, by_name, kinds_of
+from stanchion.readings.shell.options import LANGUAGES, NO_FILES, codes_in
 from stanchion.readings.shell.partly_known import Open
 from stanchion.readings.word_lists import listed
 
@@ -217,6 +217,8 @@ def changed_in(text: str | tuple[str, ...], limits: Limits) -> tuple[Changed, ..
 
 def is_far(command: Command) -> bool:
     """Whether a command runs on another machine, so that its paths are not those of this one."""
+    if not command.via:
+        return False
     hosts = [each[4:].rpartition("@")[2] for each in command.via if each.startswith("ssh ")]
     return bool(hosts) and not any(host in HERE or host[:4] == "127." for host in hosts)
 

@@ -9,9 +9,8 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.names import TOOL
-from stanchion.readings.shell.inline import LANGUAGES
-from stanchion.readings.shell.known import by_name, kinds_of, named
-from stanchion.readings.shell.options import Once, Sorted, sort
+from stanchion.readings.shell.known import KINDS, NO_KINDS, by_name, named
+from stanchion.readings.shell.options import LANGUAGES, Once, Sorted, sort
 from stanchion.readings.shell.partly_known import Open, origin_of
 
 BETWEEN: Final = "\x1f"
@@ -289,7 +288,7 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     @Once
     def kinds(self) -> frozenset[str]:
         """Of which kinds its program is."""
-        return kinds_of(self.name)
+        return KINDS.get(self.name, NO_KINDS)
 
     @Once
     def small(self) -> frozenset[str]:
@@ -364,6 +363,12 @@ class Command(msgspec.Struct, frozen=True, dict=True):
         if not self.opens:
             return self.writes
         return (*self.writes, *[target for op, target in self.opens if ">" in op])
+
+    @property
+    def paths(self) -> list[str]:
+        """The paths among its words, where nobody knows what its program reads."""
+        words = self.operands[:8]
+        return [word for word in words if word[:1] in ("/", "~", ".") and "://" not in word]
 
     @property
     def emptied(self) -> list[str]:

@@ -111,9 +111,9 @@ def by_name(word: str, make: Callable[[Any], T]) -> dict[str, T]:
 
 
 KINDS: Final = by_name("kinds", listed)
-_NONE: Final[frozenset[str]] = frozenset()
+NO_KINDS: Final[frozenset[str]] = frozenset()
 
 
 def kinds_of(name: str) -> frozenset[str]:
     """Of which kinds a program is; `programs/kinds.txt` says what each of them does."""
-    return KINDS.get(name, _NONE)
+    return KINDS.get(name, NO_KINDS)

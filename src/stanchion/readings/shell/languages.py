@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 import msgspec
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.programs import program_effects
 from stanchion.readings.programs.powershell import encoded
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import LANGUAGES, codes_in, marks_of, printed_by
+from stanchion.readings.shell.options import LANGUAGES, codes_in
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.shell.windows import keep_powershell
-from stanchion.readings.shell.wrappers import EMBEDDED, started_by, unfolds
+from stanchion.readings.shell.wrappers import started_by
+from stanchion.readings.word_lists import in_order
 
 if TYPE_CHECKING:
     from stanchion.readings.programs.effects import Effects
@@ -25,6 +29,51 @@ MANY: Final = 64
 """How many commands of one piece of code are followed."""
 DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""
+
+
+SOCKET: Final = in_order("socket TCPSocket Socket fsockopen net. TCPClient /inet/tcp /dev/tcp")
+CONNECTS: Final = in_order("connect TCPSocket fsockopen TCPClient /inet/tcp /dev/tcp INET")
+SPELLED: Final = regex(
+    r"(?s)(?:sprintf\(\s*\"%c\"|fromCharCode).*\b(?:system|exec\w*|spawn\w*)\(\s*[A-Za-z_$]\w*\s*[,"
+    r")]"
+)
+"""A text that is spelled by the numbers of its letters and then runs."""
+ATTACHED: Final = (
+    "dup2", "pty.spawn", "/bin/sh", "/bin/bash", "cmd.exe", "exec(", "popen", "system", "iex ",
+    "IEX", '"sh"', "'sh'", "spawn(", "subprocess", "getline",
+)  # fmt: skip
+
+
+XOR: Final = regex(r"\s*print\s*'((?:[^'\\]|\\.)*)'\s*\^\s*'((?:[^'\\]|\\.)*)'\s*;?\s*", re.DOTALL)
+
+
+_PERL: Final = regex(r"\\(['\\])")
+
+
+def marks_of(code: str) -> set[str]:
+    """What a piece of code is that its calls alone do not say."""
+    marks: set[str] = set()
+    if _any(SOCKET, code) and _any(CONNECTS, code) and _any(ATTACHED, code):
+        marks.add("reverse")
+    if ("%c" in code or "fromCharCode" in code) and SPELLED.search(code) is not None:
+        marks.add("hidden")
+    lowered = code[:512].lower()
+    if "downloadstring" in lowered or ("invoke-webrequest" in lowered and "iex" in lowered):
+        marks.add("fetched")
+    return marks
+
+
+def _any(words: tuple[str, ...], code: str) -> bool:
+    return any(word in code for word in words)
+
+
+def printed_by(code: str) -> str | None:
+    """What a line of Perl prints that only combines two texts; None where that is not known."""
+    match = XOR.fullmatch(code)
+    if match is None:
+        return None
+    first, second = (_PERL.sub(r"\1", text).encode("latin-1", "replace") for text in match.groups())
+    return bytes([one ^ other for one, other in zip(first, second, strict=False)]).decode("latin-1")
 
 
 @unfolds(" ".join(LANGUAGES))

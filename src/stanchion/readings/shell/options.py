@@ -1,8 +1,11 @@
-"""Options and operands: which words of a command are which."""
+"""Options and operands: which words of a command are which, which of them are for people, and which
+run, as a command or as code of another language."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from itertools import pairwise
+from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
 from stanchion.kernel.tuples import NamedTuple
@@ -165,3 +168,67 @@ def is_run(name: str, option: str) -> bool:
 def names_command(variable: str) -> bool:
     """Whether a variable's name says that its value is a command: `PAGER`, `GIT_SSH_COMMAND`."""
     return variable.rpartition("_")[2].lower() in RUNS or variable in VARIABLES
+
+
+class Language(NamedTuple):
+    """How a program takes code: the options before it, or as its first operand."""
+
+    options: tuple[str, ...]
+    program: bool = False
+
+
+LANGUAGES: Final = by_name("code", lambda code: Language(tuple(code.behind.split()), code.operands))
+
+
+NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
+
+
+def clustered(word: str, options: tuple[str, ...]) -> bool:
+    """Whether short options stand together, the last of which takes code: `-ne`."""
+    return (
+        len(word) in (3, 4, 5)
+        and word[0] == "-"
+        and word[1].isalpha()
+        and f"-{word[-1]}" in options
+        and word not in options
+        and word[1] != "-"
+    )
+
+
+def _behind_options(args: tuple[str, ...], language: Language) -> list[str]:
+    """The code behind options: as the next word, in the same one, or after others in one word."""
+    spelled = str.lower if "-command" in language.options else str
+    options = set(map(spelled, language.options))
+    codes = [after for word, after in pairwise(args) if spelled(word) in options]
+    codes += [
+        word[2:]
+        for word in args
+        if len(word) > 3 and word[:2] in language.options and not word.startswith("--")
+    ]
+    codes += [
+        word.partition("=")[2]
+        for word in args
+        if word[:2] == "--" and word.partition("=")[0] in language.options and "=" in word
+    ]
+    return codes + [after for word, after in pairwise(args) if clustered(word, language.options)]
+
+
+def codes_in(
+    argv: tuple[str, ...],
+    given: str | None,
+    language: Language,
+    files: Mapping[str, str] = NO_FILES,
+) -> list[str]:
+    """The code that a program is given: behind its options, as its first operand, by its input or
+    in a file."""
+    args = argv[1:]
+    codes = _behind_options(args, language)
+    operands = [word for word in args if not word.startswith("-")]
+    if language.program and not codes and operands:
+        codes = [*sort(argv[0].rpartition("/")[2], args).operands[:1]]
+    elif not codes and given is not None and (not operands or args[-1:] == ("-",)):
+        codes = [given]
+    elif not codes:
+        first = operands[1:2] if operands[:1] == ["run"] else operands[:1]
+        codes = [files[each] for each in first if each in files]
+    return codes

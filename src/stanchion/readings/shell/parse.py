@@ -1,4 +1,5 @@
-"""Reading commands: a shell text becomes a tree of what it would do."""
+"""Reading commands: a shell text becomes a tree of what it would do, or one command of literal
+words where it is no more."""
 
 from __future__ import annotations
 
@@ -6,16 +7,13 @@ import re
 from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.shell.compounds import KEYWORD, Compounds, flat
 from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.quoted import BODY, NAME, SUMMED, Spelling
+from stanchion.readings.shell.limits import Meter, TooMuch
+from stanchion.readings.shell.quoted import BODY, SUMMED
 from stanchion.readings.shell.tree import (
     Assign,
-    Branch,
-    Case,
     Compute,
-    Count,
-    Each,
     Function,
     Group,
     Item,
@@ -26,7 +24,6 @@ from stanchion.readings.shell.tree import (
     Redirect,
     Script,
     Simple,
-    Test,
     Text,
     Turned,
     Word,
@@ -49,14 +46,9 @@ OPENING: Final = frozenset(
 )
 
 
-class Reader(Spelling):
+class Reader(Compounds):
     """Reads a whole text; the words that stand where no shell expects them are read as commands of
     their own."""
-
-    def __init__(self, text: str, meter: Meter) -> None:
-        super().__init__(text, meter)
-        self.so_far: Script | None = None
-        self.waiting: list[tuple[Redirect, str, bool, bool]] = []
 
     def read(self) -> Script:
         """The whole text."""
@@ -316,230 +308,38 @@ class Reader(Spelling):
         self._close(")")
         return Assign(name, "", items, None, append)
 
-    def _close(self, stop: str) -> None:
-        if self.text.startswith(stop, self.at):
-            self.at += len(stop)
-        else:
-            self.blame(f"`{stop}` is missing")
 
-    def _blank(self) -> str:
-        """Pass blanks; the character that stands behind them."""
-        text, at = self.text, self.at
-        if at >= self.end:
-            return ""
-        char = text[at]
-        if char == " ":
-            at += 1
-            self.at = at
-            if at >= self.end:
-                return ""
-            char = text[at]
-        if char in " \t\r\\":
-            found = BLANK.match(text, at)
-            if found is not None:
-                at = self.at = found.end()
-                return text[at] if at < self.end else ""
-        return char
-
-    def _lines(self) -> str:
-        """Pass blanks, comments, ends of lines and the here-documents behind them."""
-        while True:
-            char = self._blank()
-            if char == "#":
-                self._comment()
-            elif char == "\n":
-                self.meter.step()
-                self.at += 1
-                if self.waiting:
-                    self._documents()
-            else:
-                return char
-
-    def _comment(self) -> None:
-        """Pass a comment."""
-        close = self.text.find("\n", self.at)
-        self.at = self.end if close < 0 else close
-
-    def _body(self, close: str) -> Script:
-        script = self._script(frozenset({close}), "")
-        self._keyword(close)
-        return script
-
-    def _keyword(self, word: str) -> None:
-        self._lines()
-        found = KEYWORD.match(self.text, self.at)
-        if found is not None and found.group() == word:
-            self.at = found.end()
-        else:
-            self.blame(f"`{word}` is missing")
-
-    def _if(self) -> Node:
-        arms: list[tuple[Script, Script]] = []
-        ends = frozenset({"elif", "else", "fi"})
-        while True:
-            head = self._body("then")
-            arms.append((head, self._script(ends, "")))
-            self._lines()
-            found = KEYWORD.match(self.text, self.at)
-            word = found.group() if found is not None else ""
-            if found is not None and word in ends:
-                self.at = found.end()
-            if word == "else":
-                arms.append(([], self._body("fi")))
-            elif word == "elif":
-                continue
-            elif word != "fi":
-                self.blame("`fi` is missing")
-            return Branch(arms, self._redirects())
-
-    def _for(self) -> Node:
-        if self._blank() == "(" and self.text.startswith("((", self.at):
-            self.at += 2
-            heads = self._until(")", SUMMED, "(")
-            self._close(")")
-            begin, go_on, step = _heads(heads)
-            if self._blank() == ";":
-                self.at += 1
-            return Count(begin, go_on, step, self._do(), self._redirects())
-        found = NAME.match(self.text, self.at)
-        if found is None:
-            self.blame("a loop has no variable")
-        name = found.group() if found is not None else ""
-        self.at = found.end() if found is not None else self.at
-        words: list[Word] | None = None
-        self._lines()
-        if self.text.startswith("in", self.at) and self.text[self.at + 2 : self.at + 3] in (
-            " ",
-            "\t",
-            "\n",
-            ";",
-        ):
-            self.at += 2
-            words = []
-            self._blank()
-            while (word := self.word()) is not None:
-                words.append(word)
-                self._blank()
-        if self._blank() == ";":
-            self.at += 1
-        return Each(name, words, self._do(), self._redirects())
-
-    def _do(self) -> Script:
-        self._lines()
-        if KEYWORD.match(self.text, self.at) is not None and self.text[self.at] == "{":
-            self.at += 1
-            return self._body("}")
-        self._keyword("do")
-        return self._body("done")
-
-    def _case(self) -> Node:
-        self._blank()
-        word = self.word()
-        subject = "" if word is None else word
-        self._lines()
-        if self.text.startswith("in", self.at):
-            self.at += 2
-        arms: list[tuple[list[Word], Script]] = []
-        while True:
-            char = self._lines()
-            found = KEYWORD.match(self.text, self.at)
-            if not char or (found is not None and found.group() == "esac"):
-                break
-            begin = self.at
-            self.at += char == "("
-            patterns: list[Word] = []
-            while (pattern := self.word()) is not None or self._blank() == "|":
-                if pattern is not None:
-                    patterns.append(pattern)
-                if self._blank() == "|":
-                    self.at += 1
-                    self._blank()
-            if self._blank() == ")":
-                self.at += 1
-            arms.append((patterns, self._script(frozenset({"esac"}), ";;")))
-            for close in (";;&", ";;", ";&"):
-                if self.text.startswith(close, self.at):
-                    self.at += len(close)
-                    break
-            if self.at == begin:
-                self.blame("a `case` is malformed")
-                return Case(subject, arms, [])
-        self._keyword("esac")
-        return Case(subject, arms, self._redirects())
-
-    def _test(self) -> Node:
-        words: list[Word] = []
-        while True:
-            char = self._lines()
-            if not char:
-                self.blame("`]]` is missing")
-                break
-            word = self.word()
-            if word == "]]":
-                break
-            if word is None:
-                self.at += 1
-                words.append(char)
-            else:
-                words.append(word)
-        return Test(words, self._redirects())
-
-    def _redirects(self) -> list[Redirect]:
-        found: list[Redirect] = []
-        while (
-            (char := self._blank()) and (char in "<>&" or char.isdigit()) and self._redirect(found)
-        ):
-            pass
-        return found
-
-    def _redirect(self, into: list[Redirect]) -> bool:
-        match = REDIRECT.match(self.text, self.at)
-        if match is None:
-            return False
-        self.meter.step(1 + len(into) // 16)  # guards look at each: many are too many
-        self.at = match.end()
-        op = match.group(2)
-        self._blank()
-        target = self.word()
-        if target is None:
-            self.blame(f"`{op}` has no target")
-            return True
-        redirect = Redirect(op, target, match.group(1) or "")
-        if op in ("<<", "<<-"):
-            quoted = not isinstance(target, str) and not (
-                len(target) == 1 and target[0] == Text(flat(target))
-            )
-            self.waiting.append((redirect, flat(target), op == "<<-", quoted))
-            redirect.target = [Text("", True)]
-        into.append(redirect)
-        return True
+OPEN: Final = frozenset("*?[]{}~")
+"""Characters from which a shell may make other words, where they are not quoted."""
+LONGEST: Final = 65_536
 
 
-BLANK: Final = regex(r"(?:[ \t\r]|\\\n)+")
-REDIRECT: Final = regex(r"(\d+|\{\w+\})?(<<<|<<-?|<>|<&|>&|>>|>\||&>>|&>|<(?!\()|>(?!\())")
-KEYWORD: Final = regex(
-    r"(?:if|then|else|elif|fi|for|while|until|do|done|case|esac|function|select|coproc|[{}!]|\[\[)(?=[\s;&|()<>]|$)"
-)
+def single(text: str) -> tuple[str, ...] | None:
+    """The words of the command that a text is; `None` where a shell would do more than run it as it
+    stands: run several, expand something, redirect, set a variable, go on in the background."""
+    if not text.strip() or len(text) > LONGEST or "\0" in text:
+        return None
+    reader = Reader(text, Meter(len(text)))
+    try:
+        script = reader.read()
+    except TooMuch:
+        return None
+    if reader.broken or len(script) != 1 or script[0].after:
+        return None
+    node = script[0].node
+    if not isinstance(node, Simple) or node.assigns or node.redirects or not node.words:
+        return None
+    words = [_literal(word) for word in node.words]
+    known = [word for word in words if word is not None]
+    return tuple(known) if len(known) == len(words) else None
 
 
-def flat(word: Word) -> str:
-    """A word's characters, whatever they are."""
-    return (
-        word
-        if isinstance(word, str)
-        else "".join([part.text for part in word if isinstance(part, Text)])
-    )
-
-
-def _heads(parts: Word) -> tuple[Word, Word, Word]:
-    """The three parts of a counting loop's head."""
-    heads: list[list[Part]] = [[]]
-    for part in parts if not isinstance(parts, str) else []:
-        if isinstance(part, Text) and not part.quoted and ";" in part.text:
-            first, *rest = part.text.split(";")
-            heads[-1].append(Text(first))
-            heads += [[Text(piece)] for piece in rest]
-        else:
-            heads[-1].append(part)
-    heads += [[]] * (3 - len(heads))
-    return heads[0], heads[1], heads[2]
+def _literal(word: Word) -> str | None:
+    parts = [Text(word)] if isinstance(word, str) else word
+    texts = [part for part in parts if isinstance(part, Text)]
+    said = "".join(part.text for part in texts)
+    if len(texts) < len(parts):
+        return None
+    # Alone a bracket is the test of that name, and no pattern.
+    plain = said in ("[", "]") or all(part.quoted or not OPEN & set(part.text) for part in texts)
+    return said if plain else None

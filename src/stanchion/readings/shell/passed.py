@@ -33,8 +33,9 @@ from stanchion.readings.shell.options import (
 )
 from stanchion.readings.shell.outputs import unescape
 from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
-from stanchion.readings.shell.wrappers import EMBEDDED, started_by
+from stanchion.readings.shell.wrappers import started_by
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
@@ -374,3 +375,7 @@ def _end(text: str, begin: int) -> int:
             return at
         at += 1
     return len(text)
+
+
+PASSED_BY.append(pass_on)
+SETTINGS_PASSED_BY.append(pass_settings)

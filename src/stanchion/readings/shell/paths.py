@@ -24,8 +24,8 @@ from stanchion.readings.shell.command import (
     Command,
     find_roots,
 )
-from stanchion.readings.shell.inline import LANGUAGES
 from stanchion.readings.shell.known import WORDS, kinds_of
+from stanchion.readings.shell.options import LANGUAGES
 from stanchion.readings.shell.secret_sources import shows_secret
 from stanchion.readings.word_lists import listed
 
@@ -305,16 +305,21 @@ def _in_words(command: Command, handed: bool) -> Iterator[Used]:
         return
     how: How = "deep" if handed and "finds" in kinds else ""
     said = {*command.reads, *command.writes, *command.deletes}
-    # A pattern is no little program, and words that are read as commands are read already.
-    is_code = "walked" not in kinds and ("pattern-first" not in kinds or "awk" in command.name)
     for option, word in _values(command):
-        if is_code and " " in word:
+        if " " in word and _is_given_code(command):
             inside = _INSIDE.findall(word)
             yield from [Used(path, "read", command.cwd, "", False) for path in inside]
         path = word.lstrip("@")
         quiet = _QUIET.match(option) or (option == "-e" and "pattern-first" in kinds)
         if path not in said and not quiet and _looks_like_path(path):
             yield Used(str(path), "read", command.cwd, how, False)
+
+
+def _is_given_code(command: Command) -> bool:
+    """Whether a word may be a little program: a pattern is none, and words that are read as
+    commands are read already."""
+    kinds = command.kinds
+    return "walked" not in kinds and ("pattern-first" not in kinds or "awk" in command.name)
 
 
 def _takes_in(command: Command) -> bool:

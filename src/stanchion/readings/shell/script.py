@@ -12,11 +12,10 @@ from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.kept import Call, Keeping
 from stanchion.readings.shell.known import kinds_of
-from stanchion.readings.shell.limits import Meter, TooMuch
+from stanchion.readings.shell.limits import TooMuch
 from stanchion.readings.shell.outputs import output_of
 from stanchion.readings.shell.parse import Reader
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
-from stanchion.readings.shell.passed import pass_on, pass_settings
 from stanchion.readings.shell.patterns import fits, pieces
 from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.secret_sources import SOURCE, tells_secret
@@ -40,7 +39,7 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.shell.wrappers import UNFOLD
+from stanchion.readings.shell.unfold import PASSED_BY, SETTINGS_PASSED_BY, UNFOLD, likely
 from stanchion.readings.word_lists import listed
 
 WILD: Final = frozenset("*?[")
@@ -250,10 +249,9 @@ class Walker(Keeping):
             call = self._resolved(call)
         name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))
-        if unfold is None or "more-runs" in kinds_of(name):
+        passing = PASSED_BY if unfold is None or "more-runs" in kinds_of(name) else []
+        for pass_on in passing or (SETTINGS_PASSED_BY if call.settings else ()):
             pass_on(self, call, name)
-        elif call.settings:
-            pass_settings(self, call, name)
         if unfold is not None:
             printed = unfold(self, call)
             if printed is not None:
@@ -314,7 +312,7 @@ class Walker(Keeping):
             if self.commands and self.commands[-1].argv == call.argv
             else Command(call.argv)
         )
-        reads = [f"<{path}" for path in (command.reads if command.reads else _paths(command))]
+        reads = [f"<{path}" for path in (command.reads if command.reads else command.paths)]
         told = [SOURCE] if tells_secret(command) else []
         origin = tuple(
             dict.fromkeys([command.name, *told, *reads, *command.carries, *origin_of(call.given)])
@@ -489,34 +487,5 @@ class Walker(Keeping):
         return joined(texts) if texts else ""
 
 
-def _paths(command: Command) -> list[str]:
-    """The paths among the words of a program of which nobody knows what it reads."""
-    return [
-        word for word in command.operands[:8] if word[:1] in ("/", "~", ".") and "://" not in word
-    ]
-
-
 TURNS: Final = 4_096
 """How often a loop is followed."""
-
-
-COMMON: Final = (
-    "rm", "bash", "sh", "cat", "dd", "chmod", "chown", "curl", "wget", "nc", "ncat", "python3",
-    "python", "perl", "mkfs", "shred", "kill", "mv", "cp", "tee", "find", "xargs", "sudo", "printf",
-    "base64", "rev", "dash", "zsh", "crontab", "shutdown", "reboot", "git", "docker", "iptables",
-    "useradd", "passwd", "tar", "ssh", "scp", "ls", "echo", "env", "head", "tail", "xxd", "node",
-    "ruby",
-)  # fmt: skip
-"""Programs that a pattern in the place of a command's name is taken for, the first that fits."""
-
-
-def likely(name: str, meter: Meter) -> str:
-    """The program that a pattern with a folder stands for, or the pattern itself."""
-    if "/" not in name or len(name) > 64:
-        return name
-    pattern = pieces(name)
-    for program in COMMON:
-        for folder in ("/bin", "/usr/bin", "/sbin", "/usr/sbin"):
-            if fits(pattern, f"{folder}/{program}", meter):
-                return f"{folder}/{program}"
-    return name

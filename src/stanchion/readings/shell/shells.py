@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Final
 import msgspec
 
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.inline import clustered
 from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.options import VALUED
+from stanchion.readings.shell.options import VALUED, clustered
 from stanchion.readings.shell.outputs import printf
 from stanchion.readings.shell.partly_known import Open, joined, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
-from stanchion.readings.shell.wrappers import Prefix, inner_of, unfolds
+from stanchion.readings.shell.unfold import unfolds
+from stanchion.readings.shell.wrappers import Prefix, inner_of
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call

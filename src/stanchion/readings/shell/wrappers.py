@@ -2,39 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from shlex import shlex
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
 from stanchion.readings.shell.known import WORDS, OwnWords, by_name
 from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
+from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.word_lists import listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Call
     from stanchion.readings.shell.script import Walker
-
-Unfold = Callable[[Any, Any], str | None]
-"""Follows what a command starts; gives what that prints, or None where it starts nothing."""
-
-UNFOLD: Final[dict[str, Unfold]] = {}
-
-EMBEDDED: Final = frozenset({"embedded"})
-"""The mark of commands that stand in code, or in a text that is no shell's."""
-
-
-def unfolds(names: str) -> Callable[[Unfold], Unfold]:
-    """Enter a function as the one that follows what commands of these names start."""
-
-    def enter(function: Unfold) -> Unfold:
-        UNFOLD.update(dict.fromkeys(names.split(), function))
-        return function
-
-    return enter
 
 
 class Prefix(NamedTuple):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stanchion.readings.shell.single import single
+from stanchion.readings.shell.parse import single
 from stanchion.tutor.moves.typed import Propose
 
 

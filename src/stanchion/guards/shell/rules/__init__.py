@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
+from itertools import chain
 from pkgutil import get_data
 from typing import Final
 
@@ -45,6 +46,8 @@ READER: Final = typed.reader(Rule)
 
 
 Rules = tuple[Rule, ...]
+Text = str | tuple[str, ...]
+"""A shell text, or the words of one command."""
 
 
 def _indexed() -> dict[str, Rules]:
@@ -81,14 +84,15 @@ def _rules_of(name: str, marked: bool) -> Indexed:
     wants one."""
     rules = tuple([rule for rule in BY_NAME[name] if marked or not rule.mark])
     common = Counter([word for rule in rules for words in rule.wanted for word in words])
-    found: dict[str, list[int]] = {}
+    found: dict[str, list[int]] = {"": []}
     for at, rule in enumerate(rules):
         rarest = min(
             rule.wanted, key=lambda words: sum([common[word] for word in words]), default=("",)
         )
         for word in rarest:
             found.setdefault(word, []).append(at)
-    return Indexed(rules, {word: tuple(places) for word, places in found.items()})
+    looks = len(found) > 1
+    return Indexed(rules, {word: tuple(found[word]) for word in found} if looks else {})
 
 
 def rules_for(command: Command) -> Rules:
@@ -96,8 +100,11 @@ def rules_for(command: Command) -> Rules:
     if command.name not in BY_NAME:
         return ()
     rules, by_word = _rules_of(command.name, bool(command.marks))
-    places = {at for word in ("", *command.small) for at in by_word.get(word, ())}
-    return tuple([rules[at] for at in sorted(places)])
+    if not by_word:
+        return rules
+    said = by_word.keys() & command.small
+    places = {*by_word[""], *chain.from_iterable(map(by_word.__getitem__, said))}
+    return tuple(map(rules.__getitem__, sorted(places)))
 
 
 class Danger(NamedTuple):
@@ -138,10 +145,12 @@ def dangers(
     ours = [Danger(command, rule) for rule in near if rule.holds(command, roots)]
     for sign in _signs(command):
         found += BY_NAME[sign]
+    line, cwd = command.line, command.cwd
     held = [
         Danger(command, rule)
         for rule in found
-        if rule.holds(command, roots)
+        if (cwd or rule.hint in line)
+        and rule.holds(command, roots)
         and (strict or not rule.strict)
         and (not rule.after or begins_after(rule, command, text))
     ]

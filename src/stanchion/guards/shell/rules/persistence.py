@@ -101,7 +101,7 @@ FOLDERS: Final = tuple(sorted(WORDS["folders whose files run at every start"]))
 
 def _added(command: Command) -> str:
     """What is added to a file that runs at every start; empty where it is none."""
-    if not any(_is_start(path) for path in command.targets):
+    if not any(map(_is_start, command.targets)):
         return ""
     return lines_of(command)
 
