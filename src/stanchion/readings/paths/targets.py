@@ -255,7 +255,7 @@ def _in_text(
     elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
     elif name in NAMED:
-        sure = not said.api or said.of_files
+        sure = any((not said.api, said.of_files))
         yield Target(text, _turned(name, own, said), sure, base, _how(said))
     elif len(text) <= LONGEST_LOOSE:
         yield from _loosely(name, text, base, own, said)

@@ -407,15 +407,18 @@ def _is_limited(node: exp.Expr) -> bool:
 
 def replaces_all(node: exp.Expr) -> bool:
     """Whether a REPLACE takes all rows of its own table, so that it overwrites every row."""
-    target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    return holds_all(node.args.get("expression"), table_of(target))
+    return holds_all(node.args.get("expression"), table_of(written_table(node)))
+
+
+def written_table(node: exp.Expr) -> Any:
+    """The table that a statement writes to, without the columns that it names."""
+    return node.this.this if isinstance(node.this, exp.Schema) else node.this
 
 
 def inserts_bounded(node: exp.Expr) -> bool:
     """Whether an INSERT only adds rows, or overwrites those that it picks: one that takes all rows
     of its own table and overwrites what is there changes every row."""
-    target = node.this.this if isinstance(node.this, exp.Schema) else node.this
-    rights = _RIGHTS.search(table_of(target)) is not None
+    rights = _RIGHTS.search(table_of(written_table(node))) is not None
     if node.args.get("overwrite") or (rights and _takes_all(node.expression)):
         return False
     if node.args.get("alternative") == "REPLACE" and replaces_all(node):
