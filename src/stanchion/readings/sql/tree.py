@@ -8,10 +8,7 @@ import msgspec
 from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
-from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
-from stanchion.readings.sql.queries import LOOKED_AT, burning, given_out, secret_tables
-from stanchion.readings.sql.rows import (
+from stanchion.readings.sql.bounds import (
     MANY_ROWS,
     inserts_bounded,
     is_bounded,
@@ -19,6 +16,9 @@ from stanchion.readings.sql.rows import (
     replaces_all,
     written_table,
 )
+from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
+from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
+from stanchion.readings.sql.queries import LOOKED_AT, burning, given_out, secret_tables
 from stanchion.readings.sql.statement import HARMLESS, NUMBER, Does, Effect, Statement
 from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, changing_words, said_by
 from stanchion.readings.word_lists import listed
