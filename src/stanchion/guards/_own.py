@@ -13,53 +13,36 @@ import msgspec
 from stanchion.guards._protected import CHANGES, Protected, Use
 from stanchion.readings.paths.globs import fits, matches, pattern
 from stanchion.readings.paths.place import Place, joined, place_of
+from stanchion.readings.word_lists import in_order
 
 LONGEST: Final = 4_096
 """A longer text names no file."""
 STATE: Final = Protected(
     "a record, a key or the state of Stanchion",
     (
-        "**/stanchion/trail/**",
-        "**/stanchion/state.db*",
-        "**/stanchion/audit.key",
-        "**/.stanchion/trail/**",
-        "**/.local/state/stanchion/**",
-        "**/.config/stanchion/keys/**",
-        "**/.stanchion/keys/**",
-        "**/.stanchion/sealed/**",
-        "**/stanchion/epochs/**",
-        "**/stanchion/projects/*/**",
-        "**/stanchion/shared/**",
-        "**/Library/Application Support/stanchion/**",
-        "**/AppData/Local/stanchion/**",
-        "/var/lib/stanchion/**",
-        "/etc/stanchion/keys/**",
+        "**/stanchion/trail/**", "**/stanchion/state.db*", "**/stanchion/audit.key",
+        "**/.stanchion/trail/**", "**/.local/state/stanchion/**", "**/.config/stanchion/keys/**",
+        "**/.stanchion/keys/**", "**/.stanchion/sealed/**", "**/stanchion/epochs/**",
+        "**/stanchion/projects/*/**", "**/stanchion/shared/**",
+        "**/Library/Application Support/stanchion/**", "**/AppData/Local/stanchion/**",
+        "/var/lib/stanchion/**", "/etc/stanchion/keys/**",
     ),
-)
+)  # fmt: skip
 POLICY: Final = Protected(
     "a policy or a setting of Stanchion",
-    (
-        "stanchion.yaml",
-        "stanchion.yml",
-        "**/.stanchion/**",
-        "**/.config/stanchion/**",
-        "**/.cache/stanchion/**",
-        "/etc/stanchion/**",
-        "**/site-packages/stanchion/**",
-        "**/dist-packages/stanchion/**",
-        "**/Library/Caches/stanchion/**",
+    in_order(
+        "stanchion.yaml stanchion.yml **/.stanchion/** **/.config/stanchion/** "
+        "**/.cache/stanchion/** /etc/stanchion/** **/site-packages/stanchion/** "
+        "**/dist-packages/stanchion/** **/Library/Caches/stanchion/**"
     ),
     CHANGES,
 )
 FIRST: Final = Protected(
     "what Python runs before any program",
-    (
-        "**/site-packages/*.pth",
-        "**/dist-packages/*.pth",
-        "**/site-packages/sitecustomize.py",
-        "**/site-packages/usercustomize.py",
-        "**/dist-packages/sitecustomize.py",
-        "**/dist-packages/usercustomize.py",
+    in_order(
+        "**/site-packages/*.pth **/dist-packages/*.pth **/site-packages/sitecustomize.py "
+        "**/site-packages/usercustomize.py **/dist-packages/sitecustomize.py "
+        "**/dist-packages/usercustomize.py"
     ),
     CHANGES,
 )

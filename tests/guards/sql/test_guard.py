@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards.sql import Sql, hint
+from stanchion.guards.sql import Sql
+from stanchion.guards.sql.guard import HINTS
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
@@ -58,7 +59,7 @@ def test_the_parser_is_imported_at_the_first_sql_and_never_before() -> None:
 def test_what_no_hint_is_for_says_nothing_of_harm() -> None:
     """A statement whose first word is no hint only looks, brackets others or keeps house."""
     calm = {Does.READ, Does.TRANSACTION, Does.SESSION, Does.UPKEEP}
-    left = {word for word in KNOWN if word.lower() not in hint.WORDS} - {"("}
+    left = {word for word in KNOWN if word.lower() not in HINTS} - {"("}
     assert {word for word in left if SIMPLE.get(word) not in calm} == set()
     assert {word for word in left if judged(Sql(), {"sql": f"{word} a"}) is not None} == set()
 

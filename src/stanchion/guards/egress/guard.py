@@ -3,7 +3,7 @@ inside."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Final
 
@@ -137,9 +137,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _methods(self) -> frozenset[str] | None:
-        return (
-            None if self.methods is None else frozenset([method.upper() for method in self.methods])
-        )
+        given = self.methods
+        return None if given is None else frozenset([method.upper() for method in given])
 
     @cached_property
     def _kept(self) -> Any:
@@ -197,10 +196,9 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def _looked_up(self, place: CalledUrl) -> Finding | None:
-        found: Finding | None = (
-            self._kept(place) if len(place.url) <= LONGEST_KEPT else self._judged(place)
-        )
-        return found
+        judge: Callable[[CalledUrl], Finding | None]
+        judge = self._kept if len(place.url) <= LONGEST_KEPT else self._judged
+        return judge(place)
 
     def _beside(self, event: Egress) -> Finding | None:
         """What is said against the method of a request, or headers that name another one, or
@@ -230,23 +228,15 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             return self._finding("egress.too_long", len(text), self.max_url)
         target = url_of(text)
         if isinstance(target, Unreadable):
-            return (
-                self._finding("egress.unreadable", shown(text), target.why) if place.sure else None
-            )
+            why = target.why
+            return self._finding("egress.unreadable", shown(text), why) if place.sure else None
         if place.sure and target.scheme not in self.schemes:
             return self._finding("egress.scheme", target.scheme, _listed(self.schemes))
         if not target.host:
-            return (
-                self._finding("egress.unreadable", shown(text), "it has no host")
-                if place.sure
-                else None
-            )
-        if (
-            not place.sure
-            and target.literal is None
-            and "." not in target.host
-            and target.host != "localhost"
-        ):
+            why = "it has no host"
+            return self._finding("egress.unreadable", shown(text), why) if place.sure else None
+        plain = target.literal is None and "." not in target.host and target.host != "localhost"
+        if plain and not place.sure:
             return None
         finding = self._barred(target)
         return self._strictly(target) if finding is None and place.sure else finding
@@ -278,9 +268,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         if any(self._denied.has(one, port) for one in carried(address)):
             return self._finding("egress.denied", host, f"{how} `{address}`")
         if is_metadata(address):
-            listed = self._named_exactly(address, port) or (
-                host in METADATA and self._named_exactly(host, port)
-            )
+            listed = host in METADATA and self._named_exactly(host, port)
+            listed = listed or self._named_exactly(address, port)
             return None if listed else self._finding("egress.metadata", host, f"{how} `{address}`")
         what = inside(address)
         if not what or self._internal.has(address, port) or self.may_be_inside(host, port):
@@ -291,13 +280,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     def may_be_inside(self, name: str, port: int | None) -> bool:
         """Whether the policy names a host that is inside, so that it may be."""
-        if self._internal.has(name, port):
-            return True
-        return (
-            self._allowed is not None
-            and self._allowed.exactly(name, port)
-            and bool(inside_name(name))
-        )
+        named = self._allowed is not None and self._allowed.exactly(name, port)
+        return self._internal.has(name, port) or (named and inside_name(name) != "")
 
     def _named_exactly(self, host: str | Address, port: int | None) -> bool:
         return self._internal.exactly(host, port) or (
@@ -332,9 +316,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         target = url_of(proxy if "://" in proxy else f"http://{proxy}")
         if isinstance(target, Unreadable) or target.unclear:
             return False
-        return self._proxies.has(
-            target.host if target.literal is None else target.literal, target.port
-        )
+        own: str | Address = target.host if target.literal is None else target.literal
+        return self._proxies.has(own, target.port)
 
     def beside(self, stages: frozenset[Stage], /) -> Beside | None:
         """What judges the addresses of names, where they are to be resolved."""

@@ -19,27 +19,15 @@ METADATA: Final = frozenset(
 )  # fmt: skip
 """Names of metadata services."""
 
-SUFFIXES: Final = {
-    "localhost": "this machine",
-    "localdomain": "the local network",
-    "localdomain4": "the local network",
-    "localdomain6": "the local network",
-    "localnet": "the local network",
-    "local": "the local network",
-    "lan": "the local network",
-    "home": "the local network",
-    "home.arpa": "the local network",
-    "internal": "an internal network",
-    "intranet": "an internal network",
-    "intra": "an internal network",
-    "private": "an internal network",
-    "corp": "an internal network",
-    "svc": "a cluster",
-    "default": "a cluster",
-    "cluster": "a cluster",
-    "docker": "a cluster",
-    "consul": "a cluster",
+_ZONES: Final = {
+    "this machine": "localhost",
+    "the local network": (
+        "localdomain localdomain4 localdomain6 localnet local lan home home.arpa"
+    ),
+    "an internal network": "internal intranet intra private corp",
+    "a cluster": "svc default cluster docker consul",
 }
+SUFFIXES: Final = {name: where for where, names in _ZONES.items() for name in names.split()}
 """Names that belong to no public zone, with everything under them."""
 
 LOOPBACK: Final = frozenset(

@@ -149,20 +149,15 @@ def _without_scheme(named: str, text: str) -> tuple[CalledUrl, ...]:
     """A host, or a URL without a scheme: many tools put `http://` before it. Or texts that have
     URLs in them."""
     if named == "host":
-        plain = text.count(":") < 2 or text.startswith("[")
-        return (
-            ()
-            if " " in text
-            else (CalledUrl(f"http://{text}/" if plain else f"http://[{text}]/", True),)
-        )
+        host = text if text.count(":") < 2 or text.startswith("[") else f"[{text}]"
+        return () if " " in text else (CalledUrl(f"http://{host}/", True),)
     login = _LOGIN.fullmatch(text)
     if login is not None:
         return (CalledUrl(f"http://{login[1]}/", False),)
     bare = _BARE.fullmatch(text)
     if bare is not None:
-        if _COUNT.fullmatch(bare[1]) is not None:
-            return ()
-        return (CalledUrl(f"http://{bare[1]}/", False),)
+        counts = _COUNT.fullmatch(bare[1]) is not None
+        return () if counts else (CalledUrl(f"http://{bare[1]}/", False),)
     if named == "url" and _WRAPPED.match(text) is not None:
         return (CalledUrl(text, True),)
     return _inner(text)

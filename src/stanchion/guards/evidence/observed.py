@@ -185,20 +185,22 @@ def _printed(result: Any) -> Printed:
 
 def _from_shell(text: str, result: Any) -> Learnt:
     status, printed = status_in(result), _printed(result)
-    if status in STOPPED or (
-        isinstance(result, dict) and (result.get("timed_out") or result.get("timeout") is True)
-    ):
+    late = isinstance(result, dict) and (result.get("timed_out") or result.get("timeout") is True)
+    if late or status in STOPPED:
         return Learnt()
+    if status == 0:
+        return _from_commands(text, printed)
     argv = single(text)
-    if status is None:
-        told = [] if argv is None else list(_told(argv, 0, printed))
-        return Learnt(
-            tuple([one for one in told if isinstance(one, Claim) and one.predicate in ITSELF])
-        )
-    whole = Claim(Predicate.SUCCEEDED, text, polarity=status == 0)
-    if status:
-        return Learnt((*([] if argv is None else _told(argv, status, printed)), whole))
-    found: list[Fact] = [whole]
+    told = [] if argv is None else [*_told(argv, 0 if status is None else status, printed)]
+    if status is not None:
+        return Learnt((*told, Claim(Predicate.SUCCEEDED, text, polarity=False)))
+    sure = [one for one in told if isinstance(one, Claim) and one.predicate in ITSELF]
+    return Learnt(tuple(sure))
+
+
+def _from_commands(text: str, printed: Printed) -> Learnt:
+    """What follows from a text that ended well."""
+    found: list[Fact] = [Claim(Predicate.SUCCEEDED, text)]
     own: set[str] = set()
     for command, standing in decided(text):
         if standing.last and command.known and command.argv:

@@ -91,27 +91,23 @@ _LISTED: Final = {
     "pytest py.test": _PYTEST,
     "unittest": """
         -v -q -f -b -c -k= -s= -p= -t= --verbose --quiet --failfast --buffer --catch --locals
-        --start-directory=
-        --pattern= --top-level-directory=""",
+        --start-directory= --pattern= --top-level-directory=""",
     "nose2 nosetests trial stestr": f"{_USUAL} -x --with-coverage --nocapture --stop",
-    "tox": (
-        "-e= -v -q -r -p= -m= -f= --parallel? --recreate --env= --result-json= --no-recreate-pkg"
-    ),
+    "tox": """
+        -e= -v -q -r -p= -m= -f= --parallel? --recreate --env= --result-json= --no-recreate-pkg""",
     "nox": """
         -s= -e= -k= -p= -t= -v -r -R -x --session= --sessions= --verbose
-        --reuse-existing-virtualenvs --python=
-        --stop-on-first-error --non-interactive --error-on-missing-interpreters""",
+        --reuse-existing-virtualenvs --python= --stop-on-first-error --non-interactive
+        --error-on-missing-interpreters""",
     "make gmake": _MAKE,
     "jest vitest mocha ava karma jasmine playwright cypress": _SCRIPT,
     "npm yarn pnpm bun turbo nx lerna": _PACKAGES,
     "npx pnpx bunx": "-y -q --yes --no --no-install --quiet",
     "deno": """
         -A --allow-all --allow-read? --allow-env? --allow-net? --allow-write? --allow-run?
-        --parallel --fail-fast?
-        --filter= --quiet --no-check""",
-    "node": (
-        "--test --test-reporter= --experimental-test-coverage --test-concurrency= --test-timeout="
-    ),
+        --parallel --fail-fast? --filter= --quiet --no-check""",
+    "node": """
+        --test --test-reporter= --experimental-test-coverage --test-concurrency= --test-timeout=""",
     "go": _GO,
     "gotestsum": f"{_USUAL} --format= --junitfile= --jsonfile=",
     "cargo": _CARGO,
@@ -120,32 +116,25 @@ _LISTED: Final = {
     "bazel bazelisk": _BAZEL,
     "prove": """
         -v -r -l -b -q -s -f -o -j= --verbose --recurse --lib --blib --jobs= --quiet --color
-        --nocolor --timer
-        --failures --shuffle --merge""",
+        --nocolor --timer --failures --shuffle --merge""",
     "ctest": """
         -V -VV -j= -j* -R= -E= -L= -LE= -C= --output-on-failure --parallel= --test-dir~path
-        --build-config= --verbose
-        --progress --timeout= --rerun-failed --stop-on-failure""",
+        --build-config= --verbose --progress --timeout= --rerun-failed --stop-on-failure""",
     "rspec": """
         -f= -e= -t= -b -p -c --format= --color --no-color --fail-fast? --example= --tag= --order=
-        --seed= --backtrace
-        --profile?""",
+        --seed= --backtrace --profile?""",
     "phpunit pest paratest artisan": _PHP,
     "dotnet": """
-        -c= -f= -l= -r= --no-restore --configuration= --framework= --verbosity= --logger= --filter=
-        --nologo --collect=
-        --results-directory=""",
-    "mix": (
-        "--trace --cover --seed= --max-failures= --only= --exclude= --include= --color "
-        "--warnings-as-errors"
-    ),
-    "swift": (
-        "-c= -v --parallel --filter= --configuration= --verbose --enable-code-coverage "
-        "--package-path~path"
-    ),
-    "flutter dart": (
-        "-r= -j= --coverage --no-pub --reporter= --concurrency= --name= --tags= --plain-name="
-    ),
+        -c= -f= -l= -r= --no-restore --configuration= --framework= --verbosity= --logger=
+        --filter= --nologo --collect= --results-directory=""",
+    "mix": """
+        --trace --cover --seed= --max-failures= --only= --exclude= --include= --color
+        --warnings-as-errors""",
+    "swift": """
+        -c= -v --parallel --filter= --configuration= --verbose --enable-code-coverage
+        --package-path~path""",
+    "flutter dart": """
+        -r= -j= --coverage --no-pub --reporter= --concurrency= --name= --tags= --plain-name=""",
     "behave": f"{_USUAL} -k --tags= --no-capture --stop --format= -f= --no-skipped",
     "bats": "-r -t -p -j= --tap --recursive --pretty --jobs= --print-output-on-failure",
     "hatch": f"{_PYTEST} -a -e= --all --cover --parallel --env=",
@@ -156,18 +145,16 @@ _LISTED: Final = {
     "uv": """
         -q -v -m -p~version --quiet --verbose --with~name --extra= --group= --no-group=
         --only-group= --all-extras --all-groups --dev --no-dev --only-dev --frozen --locked
-        --no-sync --isolated --active --offline --package=
-        --no-progress --python~version --project~path --directory~path""",
+        --no-sync --isolated --active --offline --package= --no-progress --python~version
+        --project~path --directory~path""",
     "uvx": "-q --quiet --with~name -p~version --python~version",
-    "poetry": (
-        "-q -v -n -C~path --quiet --verbose --no-interaction --ansi --no-ansi --directory~path"
-    ),
+    "poetry": """
+        -q -v -n -C~path --quiet --verbose --no-interaction --ansi --no-ansi --directory~path""",
     "pdm rye pipenv pipx bundle dotenv": "-q -v --quiet --verbose",
     "conda mamba micromamba": "-n= -v --name= --no-capture-output --live-stream",
-    "coverage": (
-        "-m -p -a --source= --branch --parallel-mode --append --omit= --include= "
-        "--data-file= --concurrency="
-    ),
+    "coverage": """
+        -m -p -a --source= --branch --parallel-mode --append --omit= --include= --data-file=
+        --concurrency=""",
 }
 _WORDED: Final = listed("go mvn mvnw gradle gradlew ctest bazel bazelisk dotnet npm yarn pnpm bun")
 """Programs whose options have one dash and many letters: each word is one option."""

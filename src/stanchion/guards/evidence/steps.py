@@ -225,16 +225,21 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
             last = one.last and plainly
             heard = last and one.heard and not _echoes(text, ran)
             yield Step(what, name, chain, last, last and alone, heard, by_shell=True)
-        public = known.public
-        for path in one.changes if public is not None else ():
-            if public is not None and (public.is_doc(path) or public.is_api(path)):
-                told: What = "doc" if public.is_doc(path) else "api"
-                yield Step(told, _short(path), chain, by_shell=True)
+        if known.public is not None:
+            yield from _relied_on(one, known.public, chain)
         if known.merged_by(argv, one.merges):
             yield Step("merge", name, chain, by_shell=True)
         if known.commits.has(argv):
             said = tuple([word for word in one.argv if " " in word])
             yield Step("commit", name, chain, by_shell=True, texts=said)
+
+
+def _relied_on(ran: Ran, public: Public, chain: int) -> Iterator[Step]:
+    """What a command changes of what others rely on."""
+    for path in ran.changes:
+        if public.is_doc(path) or public.is_api(path):
+            told: What = "doc" if public.is_doc(path) else "api"
+            yield Step(told, _short(path), chain, by_shell=True)
 
 
 def _echoes(text: str, ran: list[Ran]) -> bool:

@@ -47,27 +47,22 @@ OWNERS: Final = (
 _ALIKE: Final = str.maketrans(
     {"1": "i", "l": "i", "!": "i", "0": "o", "5": "s", "-": None, "_": None}
 )
-WRAPPERS: Final = ("gradle.org", "apache.org", "maven.org")
-
-
-def fetches(path: str) -> bool:
-    """Whether a file says where things come from that are run; the path is in small letters, with
-    slashes."""
-    return _FETCHES.search(path) is not None
+WRAPPERS: Final = (".gradle.org", ".apache.org", ".maven.org")
 
 
 def moves(swap: Swap) -> bool:
     """Whether what a swap puts in is fetched from elsewhere than what it takes out, and is the same
     otherwise."""
-    old = {
-        (found[2].rpartition("/")[2] or found[2]): found[1].lower()
-        for found in _URL.finditer(swap.old)
-    }
-    for found in _URL.finditer(swap.new):
-        before = old.get(found[2].rpartition("/")[2] or found[2])
-        host = found[1].lower()
-        if before is not None and host != before and host not in MAKERS:
-            return True
+    old, new = [
+        [
+            (found[2].rpartition("/")[2] or found[2], found[1].lower())
+            for found in _URL.finditer(text)
+        ]
+        for text in swap
+    ]
+    before = dict(old)
+    if any(before.get(name, host) != host and host not in MAKERS for name, host in new):
+        return True
     owners = {found[2]: found[1] for found in _PINNED.finditer(swap.old)}
     return any(owners.get(found[2], found[1]) != found[1] for found in _PINNED.finditer(swap.new))
 
@@ -78,17 +73,12 @@ def feigns(path: str, text: str) -> bool:
     if any(_feigned(found[1].lower(), OWNERS) for found in _ACTION.finditer(text)):
         return True
     if path.endswith("-wrapper.properties"):
-        for line in text.split("\n"):
-            found = _WRAPPER.match(line)
-            if found is not None and not f".{found[1].lower()}".endswith(
-                tuple([f".{one}" for one in WRAPPERS])
-            ):
-                return True
+        wrapped = [found[1].lower() for line in text.split("\n") if (found := _WRAPPER.match(line))]
+        if not all(f".{host}".endswith(WRAPPERS) for host in wrapped):
+            return True
     hosts = {found[1].lower() for found in _URL.finditer(text)}
-    return any(
-        _feigned(host, MAKERS) or any(host.startswith(f"{one}.") for one in MAKERS)
-        for host in hosts
-    )
+    fronts = tuple([f"{one}." for one in MAKERS])
+    return any(_feigned(host, MAKERS) or host.startswith(fronts) for host in hosts)
 
 
 def _feigned(name: str, known: tuple[str, ...]) -> bool:
@@ -186,20 +176,14 @@ def harm_in_workflow(text: str) -> str:
 
 
 def _shows(text: str) -> bool:
-    if (
-        _SECRET_TURNED.search(text)
-        or _SENT.search(text)
-        or (_DUMPED.search(text) and _KEPT.search(text))
-    ):
+    if _SECRET_TURNED.search(text) or _SENT.search(text):
+        return True
+    if _DUMPED.search(text) and _KEPT.search(text):
         return True
     names = {found[1] or found[2] for found in _FROM.finditer(text)}
-    if not names:
-        return False
     held = "|".join(sorted(re.escape(name) for name in names))
-    return (
-        re.search(rf"(?<!\()\b(?:echo|printf)\b[^|\n(]*\$\{{?(?:{held})\b[^|\n]*{_TURNED}", text)
-        is not None
-    )
+    printed = rf"(?<!\()\b(?:echo|printf)\b[^|\n(]*\$\{{?(?:{held})\b[^|\n]*{_TURNED}"
+    return held != "" and re.search(printed, text) is not None
 
 
 _SETTINGS: Final = regex(
@@ -267,18 +251,7 @@ _CONCEALS: Final = regex(
 _DOES: Final = regex(r"https?://|`[^`\n]{6,}`|```|(?:curl|wget|npm|pip|git|ssh|scp)\s")
 _SPAN: Final = regex(r"```\w*\n(.*?)```|`([^`\n]{6,})`", re.DOTALL)
 MOST: Final = 50
-
-
-def conceals(text: str) -> bool:
-    """Whether a text asks an agent to do something and to keep it from people."""
-    return _CONCEALS.search(text) is not None and _DOES.search(text) is not None
-
-
-def commands(text: str) -> str:
-    """The commands that a text of instructions tells to run, one below the other."""
-    spans = [found[1] or found[2] for found in list(_SPAN.finditer(text))[:MOST]]
-    return "\n".join(spans)
-
+"""How many commands of a text of instructions are read."""
 
 HarmReader = Callable[[str, str, Callable[[str], bool]], str]
 """Says what a text, written into a file of that name, would do once it runs: a word of `HARMS`, or
@@ -320,30 +293,32 @@ def harm_by_words(
         if said:
             return said
     if _FOR_AGENTS.search(name) is not None:
-        if conceals(text):
-            return "conceals"
-        told = commands(text)
-        said = shell("told.sh", told) if told else ""
+        said = _harm_in_instructions(text, shell)
         if said:
             return said
     if any(map(text.__contains__, ENVIRONMENT)) and _ALL_SENT.search(text):
         return "leak"
     if runs_planted(name, text):
         return "planted"
-    if fetches(name) and feigns(name, text):
+    if _FETCHES.search(name) is not None and feigns(name, text):
         return "moved"
     return "takes" if any(holds(one) for one in included(text, not name.endswith(SHOWN))) else ""
+
+
+def _harm_in_instructions(text: str, shell: Callable[[str, str], str]) -> str:
+    """What a text tells agents to do, and to keep from people; or what its commands would do."""
+    if _CONCEALS.search(text) is not None and _DOES.search(text) is not None:
+        return "conceals"
+    told = "\n".join([found[1] or found[2] for found in list(_SPAN.finditer(text))[:MOST]])
+    return shell("told.sh", told) if told else ""
 
 
 def harm_by_swaps(path: str, swaps: Sequence[Swap]) -> str:
     """What an edit would do by what it puts in the place of what: `moved`, or nothing."""
     name = path.replace("\\", "/").lower()
-    if not swaps or not fetches(name):
+    if not swaps or _FETCHES.search(name) is None:
         return ""
-    return (
-        "moved"
-        if any(
-            moves(swap) or (feigns(name, swap.new) and not feigns(name, swap.old)) for swap in swaps
-        )
-        else ""
-    )
+    for swap in swaps:
+        if moves(swap) or (feigns(name, swap.new) and not feigns(name, swap.old)):
+            return "moved"
+    return ""

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stanchion.guards.sql.judge import Judge
     from stanchion.kernel.contract.values import Said
 
-_WORDS: Final = listed(
+HINTS: Final = listed(
     """
     add alter attach backup begin binlog bulk call change clone comment commit copy create dbcc
     deallocate declare delete deny detach discard do drop dump exec execute explain export from get
@@ -37,7 +37,7 @@ _WORDS: Final = listed(
 """First words of statements, but for those that only look, bracket others or keep house."""
 
 
-HINT: Final = rf"(?i)\b(?:{'|'.join(sorted(_WORDS))})\b|\b[sx]p_|/\*"
+HINT: Final = rf"(?i)\b(?:{'|'.join(sorted(HINTS))})\b|\b[sx]p_|/\*"
 """Such a word, a procedure of a server, or a comment, which may stand inside of one: a text without
 all of them does no harm."""
 

@@ -36,13 +36,10 @@ from stanchion.readings.sql.statement import CHANGES, REMEMBERED_CHARS, SECRET, 
 from stanchion.readings.texts import texts_given
 
 _NAMED: Final = {
-    Does.UPKEEP: "write",
-    Does.CALL: "write",
-    Does.WRITE: "write",
-    Does.DDL: "ddl",
-    Does.ADMIN: "admin",
-    Does.PRIVILEGE: "privilege",
-    Does.DESTRUCTIVE: "destructive",
+    **dict.fromkeys((Does.UPKEEP, Does.CALL, Does.WRITE), "write"),
+    **{
+        does: does.name.lower() for does in (Does.DDL, Does.ADMIN, Does.PRIVILEGE, Does.DESTRUCTIVE)
+    },
 }
 
 DENIED: Final = "is on the list of what nobody touches"
@@ -196,11 +193,7 @@ class Judge:
         found = [*charges(statements)]
         for one in statements:
             found += [*self._functions(one), *self._tables(one)]
-        chosen = (
-            self._actions
-            if "unclear" in self._actions
-            else {"unclear": BY_RISK[risk]} | self._actions
-        )
+        chosen = {"unclear": BY_RISK[risk]} | self._actions
         said = [each for each in found if each.what in chosen]
         if not said:
             return None

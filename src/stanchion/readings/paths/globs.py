@@ -31,22 +31,16 @@ def pattern(text: str, folded: bool = True) -> Pattern:
     """A glob as it is matched: one without a slash is for names at any depth, one that ends in a
     slash for a folder and all that is in it; `folded` where upper and lower case are one."""
     if text[:3] == "?:/":
-        parts = tuple([part for part in text[3:].split("/") if part])
-        return Pattern(
-            text, "", tuple([part.casefold() for part in parts]) if folded else parts, drive=True
-        )
+        own = text[3:].casefold() if folded else text[3:]
+        return Pattern(text, "", tuple([part for part in own.split("/") if part]), drive=True)
     place = place_of(text, lenient=text[1:2] == ":")
     place = place.folded if folded else place
     parts = (*place.parts, "**") if text.endswith("/") else place.parts
     floats = not place.root and "/" not in text.rstrip("/")
     if floats and parts != ("**",):
         return Pattern(text, "", ("**", *parts), anywhere=True)
-    return Pattern(
-        text,
-        place.root,
-        ("..",) * place.up + parts,
-        anywhere=not place.root and parts[:1] == ("**",),
-    )
+    anywhere = not place.root and parts[:1] == ("**",)
+    return Pattern(text, place.root, ("..",) * place.up + parts, anywhere)
 
 
 def fault(text: str) -> str | None:

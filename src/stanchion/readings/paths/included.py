@@ -15,19 +15,9 @@ MOST: Final = 64
 LONGEST: Final = 65_536
 
 HINTS: Final = (
-    "include",
-    "input",
-    "system",
-    "import",
-    "--8<--",
-    ":file:",
-    "file(",
-    "readfile",
-    "extends",
-    "undivert",
-    ".so ",
-    ".mso ",
-)
+    "include", "input", "system", "import", "--8<--", ":file:", "file(", "readfile", "extends",
+    "undivert", ".so ", ".mso ",
+)  # fmt: skip
 """What every text has that takes in a file, in small letters."""
 _INCLUDE: Final = regex(
     r"^[ \t]*#[ \t]*(?:include|include_next|import|embed)[ \t]*[<\"]([^\">\n]+)[>\"]"

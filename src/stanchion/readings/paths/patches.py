@@ -30,10 +30,8 @@ def patched(text: str) -> Iterator[tuple[str, Use]]:
         elif verb == "+++" and path == "/dev/null":
             yield _stripped(old), "delete"
         elif path:
-            yield (
-                _stripped(path) if verb == "+++" else path,
-                "delete" if verb == "Delete" else "write",
-            )
+            path = _stripped(path) if verb == "+++" else path
+            yield path, "delete" if verb == "Delete" else "write"
 
 
 def _stripped(path: str) -> str:

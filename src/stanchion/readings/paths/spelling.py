@@ -54,11 +54,8 @@ class Spelling(NamedTuple):
 def spelling(text: str) -> Spelling:
     """Every reading of a path: as it is written, with look-alikes folded, and decoded again and
     again."""
-    if (
-        len(text) <= LONGEST_NAME
-        and _PLAIN.match(text)
-        and not any(mark in text for mark in (" /", "0x"))
-    ):
+    short = len(text) <= LONGEST_NAME and " /" not in text and "0x" not in text
+    if short and _PLAIN.match(text):
         return Spelling(text)
     if len(text) > LONGEST:
         return Spelling(text[:LONGEST], (), f"it is longer than {LONGEST:,} characters")

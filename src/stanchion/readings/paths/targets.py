@@ -214,11 +214,9 @@ def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
     texts = {plain(str(key)): value for key, value in args.items() if type(value) is str and value}
     put = next((texts[key] for key in texts if key in PUT), "")
     folder = put.replace("\\", "/").rpartition("/")[0]
-    start = (
-        folder
-        if folder[:1] in ("/", "~") or folder[1:2] == ":" or not base
-        else f"{base}/{folder}".rstrip("/")
-    )
+    whole = folder[:1] in ("/", "~") or folder[1:2] == ":" or not base
+    start = folder if whole else f"{base}/{folder}".rstrip("/")
+    start = start if put else base
     for key, text in texts.items():
         if text == put:
             yield Target(text, "write", True, base)
@@ -226,9 +224,7 @@ def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
             yield Target(text, "read")
         elif key in TAKEN:
             # What is read and what is written through the link is read and written there.
-            yield from [
-                Target(text, use, True, start if put else base) for use in ("read", "write")
-            ]
+            yield from [Target(text, use, True, start) for use in ("read", "write")]
 
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
@@ -259,9 +255,8 @@ def _in_text(
     elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
     elif name in NAMED:
-        yield Target(
-            text, _turned(name, own, said), any((not said.api, said.of_files)), base, _how(said)
-        )
+        sure = any((not said.api, said.of_files))
+        yield Target(text, _turned(name, own, said), sure, base, _how(said))
     elif len(text) <= LONGEST_LOOSE:
         yield from _loosely(name, text, base, own, said)
 

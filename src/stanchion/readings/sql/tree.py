@@ -8,16 +8,17 @@ import msgspec
 from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
-from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
-from stanchion.readings.sql.queries import LOOKED_AT, burning, given_out, secret_tables
-from stanchion.readings.sql.rows import (
+from stanchion.readings.sql.bounds import (
     MANY_ROWS,
     inserts_bounded,
     is_bounded,
     merges_bounded,
     replaces_all,
+    written_table,
 )
+from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
+from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
+from stanchion.readings.sql.queries import LOOKED_AT, burning, given_out, secret_tables
 from stanchion.readings.sql.statement import HARMLESS, NUMBER, Does, Effect, Statement
 from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, changing_words, said_by
 from stanchion.readings.word_lists import listed
@@ -32,10 +33,7 @@ Scope = tuple[dict[str, int], int, Any] | None
 the scope around."""
 
 _CHANGING: Final[dict[str, tuple[Does, str]]] = {
-    "insert": (Does.WRITE, "INSERT"),
-    "update": (Does.WRITE, "UPDATE"),
-    "delete": (Does.WRITE, "DELETE"),
-    "merge": (Does.WRITE, "MERGE"),
+    **{verb: (Does.WRITE, verb.upper()) for verb in ("insert", "update", "delete", "merge")},
     "create": (Does.DDL, "CREATE"),
     "alter": (Does.DDL, "ALTER"),
     "drop": (Does.DESTRUCTIVE, "DROP"),
@@ -174,7 +172,7 @@ def _name(table: Any) -> str:
 
 def _change(node: exp.Expr, found: Found) -> None:
     found.note(*_CHANGING[node.key])
-    found.write(node.this.this if isinstance(node.this, exp.Schema) else node.this)
+    found.write(written_table(node))
     named = node.args.get("tables")
     for table in named if isinstance(named, list) else []:
         found.write(table)

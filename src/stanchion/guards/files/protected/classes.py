@@ -211,12 +211,10 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
 
 
 def _signing_in(seat: Seat, use: Use, hidden: str) -> Held | None:
-    """What is in the folder of a tool. Where a project may have such a folder, too, a file has to
-    say itself that it signs in."""
+    """What is in the folder of a tool."""
     tool, inner, name = seat.tool, seat.inner, seat.name
     if not seat.sure:
-        named = says_credential(name) or (name in USUAL and _signs_in(seat))
-        return _TOOL if use != "write" and inner and named else None
+        return _TOOL if use != "write" and inner and _signs_in_itself(seat) else None
     if ending(hidden) in PROFILES:
         return _TOOL
     if (tool, *inner[-1:]) in OPEN or name.endswith(".pub"):
@@ -229,6 +227,11 @@ def _signing_in(seat: Seat, use: Use, hidden: str) -> Held | None:
     if any(map(says_credential_of_tool, inner)) if inner else says_credential(tool):
         return _TOOL
     return _kept(seat, use)
+
+
+def _signs_in_itself(seat: Seat) -> bool:
+    """Whether a file says itself that it signs in, where a project may have such a folder, too."""
+    return says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
 
 
 def _kept(seat: Seat, use: Use) -> Held | None:
