@@ -36,6 +36,8 @@ MANY: Final = 256
 PYTHON: Final = LANGUAGES["python"]
 
 _MAGIC: Final = regex(r"(?m)^([ \t]*)([!%?]+)(.*)$")
+SURELY: Final = regex(r"(?m)^(?:import|from) [\w.]+(?: import \w|$)|^\w+ = \S|^print\(")
+"""Lines of Python that no shell would be given."""
 _CELL: Final = regex(r"\s*%%(?:bash|sh|script +(?:bash|sh)|system|sx|!)[^\n]*\n")
 
 Text = str | tuple[str, ...]
@@ -58,7 +60,7 @@ def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...
             return (text, (*PYTHON, text)) if "\n" in text else (text,)
         guess = next((LANGUAGES[one] for sign, one in GUESSED if sign.search(text)), UNKNOWN)
         return (text, (*guess, text))
-    read: list[Text] = [text] if language == ANY else []
+    read: list[Text] = [text] if language == ANY and SURELY.search(code) is None else []
     return (*read, *lines, (*PYTHON, code))
 
 

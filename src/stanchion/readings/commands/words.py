@@ -125,7 +125,7 @@ AWS: Final = ("aws",)
 """A program whose words are the names of what a library calls, with dashes between them."""
 UNSAID: Final = listed(
     "command commands cmd cli tool call execute sdk api client operation operations op action "
-    "manager"
+    "manager generic query request"
 )
 """Words in the names of such tools that the program is not given."""
 RUNNING: Final = listed("run exec execute invoke")

@@ -51,7 +51,7 @@ GIVEN: Final = listed("command cmd shell_command")
 """Arguments by name that hold a command, whatever runs it."""
 STARTED_BY: Final = {"Artisan": ("php", "artisan"), "redis": ("redis-cli",), "pip": ("pip",)}
 """What is started by a call on a thing of these names."""
-EACH: Final = listed("array_map array_walk forEach map each for_each")
+EACH: Final = listed("array_map array_walk forEach map each for_each finddepth find")
 """Calls that do something with each thing of a list."""
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
 IN_MEMORY: Final = regex(r":memory:|[:/]mem(?:ory)?:")
@@ -183,6 +183,7 @@ class _Found:
         self.statements: list[str] = []
         self.built: list[str] = []
         self.loose = False
+        self.reads_each = False
 
     def all(self) -> Effects:
         argvs = tuple([argv for argv in self.started if len(argv) > 1])
@@ -220,6 +221,7 @@ class _Found:
         called = {call.name for call in code.calls}
         if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
             self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
+        self.reads += folders if self.reads_each else []
         self._join_archives()
         if self.reads:
             read = tuple(self.reads[:16])
@@ -236,7 +238,8 @@ class _Found:
             or (call.name == "get" and call.of in ("requests", "httpx"))
             for call in code.calls
         )
-        if fetched and not ran.isdisjoint(self.writes):
+        loads = self.evaluates and not ran.isdisjoint(("curl", "wget"))
+        if loads or (fetched and not ran.isdisjoint(self.writes)):
             self.marks.add("fetched")
 
     def _join_archives(self) -> None:
@@ -365,6 +368,7 @@ class _Found:
             for path in paths or _places(call)
             if _is_path(path)
         ]
+        self.started += [("gsutil", "rm", "-r", path) for path in paths if "://" in path[:8]]
 
     def _commands(self, call: Called) -> None:
         """Note a call that does what a command does."""
@@ -391,6 +395,7 @@ class _Found:
         path = call.on if own and (call.on is not None or not call.args) else call.args[0]
         if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
             path = call.args[2] if len(call.args) > 2 else None
+        self.reads_each = self.reads_each or (path is None and call.name in READS)
         if path is None or not _is_path(path):
             return
         mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")
