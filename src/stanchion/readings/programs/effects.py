@@ -17,15 +17,15 @@ from stanchion.readings.word_lists import listed, sections
 WORDS: Final = sections("stanchion.readings.programs", "words.txt")
 """The names of calls, by what they do; `words.txt` lists them."""
 EXECUTES: Final = WORDS["executes"]
-STARTING: Final = listed("exec execute popen spawn shell system cmd command sh bash")
-"""Words in the names of calls that start a program, whichever library they are of."""
-PROCESSES: Final = listed("process program")
-BEGINNING: Final = listed("run start create call open launch")
-DESTROYING: Final = listed("delete remove rm del erase")
-TREES: Final = listed("dir directory tree recursive recursively folder")
-"""Words that say so together, one of each: that a program is started, that a folder is deleted."""
-ASKING: Final = listed("query sql statement")
-"""Words in the names of those that hand something to a database."""
+STARTS: Final = regex(
+    r"\A(?!.* (?:query|sql|statement) ).* (?:(?:exec|execute|popen|spawn|shell|system|cmd|command|"
+    r"sh|bash)|(?:run|start|create|call|open|launch) (?:process|program)) "
+)
+"""What is in the words of the name of a call that starts a program, whichever library it is of."""
+DESTROYS: Final = regex(
+    r" (?:delete|remove|rm|del|erase) (?:.* )?(?:dir|directory|tree|recursive|recursively|folder) "
+)
+"""What is in those of one that deletes a folder."""
 DELETES: Final = WORDS["deletes"]
 OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
@@ -39,6 +39,7 @@ COMMANDS: Final = {
     **dict.fromkeys(listed("chown chownSync lchown chown_R Chown"), "chown"),
     **dict.fromkeys(listed("symlink symlinkSync ln_s ln_sf symlink_to"), "ln"),
     **dict.fromkeys(KILLS, "kill"),
+    **dict.fromkeys(WORDS["unpacks"], "tar -xf archive -C"),
 }
 """Calls that do what a command does, with the same words."""
 SWEEPS: Final = WORDS["sweeps"]
@@ -102,10 +103,6 @@ EVERY_RECORD: Final = regex(
 )
 """Calls of mappers that delete every record."""
 HOLDING: Final = WORDS["holding"]
-PLACES: Final = listed(
-    "extractall unpack_archive extractAllTo extract ExtractToDirectory untar unzip"
-)
-"""Calls that unpack an archive into a folder."""
 ENDS: Final = listed("sync async")
 """Words with which a name says how the same is done."""
 _HOST: Final = regex(
@@ -328,10 +325,6 @@ class _Found:
         if call.of in UNPACKS and not call.made_of.isdisjoint(LIBRARIES_OF_WEB):
             self.marks.add("fetched")
 
-    def _unpacks_archive(self, call: Called) -> None:
-        into = [each for each in (*call.args, *[value for _, value in call.named]) if each]
-        self.started += [("tar", "-xf", "archive", "-C", each) for each in into if _is_path(each)]
-
     def _executes(self, call: Called) -> None:
         given = call.args if call.args or call.on is None else (call.on,)
         words = [UNKNOWN if each is None else each for each in given]
@@ -374,14 +367,15 @@ class _Found:
         """Note a call that does what a command does."""
         if not is_of_files(call):
             return
-        words = [UNKNOWN if each is None else each.removeprefix("0o") for each in call.args]
+        args = call.args if call.args else [value for _, value in call.named]
+        words = [UNKNOWN if each is None else each.removeprefix("0o") for each in args]
         if call.on is not None and _is_path(call.on) and call.of not in LIBRARIES - {"Path"}:
             words.insert(0, call.on)
         command = COMMANDS[call.name]
         if command in ("chmod", "chown", "kill") and words and not words[0][:1].isdigit():
             words.reverse()
         words = ["-9", "-1"] if command == "kill" and words[:1] == ["-1"] else words
-        self.started.append((command, *words))
+        self.started.append((*command.split(), *words))
 
     def _files(self, call: Called) -> None:
         if call.name in OPENS:
@@ -439,14 +433,12 @@ def _usual_name(name: str) -> str:
         return name
     said = words(name)
     alike = USUAL.get("".join([word for word in said if word not in ENDS]))
+    name_of_it = f" {' '.join(said)} "
     if alike is not None:
         return alike
-    if not (DESTROYING.isdisjoint(said) or TREES.isdisjoint(said)):
+    if DESTROYS.search(name_of_it) is not None:
         return "rmtree"
-    starts = not STARTING.isdisjoint(said) or not (
-        PROCESSES.isdisjoint(said) or BEGINNING.isdisjoint(said)
-    )
-    return "system" if starts and ASKING.isdisjoint(said) else name
+    return name if STARTS.search(name_of_it) is None else "system"
 
 
 def is_of_files(call: Called) -> bool:
@@ -476,7 +468,6 @@ NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]
     (CONNECTS | {"new", "open", "tcp"}, _Found._connects),
     (SENDS | CONNECTS, _Found._sends),
     (PACKS, _Found._packs),
-    (PLACES, _Found._unpacks_archive),
 )
 """What is noted of calls, by their names."""
 KNOWN: Final = frozenset().union(*WORDS.values(), *[names for names, _ in NOTES])

@@ -106,7 +106,7 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
             found.append(told(["get", *named, "secret"], ()))
         if known or call.name in ALONE or not RAISED.isdisjoint(call.named):
             found += [_by_git(call), _through_library(call, library, settings)]
-            found += [_to_many(call, mass), _deletes_many(call, mass)]
+            found.append(_in_bulk(call, mass))
             found += [_by_aws(call, service, settings) for service in services]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
 
@@ -180,18 +180,17 @@ def named_words(library: str) -> tuple[str, ...]:
     return ("aws",) if "boto" in plain or plain == "amazonaws" else words(plain)
 
 
-def _to_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
-    """A message that is sent to whom nobody can tell from the text, in code that has a loop."""
+def _in_bulk(call: Called, library: list[str]) -> tuple[str, ...] | None:
+    """What code that has a loop does of a service for each of them: it sends a message to whom
+    nobody can tell from the text, or deletes whatever it comes by."""
     name = call.name.replace("_", "").lower()
-    mails = name in MAILS or (name == "create" and call.of.endswith("messages"))
-    return told(["send", "bulk", "message"], ()) if library and mails else None
-
-
-def _deletes_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
-    """The deletion of whatever a loop comes by, of a service."""
+    if not library or not FAKES.isdisjoint(call.behind):
+        return None
+    if name in MAILS or (name == "create" and call.of.endswith("messages")):
+        return told(["send", "bulk", "message"], ())
     of = [word for part in call.of.split(".")[-2:] for word in words(part)]
-    deletes = not DELETING.isdisjoint(words(call.name)) and FAKES.isdisjoint(call.behind)
-    return told(["delete", "many", *library, *of], ()) if library and deletes else None
+    deletes = not DELETING.isdisjoint(words(call.name))
+    return told(["delete", "many", *library, *of], ()) if deletes else None
 
 
 def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tuple[str, ...] | None:
