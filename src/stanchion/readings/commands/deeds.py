@@ -58,6 +58,8 @@ HELD_ELSEWHERE: Final = ELSEWHERE | listed("drive box mail mailbox outlook gmail
 """Words in the name of a tool whose files a service holds."""
 VERBS: Final = {"delete": "delete", "put": "update", "patch": "update", "post": "create"}
 """What a method of HTTP does with what its address names."""
+OF_PEOPLE: Final = listed("admin active ldap azure google okta user users entra workspace")
+"""Words in the name of a tool whose directory is one of people."""
 ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 """Words in the name of a tool that is about files, beside those that say so."""
 PLACES: Final = PATHS | listed("target targets item items")
@@ -65,7 +67,7 @@ PLACES: Final = PATHS | listed("target targets item items")
 METHODS: Final = listed("delete put patch post")
 ADDRESSES: Final = (
     "url", "uri", "endpoint", "path", "href", "address", "target", "route", "requesturl",
-    "requestpath", "fullurl",
+    "requestpath", "fullurl", "resourceid",
 )  # fmt: skip
 REACHING: Final = listed(
     "url uri endpoint href uploadurl targeturl host service access visibility audience public "
@@ -76,6 +78,8 @@ AT_ONCE: Final = listed("action operation op method api endpoint resource route 
 """Arguments that may hold a method and an address."""
 SAYING: Final = ACTING | ASKED_BY | AT_ONCE
 TOLD_BY: Final = SAYING | REACHING
+STATES: Final = listed("status enabled enable state active mode value")
+"""Arguments that say of what they stand in whether it is on."""
 CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift")
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
@@ -90,7 +94,7 @@ _RUN: Final = regex(r"[\s!()`$]+")
 """What has no place in a value: nothing of it is run."""
 _SECRETS: Final = regex(
     r"/variables|/secrets?\b|/kv/data|vault\.azure|secretmanager|/(?:env|config)[-_]?vars|"
-    r"/credentials\b|/api[-_]?keys\b"
+    r"/credentials\b|/api[-_]?keys\b|/env\b|decrypt['\":= ]+true"
 )
 """What is in an address at which secrets are given out."""
 _NAME: Final = regex(r"[A-Za-z][\w.:-]{1,63}")
@@ -216,7 +220,9 @@ def _named(tool: str) -> ToldName:
     return ToldName(
         numbered_words(tool),
         not known.isdisjoint(TELLING) and not runner_of(tool).runs,
-        not known.isdisjoint(FILES | ELSE_FILES),
+        not (
+            known - OF_PEOPLE if known.isdisjoint(OF_PEOPLE) else known - {"directory"}
+        ).isdisjoint(FILES | ELSE_FILES),
         not known.isdisjoint(DELETES),
         not known.isdisjoint(HELD_ELSEWHERE),
         not known.isdisjoint(CLUSTERS) and not known.isdisjoint(PUTS),
@@ -298,7 +304,10 @@ def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             return
         key = plain(str(name))
         if type(value) is dict:
-            waiting += value.items()
+            waiting += [
+                (f"{key}{one}" if plain(str(one)) in STATES else one, each)
+                for one, each in value.items()
+            ]
         elif type(value) is list or type(value) is tuple:
             flat = [each for each in value if isinstance(each, str | int | float)]
             waiting += [pair for each in value if type(each) is dict for pair in each.items()]

@@ -12,23 +12,18 @@ from stanchion.readings.commands.words import (
     AWS,
     CALLED,
     CALLED_TOO,
-    DASHED,
     ELSE,
     EVALUATING,
-    FORCES,
     KEEPING,
     LANGUAGES,
     PAGE,
     PAGES,
     PARTS,
-    RUNNING,
     SERVICES,
-    SETTING,
     SHELLS,
     SPEAKING,
     STANDING,
     STARTED,
-    STARTING,
     STARTS,
     UNSAID,
     WHOLE,
@@ -64,23 +59,7 @@ def runner_of(tool: str) -> Runner:
     runner = _runner_of(tool)
     keeps = not said.isdisjoint(ASKING | ELSE | KEEPING)
     evaluates = not keeps and (bool(runner.language) or not said.isdisjoint(EVALUATING))
-    return runner._replace(program=_dashed(own[at:]), evaluates=evaluates, keeps=keeps)
-
-
-def _dashed(own: list[str]) -> tuple[str, ...]:
-    """The words of a program as it has them: `filter-repo` of `git_filter_repo`, and `--hard` of
-    `git_hard_reset`."""
-    if own and own[0] not in STARTING:
-        own = [own[0], *[word for word in own[1:] if word not in RUNNING]]
-    if own[:1] != ["git"]:
-        return tuple(own)
-    if own[1:2] == ["config"]:
-        own = [word for word in own if word not in SETTING]
-    said = [word for word in own if word not in FORCES]
-    both = "-".join(said[1:3])
-    begin = [said[0], both] if both in DASHED else said[:2]
-    rest = said[3:] if both in DASHED else said[2:]
-    return (*begin, *rest, *[f"--{word}" for word in own if word in FORCES])
+    return runner._replace(program=tuple(own[at:]), evaluates=evaluates, keeps=keeps)
 
 
 def _runner_of(tool: str) -> Runner:

@@ -23,6 +23,7 @@ from stanchion.readings.commands.words import (
     SAYS,
     STANDS,
     UNKNOWN,
+    USUALLY,
     VERBS,
 )
 from stanchion.readings.names import plain, words as named_words
@@ -36,6 +37,8 @@ MANY: Final = 256
 PYTHON: Final = LANGUAGES["python"]
 
 _MAGIC: Final = regex(r"(?m)^([ \t]*)([!%?]+)(.*)$")
+SURELY: Final = regex(r"(?m)^(?:import|from) [\w.]+(?: import \w|$)|^\w+ = \S|^print\(")
+"""Lines of Python that no shell would be given."""
 _CELL: Final = regex(r"\s*%%(?:bash|sh|script +(?:bash|sh)|system|sx|!)[^\n]*\n")
 
 Text = str | tuple[str, ...]
@@ -58,7 +61,7 @@ def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...
             return (text, (*PYTHON, text)) if "\n" in text else (text,)
         guess = next((LANGUAGES[one] for sign, one in GUESSED if sign.search(text)), UNKNOWN)
         return (text, (*guess, text))
-    read: list[Text] = [text] if language == ANY else []
+    read: list[Text] = [text] if language == ANY and SURELY.search(code) is None else []
     return (*read, *lines, (*PYTHON, code))
 
 
@@ -150,7 +153,8 @@ def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
         if len(waiting) > MANY:
             break
         if type(value) is dict and plain(name) in MOUNTED:
-            options += [f"--volume={one}:{_bound(into)}" for one, into in value.items()]
+            places = [(one, into if type(into) is str else "") for one, into in value.items()]
+            options += [f"--volume={one}:{into}" for one, into in places]
         elif type(value) is dict:
             waiting += value.items()
         elif type(value) is list and any(type(one) is dict for one in value):
@@ -162,16 +166,11 @@ def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
         elif type(value) in (bool, str, int, float):
             options += option(name, value, program[:1] == AWS)
     if program[:1] == AWS:
-        return " ".join([*as_aws([*program[1:], *words]), *map(quote, options)])
-    if program[1:2] in (("branch",), ("tag",)) or words[:1] in (["branch"], ["tag"]):
-        words = [f"--{word}" if word in VERBS else word for word in (*program[1:], *words)]
-        program = program[:1]
-    return " ".join([*program, *words, *map(quote, options)])
-
-
-def _bound(into: Any) -> Any:
-    """Where a folder is mounted."""
-    return into.get("bind", "") if type(into) is dict else into
+        program, words = as_aws([*program[1:], *words]), []
+    text = " ".join([*program, *words, *map(quote, options)])
+    for sign, put in USUALLY:
+        text = sign.sub(put, text)
+    return text
 
 
 def _bare(name: str, value: str) -> list[str] | None:

@@ -125,12 +125,9 @@ AWS: Final = ("aws",)
 """A program whose words are the names of what a library calls, with dashes between them."""
 UNSAID: Final = listed(
     "command commands cmd cli tool call execute sdk api client operation operations op action "
-    "manager"
+    "manager generic query request"
 )
 """Words in the names of such tools that the program is not given."""
-RUNNING: Final = listed("run exec execute invoke")
-STARTING: Final = listed("docker podman nerdctl kubectl oc lxc incus npm cargo deno")
-"""Words that say so, too, but for programs that have such commands."""
 SAYS: Final = listed(
     "command commands cmd subcommand action operation op verb service args arguments argv params "
     "parameters options flags cmdargs servicename operationname actionname resource resourcetype "
@@ -145,14 +142,24 @@ STANDS: Final = SAYS | listed(
     "to url value"
 )
 """Arguments of these that hold such words."""
-DASHED: Final = listed(
-    "filter-repo filter-branch update-ref symbolic-ref set-url cherry-pick fast-import lfs-prune"
+USUALLY: Final = (
+    (
+        regex(
+            r"\A(?!(?:docker|podman|nerdctl|kubectl|oc|lxc|incus|npm|cargo|deno) )(\w+) "
+            r"(?:run|exec|execute|invoke)\b"
+        ),
+        r"\1",
+    ),
+    (regex(r"\Agit config (?:set|write|add|update)\b"), "git config"),
+    (
+        regex(r"\Agit (\w+ )?(filter|update|symbolic|set|cherry) (repo|branch|ref|url|pick)\b"),
+        r"git \1\2-\3",
+    ),
+    (regex(r"\Agit ((?:\w+ )*)(force|hard) (\w+)"), r"git \1\3 --\2"),
+    (regex(r"\Agit (branch|tag) (delete|remove|rename)\b"), r"git \1 --\2"),
 )
-"""Commands of git that have a dash."""
-SETTING: Final = listed("set write add update")
-"""Words in the name of a tool that sets what git is told."""
-FORCES: Final = listed("force hard")
-"""Words that say how, in the name of a tool of git's."""
+"""How a program would be told what the name of a tool says in its own order: `git reset --hard` of
+`git_hard_reset`."""
 MODES: Final = listed("mode scope resettype")
 """Arguments of these that say an option: `hard` is `--hard`."""
 MOUNTED: Final = listed("volume volumes mounts binds")

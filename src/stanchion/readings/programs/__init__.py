@@ -44,10 +44,14 @@ def _read(program: str, code: str) -> Code:
     return read_code(code if syntax is not LISP else as_calls(code), syntax)
 
 
-_LISTS: Final = regex(r"\(\s*([A-Za-z][\w.*!?/:-]*)(?=[\s)])")
+_SYMBOLS: Final = regex(r'"(?:[^"\\]|\\.)*"|[A-Za-z][\w.*!?/:-]*')
+_LISTS: Final = regex(r"\(\s*([A-Za-z][\w.*!?/:]*)(?=[\s)])")
 
 
 def as_calls(code: str) -> str:
     """Code of a Lisp with each list as a call: `delete_directory("x" t)` of
     `(delete-directory "x" t)`."""
-    return _LISTS.sub(lambda found: f"{found[1].replace('-', '_')}(", code)
+    named = _SYMBOLS.sub(
+        lambda found: found[0] if found[0][0] == '"' else found[0].replace("-", "_"), code
+    )
+    return _LISTS.sub(r"\1(", named)

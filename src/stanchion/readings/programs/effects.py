@@ -17,15 +17,15 @@ from stanchion.readings.word_lists import listed, sections
 WORDS: Final = sections("stanchion.readings.programs", "words.txt")
 """The names of calls, by what they do; `words.txt` lists them."""
 EXECUTES: Final = WORDS["executes"]
-STARTING: Final = listed("exec execute popen spawn shell system cmd command sh bash")
-"""Words in the names of calls that start a program, whichever library they are of."""
-PROCESSES: Final = listed("process program")
-BEGINNING: Final = listed("run start create call open launch")
-DESTROYING: Final = listed("delete remove rm del erase")
-TREES: Final = listed("dir directory tree recursive recursively folder")
-"""Words that say so together, one of each: that a program is started, that a folder is deleted."""
-ASKING: Final = listed("query sql statement")
-"""Words in the names of those that hand something to a database."""
+STARTS: Final = regex(
+    r"\A(?!.* (?:query|sql|statement) ).* (?:(?:exec|execute|popen|spawn|shell|system|cmd|command|"
+    r"sh|bash)|(?:run|start|create|call|open|launch) (?:process|program)) "
+)
+"""What is in the words of the name of a call that starts a program, whichever library it is of."""
+DESTROYS: Final = regex(
+    r" (?:delete|remove|rm|del|erase) (?:.* )?(?:dir|directory|tree|recursive|recursively|folder) "
+)
+"""What is in those of one that deletes a folder."""
 DELETES: Final = WORDS["deletes"]
 OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
@@ -39,6 +39,7 @@ COMMANDS: Final = {
     **dict.fromkeys(listed("chown chownSync lchown chown_R Chown"), "chown"),
     **dict.fromkeys(listed("symlink symlinkSync ln_s ln_sf symlink_to"), "ln"),
     **dict.fromkeys(KILLS, "kill"),
+    **dict.fromkeys(WORDS["unpacks"], "tar -xf archive -C"),
 }
 """Calls that do what a command does, with the same words."""
 SWEEPS: Final = WORDS["sweeps"]
@@ -51,7 +52,7 @@ GIVEN: Final = listed("command cmd shell_command")
 """Arguments by name that hold a command, whatever runs it."""
 STARTED_BY: Final = {"Artisan": ("php", "artisan"), "redis": ("redis-cli",), "pip": ("pip",)}
 """What is started by a call on a thing of these names."""
-EACH: Final = listed("array_map array_walk forEach map each for_each")
+EACH: Final = listed("array_map array_walk forEach map each for_each finddepth find")
 """Calls that do something with each thing of a list."""
 SQL: Final = regex(r"(?i)\s*(?:drop|truncate|delete|update|alter|grant|revoke|with)\s")
 IN_MEMORY: Final = regex(r":memory:|[:/]mem(?:ory)?:")
@@ -102,10 +103,6 @@ EVERY_RECORD: Final = regex(
 )
 """Calls of mappers that delete every record."""
 HOLDING: Final = WORDS["holding"]
-PLACES: Final = listed(
-    "extractall unpack_archive extractAllTo extract ExtractToDirectory untar unzip"
-)
-"""Calls that unpack an archive into a folder."""
 ENDS: Final = listed("sync async")
 """Words with which a name says how the same is done."""
 _HOST: Final = regex(
@@ -183,6 +180,7 @@ class _Found:
         self.statements: list[str] = []
         self.built: list[str] = []
         self.loose = False
+        self.reads_each = False
 
     def all(self) -> Effects:
         argvs = tuple([argv for argv in self.started if len(argv) > 1])
@@ -220,6 +218,7 @@ class _Found:
         called = {call.name for call in code.calls}
         if self.loose or not (called.isdisjoint(WALKS) or called.isdisjoint(DELETES)):
             self.deletes += [(f"{path.rstrip('/*')}/**", True) for path in folders]
+        self.reads += folders if self.reads_each else []
         self._join_archives()
         if self.reads:
             read = tuple(self.reads[:16])
@@ -236,7 +235,8 @@ class _Found:
             or (call.name == "get" and call.of in ("requests", "httpx"))
             for call in code.calls
         )
-        if fetched and not ran.isdisjoint(self.writes):
+        loads = self.evaluates and not ran.isdisjoint(("curl", "wget"))
+        if loads or (fetched and not ran.isdisjoint(self.writes)):
             self.marks.add("fetched")
 
     def _join_archives(self) -> None:
@@ -325,10 +325,6 @@ class _Found:
         if call.of in UNPACKS and not call.made_of.isdisjoint(LIBRARIES_OF_WEB):
             self.marks.add("fetched")
 
-    def _unpacks_archive(self, call: Called) -> None:
-        into = [each for each in (*call.args, *[value for _, value in call.named]) if each]
-        self.started += [("tar", "-xf", "archive", "-C", each) for each in into if _is_path(each)]
-
     def _executes(self, call: Called) -> None:
         given = call.args if call.args or call.on is None else (call.on,)
         words = [UNKNOWN if each is None else each for each in given]
@@ -365,19 +361,21 @@ class _Found:
             for path in paths or _places(call)
             if _is_path(path)
         ]
+        self.started += [("gsutil", "rm", "-r", path) for path in paths if "://" in path[:8]]
 
     def _commands(self, call: Called) -> None:
         """Note a call that does what a command does."""
         if not is_of_files(call):
             return
-        words = [UNKNOWN if each is None else each.removeprefix("0o") for each in call.args]
+        args = call.args if call.args else [value for _, value in call.named]
+        words = [UNKNOWN if each is None else each.removeprefix("0o") for each in args]
         if call.on is not None and _is_path(call.on) and call.of not in LIBRARIES - {"Path"}:
             words.insert(0, call.on)
         command = COMMANDS[call.name]
         if command in ("chmod", "chown", "kill") and words and not words[0][:1].isdigit():
             words.reverse()
         words = ["-9", "-1"] if command == "kill" and words[:1] == ["-1"] else words
-        self.started.append((command, *words))
+        self.started.append((*command.split(), *words))
 
     def _files(self, call: Called) -> None:
         if call.name in OPENS:
@@ -391,6 +389,7 @@ class _Found:
         path = call.on if own and (call.on is not None or not call.args) else call.args[0]
         if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
             path = call.args[2] if len(call.args) > 2 else None
+        self.reads_each = self.reads_each or (path is None and call.name in READS)
         if path is None or not _is_path(path):
             return
         mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")
@@ -434,14 +433,12 @@ def _usual_name(name: str) -> str:
         return name
     said = words(name)
     alike = USUAL.get("".join([word for word in said if word not in ENDS]))
+    name_of_it = f" {' '.join(said)} "
     if alike is not None:
         return alike
-    if not (DESTROYING.isdisjoint(said) or TREES.isdisjoint(said)):
+    if DESTROYS.search(name_of_it) is not None:
         return "rmtree"
-    starts = not STARTING.isdisjoint(said) or not (
-        PROCESSES.isdisjoint(said) or BEGINNING.isdisjoint(said)
-    )
-    return "system" if starts and ASKING.isdisjoint(said) else name
+    return name if STARTS.search(name_of_it) is None else "system"
 
 
 def is_of_files(call: Called) -> bool:
@@ -471,7 +468,6 @@ NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]
     (CONNECTS | {"new", "open", "tcp"}, _Found._connects),
     (SENDS | CONNECTS, _Found._sends),
     (PACKS, _Found._packs),
-    (PLACES, _Found._unpacks_archive),
 )
 """What is noted of calls, by their names."""
 KNOWN: Final = frozenset().union(*WORDS.values(), *[names for names, _ in NOTES])

@@ -193,7 +193,8 @@ class _Reader:
                 return self._members(items[0]._replace(made_of=made), "")
             if len(items) == 2 and items[0].text in ("-c", "-lc", "/c"):  # words of a shell
                 self._note("system", "", None, items[1:])
-            return self._members(Value(None, tuple([item.text for item in items]), made), "")
+            named = tuple([pair for item in items for pair in item.named])
+            return self._members(Value(None, tuple([item.text for item in items]), made, named), "")
         if token.text in ("!", "&", "@", "new", "\\", "-", "|", "$") and token.kind == "sign":
             self.at += 1
             if token.text == "-" and self.here().kind == "number":
@@ -331,6 +332,12 @@ class _Reader:
         told = library_text(name, of, *texts)
         if told is not None:
             return Value(told, None, made_of)
+        if name == "concat" and value.items is None:
+            return Value(
+                "".join([UNKNOWN if each is None else each for each in (on or "", *texts)]),
+                None,
+                made_of,
+            )
         if name in ("join", "implode", "concat"):
             items = value.items if value.items is not None else tuple(texts[1:])
             if not items:

@@ -32,7 +32,7 @@ LIBRARIES: Final = regex(
     r"quickbooks|xero\w*|docusign\w*|pymongo|mongoose|mongodb|pika|amqplib|nats|zookeeper|kazoo|"
     r"wp-load|wp-config|octokit|aiobotocore|aioboto3|google\.auth|telegram|discord|notion\w*|airtable|jenkins\w*|"
     r"winrm|pywinrm|msal|hvac|vault|smtplib|exchangelib|O365|"
-    r"DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
+    r"huggingface_hub|HfApi|DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
 )
 """Libraries through which code does what a service's own program does."""
 HTTP: Final = listed(
@@ -74,6 +74,8 @@ MAILS: Final = listed(
     "sendtemplatedemail sendsms sendbulktemplatedemail delivernow deliverlater sendpush multicast"
 )
 """Calls that send a message to somebody."""
+KEEPERS: Final = listed("browser_cookie3 rookiepy pycookiecheat secretstorage win32crypt")
+"""Libraries of nothing but what somebody keeps secret."""
 TELLING: Final = listed("get read access fetch retrieve reveal")
 TOLD: Final = listed("secret secrets password passwords credential credentials vault")
 """Words in the name of a call that tells a secret, and in what it is called on; a keyring's are
@@ -100,12 +102,12 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     found: list[tuple[str, ...] | None] = []
     for call in code.calls:
         found.append(_over_http(call))
-        if call.name in SHOWN or (call.name in shown and _tells(call)):
+        if call.name in SHOWN or call.of in KEEPERS or (call.name in shown and _tells(call)):
             named = [word for word in words(call.name) if word not in ASKING]
             found.append(told(["get", *named, "secret"], ()))
         if known or call.name in ALONE or not RAISED.isdisjoint(call.named):
             found += [_by_git(call), _through_library(call, library, settings)]
-            found += [_to_many(call, mass), _deletes_many(call, mass)]
+            found.append(_in_bulk(call, mass))
             found += [_by_aws(call, service, settings) for service in services]
     return tuple(dict.fromkeys([each for each in found if each is not None]))
 
@@ -128,7 +130,7 @@ def _over_http(call: Called) -> tuple[str, ...] | None:
     if asked is not None:
         return request(asked[1], asked[2], " ".join(sorted(call.made_of)))
     name = call.name if call.name in ASKS else call.name.lower()
-    if name not in ASKS:
+    if name not in ASKS and "request" not in words(call.name):
         return None
     given = [each for each in call.args if each is not None]
     named = dict(call.named)
@@ -179,18 +181,17 @@ def named_words(library: str) -> tuple[str, ...]:
     return ("aws",) if "boto" in plain or plain == "amazonaws" else words(plain)
 
 
-def _to_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
-    """A message that is sent to whom nobody can tell from the text, in code that has a loop."""
+def _in_bulk(call: Called, library: list[str]) -> tuple[str, ...] | None:
+    """What code that has a loop does of a service for each of them: it sends a message to whom
+    nobody can tell from the text, or deletes whatever it comes by."""
     name = call.name.replace("_", "").lower()
-    mails = name in MAILS or (name == "create" and call.of.endswith("messages"))
-    return told(["send", "bulk", "message"], ()) if library and mails else None
-
-
-def _deletes_many(call: Called, library: list[str]) -> tuple[str, ...] | None:
-    """The deletion of whatever a loop comes by, of a service."""
+    if not library or not FAKES.isdisjoint(call.behind):
+        return None
+    if name in MAILS or (name == "create" and call.of.endswith("messages")):
+        return told(["send", "bulk", "message"], ())
     of = [word for part in call.of.split(".")[-2:] for word in words(part)]
-    deletes = not DELETING.isdisjoint(words(call.name)) and FAKES.isdisjoint(call.behind)
-    return told(["delete", "many", *library, *of], ()) if library and deletes else None
+    deletes = not DELETING.isdisjoint(words(call.name))
+    return told(["delete", "many", *library, *of], ()) if deletes else None
 
 
 def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tuple[str, ...] | None:

@@ -45,7 +45,7 @@ SYNTAXES: Final[dict[str, Syntax]] = {
     "ruby": RUBY, "irb": RUBY, "perl": PERL, "php": PHP, "lua": LUA, "lua5.1": LUA, "lua5.2": LUA,
     "rscript": R, "r": R, **dict.fromkeys(
         (
-            "go", "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script",
+            "go", "yaegi", "jbang", "kotlin", "kotlinc", "scala", "swift", "rust-script", "jshell",
             "dotnet-script", "dart",
         ),
         TYPED,
