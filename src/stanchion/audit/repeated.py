@@ -78,8 +78,7 @@ class Repeated:
             (known if said.get(one[0]) == one else rest).append(one)
         for name, version, _ in decision.inputs.records:
             if not version and name in said:
-                # It was there and is not any more: it would be found again, so nothing is taken
-                # from before.
+                # It was there, and would be found again: so nothing is taken from before.
                 known = []
         if not known:
             return Brief(run.digits, entry.records)

@@ -143,20 +143,14 @@ def print_of(form: str, settled_form: str = "") -> Fingerprint:
         words = [*{*words[:READ]}]
     hashes = sorted({crc32(word) & 0xFFFFFF for word in words})[:SKETCHED]
     sketch = "".join([PAIRS[one & 0xFFF] for one in hashes])
-    loose = crc32(bare)
-    return Fingerprint(_digest(form), PAIRS[loose & 0xFFF] + PAIRS[loose >> 12 & 0xFFF], sketch)
+    return Fingerprint(_digest(form), _four(crc32(bare)), sketch)
 
 
 def _said_in(form: str) -> tuple[str, str]:
     """What is compared of a normal form: its names, texts and numbers, and without the names."""
-    said, told = [], []
-    for one in _parted(form)[1:]:
-        if one[0] in _TOLD:
-            told.append(one[1:])
-            said.append(one[1:])
-        elif one[0] in _SAID:
-            said.append(one[1:])
-    return SEPARATOR.join(said), " ".join(told)
+    pieces = _parted(form)[1:]
+    said = SEPARATOR.join([one[1:] for one in pieces if one[0] in _SAID])
+    return said, " ".join([one[1:] for one in pieces if one[0] in _TOLD])
 
 
 def _joined(texts: Sequence[str]) -> str:

@@ -151,17 +151,11 @@ class LoopHistory(LiveRecord):
         """What stands before the calls; most often there is no repetition and no refusal."""
         if not (self.runs or self.told or self.found or self.refusals or self.reasons):
             return f"{VERSION}|{self.checks}||||{self.asked}||"
-        return BETWEEN.join(
-            (
-                VERSION,
-                str(self.checks),
-                _joined(self.found, LETTERS),
-                ",".join(map(str, self.runs)),
-                _joined(self.told, LETTERS),
-                self.asked,
-                _joined(self.refusals),
-                _joined(self.reasons),
-            )
+        runs = ",".join(map(str, self.runs))
+        return (
+            f"{VERSION}|{self.checks}|{_joined(self.found, LETTERS)}|{runs}"
+            f"|{_joined(self.told, LETTERS)}|{self.asked}"
+            f"|{_joined(self.refusals)}|{_joined(self.reasons)}"
         )
 
     def entered(self, what: str) -> LoopHistory:

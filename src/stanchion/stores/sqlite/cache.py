@@ -73,8 +73,7 @@ class KeptRow:
             if cell[BUCKET] is None:
                 # What is known of a record is from now on what anybody reads back, no longer the
                 # caller's object.
-                body = cell[BODY]
-                if type(body) is not msgspec.Raw:
+                if type(body := cell[BODY]) is not msgspec.Raw:
                     plain = body.text() if isinstance(body, LiveRecord) else body
                     cell[BODY] = msgspec.Raw(rows.pack(plain))
             elif cell[KEEP] < 0:
@@ -132,12 +131,9 @@ class Cache:
         self.left -= 1
         state, known, lines = self.state, self.known, batch.lines
         wanted: list[str] = []
-        for key, _, _ in batch.expects:
+        for key in map(_key, (*batch.expects, *batch.puts)):
             if key not in known:
                 wanted.append(key)
-        for put in batch.puts:
-            if put[0] not in known:
-                wanted.append(put[0])
         if state.bound.get(id(lines), UNBOUND).lines is not lines:
             wanted += self._missing(map(_key, lines))
         for hold_id, _ in batch.settles:

@@ -78,9 +78,7 @@ class Link:
     def begin(self, wait_s: float, opened_again: bool = False) -> sqlite3.Cursor | None:
         """Begin to write, on the files that are at their paths; `None` where others are writing for
         longer than that. What was known is forgotten where the files are others."""
-        cursor = self.cursor
-        if cursor is None or self._owner != os.getpid():
-            cursor = self.ready()
+        cursor = self.cursor if self.cursor and self._owner == os.getpid() else self.ready()
         try:
             cursor.execute(BEGIN)  # most often nobody else is at it
         except sqlite3.OperationalError:

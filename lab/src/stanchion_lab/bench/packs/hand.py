@@ -230,18 +230,17 @@ class Bare:
 
     def __init__(self, folder: Path, cells: int) -> None:
         self._db = sqlite3.connect(folder / "bare.db", isolation_level=None)
-        self._db.execute("PRAGMA page_size = 1024")
-        self._db.execute("PRAGMA journal_mode = WAL")
-        self._db.execute("PRAGMA synchronous = NORMAL")
-        self._db.execute("PRAGMA wal_autocheckpoint = 8000")
+        self._db.executescript(
+            "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL;"
+            "PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 8000"
+        )
         self._db.execute(
             "CREATE TABLE kept (id INTEGER PRIMARY KEY, owner TEXT NOT NULL UNIQUE, until INTEGER "
             "NOT NULL, cells BLOB NOT NULL)"
         )
         self._db.execute(
             "CREATE TABLE batch (seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, at INTEGER NOT "
-            "NULL,"
-            " reply BLOB NOT NULL, status INTEGER, due INTEGER, taken BLOB)"
+            "NULL, reply BLOB NOT NULL, status INTEGER, due INTEGER, taken BLOB)"
         )
         rows = [(number, f"{{default}}cell:of:a:run:{number:016}") for number in range(cells)]
         self._db.executemany("INSERT INTO kept VALUES (?, ?, 0, x'90')", rows)
