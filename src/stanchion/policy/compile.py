@@ -20,14 +20,13 @@ from stanchion.policy.schema import (
     GUARDS,
     UTC,
     AppliesTo,
-    Bypass,
     Placement,
     PolicyFile,
     id_of,
     use_of,
 )
 from stanchion.policy.seat import call_of, misplaced, seat_of
-from stanchion.policy.sections import RiskLevels
+from stanchion.policy.sections import Bypass, RiskLevels
 
 
 def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:

@@ -34,6 +34,7 @@ from stanchion.policy.sections import (
     Advice,
     ApprovedEntry,
     AskEntry,
+    Bypass,
     Bypassing,
     Deep,
     Degrade,
@@ -203,17 +204,6 @@ class ToolEntry(FileSection, frozen=True):
     alternatives: ForPeople[tuple[str, ...]] = ()
     """Tools that do something similar, by their exact names. A refusal of this tool names them to
     the agent; calls of them are judged like any other."""
-
-
-class Bypass(FileSection, frozen=True):
-    """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
-
-    allowed: bool = False
-    """Whether somebody may let an action past the guard."""
-    requires_approval: str = ""
-    """The role whose yes it takes; one of `escalation.roles` or of the operators' roles."""
-    audit_required: Literal[True] = True
-    """Always `true`: a bypass is recorded."""
 
 
 class Placement(FileSection, frozen=True, kw_only=True):

@@ -234,3 +234,14 @@ class AskEntry(FileSection, frozen=True):
     """The roles that may answer, in this order; if empty, those of `escalation.roles`."""
     prompt: str = ""
     """The question for that person; if empty, the reason."""
+
+
+class Bypass(FileSection, frozen=True):
+    """Whether somebody may let an action past a guard, and in which role; it is always recorded."""
+
+    allowed: bool = False
+    """Whether somebody may let an action past the guard."""
+    requires_approval: str = ""
+    """The role whose yes it takes; one of `escalation.roles` or of the operators' roles."""
+    audit_required: Literal[True] = True
+    """Always `true`: a bypass is recorded."""
