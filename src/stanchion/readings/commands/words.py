@@ -64,33 +64,36 @@ LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
 UNKNOWN: Final = ("kotlin", "-e")
 """How code is read of a language that nobody says or guesses: for the calls in it."""
 CALLS: Final = regex(
-    r"\w[!?]?\(|\w+\.\w+[!?] |"
-    r"(?m:^\s*(?:import|using|require|use) [\w.'\"{]+;?$)|\A(?:%%|![a-z]|#!/)"
+    r"\w[!?]?\(|\b\w+\.\w+[!?] |"
+    r"(?m:^[ \t]*(?:import|using|require|use) [\w.'\"{]+;?$)|\A(?:%%|![a-z]|#!/)"
 )
 """What is in every text that plainly is code."""
 CONFIGURED: Final = regex(
     r"(?m)^[ \t-]*(?:run|shell|bash|command|cmd|script|exec\w*|entrypoint|\w+\.(?:shell|command)|"
-    r"\w*command)\s*[:=]\s*[|>]?-?[ \t]*(\S[^\n]*)|^(?:RUN|CMD|ENTRYPOINT)[ \t]+(\S[^\n]*)|"
-    r"^\t@?(\S[^\n]*)|^(?:[\d*/,-]+[ \t]+){5}(\S[^\n]*)|^@(?:reboot|daily|hourly)[ \t]+(\S[^\n]*)|"
-    r"\b(?:command|shell)\s*=\s*(\"[^\n]*\")"
+    r"\w*command)[ \t]*[:=]\s*(?:[|>]-?\s*)?([^\s|>][^\n]*)|"
+    r"^(?:RUN|CMD|ENTRYPOINT)[ \t]+(\S[^\n]*)|^\t@?([^\s@][^\n]*)|"
+    r"^(?:[\d*/,-]+[ \t]+){5}(\S[^\n]*)|^@(?:reboot|daily|hourly)[ \t]+(\S[^\n]*)|"
+    r"\b(?:command|shell)[ \t]*=[ \t]*(\"[^\n]*\")"
 )
 """Lines of a text by which something is told to run a command: a step of a job, of an image, of a
 play or of a Makefile, an entry of a table of times."""
 GUESSED: Final = (
     (regex(r"\w <- |\blibrary\(\w+\)"), "r"),
-    (regex(r"(?m)^\s*local \w+(?:, ?\w+)* ?=|\bredis\.p?call\(|\w+ in i?pairs\("), "lua"),
-    (regex(r"\|> \w|(?m:^\s*defmodule |\b[A-Z]\w*\.[A-Z]\w*\.\w+[!?]?\()"), "elixir"),
-    (regex(r"(?m)^\s*package \w+\s*$[\s\S]*\bfunc "), "go"),
-    (regex(r"\bfn main\(|(?m:^\s*use \w+(?:::[\w{}, *]+)+;)"), "rust"),
-    (regex(r"(?m)^\s*using [\w.]+;|\bConsole\.Write|^#r \""), "csharp"),
-    (regex(r"(?m)^\s*import [\w.*]+;|\bpublic (?:static|class)\b|\bSystem\.out\."), "java"),
-    (regex(r"\bfun main\(|(?m:^\s*(?:val|var) \w+ = .*[^;]$)|(?m:^@file:)"), "kotlin"),
+    (regex(r"(?m)^[ \t]*local \w+(?:, ?\w+)* ?=|\bredis\.p?call\(|\b\w+ in i?pairs\("), "lua"),
+    (regex(r"\|> \w|(?m:^[ \t]*defmodule |\b[A-Z]\w*\.[A-Z]\w*\.\w+[!?]?\()"), "elixir"),
+    (regex(r"(?m)^[ \t]*package \w+\s*$[\s\S]*\bfunc "), "go"),
+    (regex(r"\bfn main\(|(?m:^[ \t]*use \w+(?:::[\w{}, *]+)+;)"), "rust"),
+    (regex(r"(?m)^[ \t]*using [\w.]+;|\bConsole\.Write|^#r \""), "csharp"),
+    (regex(r"(?m)^[ \t]*import [\w.*]+;|\bpublic (?:static|class)\b|\bSystem\.out\."), "java"),
+    (regex(r"\bfun main\(|(?m:^[ \t]*(?:val|var) \w+ = .*[^;]$)|(?m:^@file:)"), "kotlin"),
     (
-        regex(r"\b(?:const|let|var) [\w{\[][^\n]*=|\brequire\(|=>|(?m:^\s*import .* from ['\"])"),
+        regex(
+            r"\b(?:const|let|var) [\w{\[][^\n]*=|\brequire\(|=>|(?m:^[ \t]*import .* from ['\"])"
+        ),
         "node",
     ),
-    (regex(r"<\?php|(?m:^\s*\$\w+ = [^\n]*;\s*$)"), "php"),
-    (regex(r"(?m)^\s*require ['\"]|\bdo \|\w+"), "ruby"),
+    (regex(r"<\?php|(?m:^[ \t]*\$\w+ = [^\n]*;\s*$)"), "php"),
+    (regex(r"(?m)^[ \t]*require ['\"]|\bdo \|\w+"), "ruby"),
 )
 """What tells the language of code that nobody says, in the order in which it is asked."""
 PAGES: Final = listed("browser page puppeteer playwright chrome selenium webdriver")
