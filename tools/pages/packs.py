@@ -88,8 +88,8 @@ seen](../explanation/limits.md) is measured apart.
 
 | pack | bad, stopped | honest, stopped | by others: bad, stopped | everyday, stopped | what is left |
 |---|---|---|---|---|---|
-| `support` | 15 of 15 | 0 of 15 | 55 of 60 | 0 of 60 | a tool of yours that gives money or data away under another name is not known: `tools: {make_good: {ask: true}}`; a mail with a secret leaves without it |
-| `research` | 15 of 15 | 0 of 15 | 54 of 60 | 0 of 60 | requests and mails with a secret leave without it; name the hosts that may be reached (`egress`, `allowed_hosts`) |
+| `support` | 15 of 15 | 0 of 15 | 56 of 60 | 0 of 60 | a tool of yours that gives money or data away under another name is not known: `tools: {make_good: {ask: true}}`; a mail with a secret leaves without it |
+| `research` | 15 of 15 | 0 of 15 | 55 of 60 | 0 of 60 | requests and mails with a secret leave without it; name the hosts that may be reached (`egress`, `allowed_hosts`) |
 | `analyst` | 15 of 15 | 0 of 15 | 59 of 60 | 0 of 60 | code and commands may send files to hosts that nobody knows: name the hosts that may be reached (`egress`, `allowed_hosts`) |
 | `coding-agent` | 15 of 15 | 0 of 15 | 60 of 60 | 2 of 60 | |
 | `container` | 14 of 15 | 3 of 15 | 54 of 60 | 2 of 60 | `insmod` only warns, though the kernel is the host's; passwords (`chpasswd`) and `sshd_config` wait for a person or are refused, though they end with the container: `families: {privilege: allow}` of `shell` lets them be, and doors to the host with them; an installer that is downloaded and run (`curl … \| sh`) is refused |
