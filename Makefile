@@ -126,7 +126,7 @@ test-frameworks: .venv-frameworks/.made ## run the recipes for agent frameworks,
 	@touch $@
 
 test-adapters: .venv/.dev ## test each adapter with its framework, in an environment of its own (ADAPTERS="langchain" for some)
-	@$(BIN)/python -m tools.adapters $(ADAPTERS)
+	@STANCHION_SOAK=1 $(BIN)/python -m tools.adapters $(ADAPTERS)
 
 test-mcp: .venv-mcp/.made ## play the public MCP conformance suite and server-everything behind the proxy
 	@.venv-mcp/bin/python -m tools.mcp_suite .venv-mcp/node_modules/.bin
