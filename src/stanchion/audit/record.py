@@ -155,11 +155,18 @@ class Quiet(msgspec.Struct, frozen=True, gc=False):
     beside: Any = NOTHING
 
     def sealed(self) -> Quiet:
-        """The same as it is now, which can be written: its host may change its own data later."""
+        """The same as it is now, which can be written: its host and guards may change their own
+        data later."""
         encoded(self.call)
+        records = [
+            one
+            if one[2] is None or isinstance(one[2], LiveRecord)
+            else (*one[:2], msgspec.Raw(encoded(one[2])))
+            for one in self.records
+        ]
         content = None if self.content is None else msgspec.Raw(encoded(self.content))
         beside = msgspec.Raw(encoded(self.beside)) if self.beside else NOTHING
-        return Quiet(self.run, self.id, self.call, content, self.records, beside)
+        return Quiet(self.run, self.id, self.call, content, tuple(records), beside)
 
 
 UNASKED: Final = (0, True, (), (), ())
