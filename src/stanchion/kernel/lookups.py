@@ -41,10 +41,11 @@ class Lookup(msgspec.Struct, frozen=True, gc=False):
 
 class Recall(msgspec.Struct, frozen=True, gc=False):
     """A question to the run's own memory, which is answered at once: what it knows of an event, by
-    the lights of the guard that asks."""
+    the lights of the guard that asks. `addresses` are those that the commands of a call go to."""
 
     event: Any
     guard: Any
+    addresses: tuple[Any, ...] = ()
 
 
 class Answered(msgspec.Struct, frozen=True, gc=False, tag="answered"):

@@ -1,40 +1,290 @@
-"""The rules: what stands against a call, and what a call that goes ahead is explained by."""
+"""The rules: what of a call, a request or an answer is a question for a person.
+
+A call is judged by where its values come from, once something was read that others may have
+written. The rules are tried in this order:
+
+1. What it acts on (`sink`), and the page that a browser tool acts on.
+2. What it hands over (`payload`): addresses that stand in what was read; of what lasts, every
+   amount, key or role that stands nowhere else.
+3. That it acts at all (`unasked`), where nothing says whom or what on.
+4. That it carries away what was read (`read_out`), in an address or an id.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+from urllib.parse import unquote_plus
 
-from stanchion.guards.flow.evidence import Blame, blame
+from stanchion.guards.flow.commands import Address
 from stanchion.guards.flow.memory import Memory
-from stanchion.guards.flow.pointing import hear
-from stanchion.guards.flow.sources import Span, flat
-from stanchion.guards.flow.tools import Tool
-from stanchion.readings.prose.values import values
+from stanchion.guards.flow.tools import (
+    LASTING,
+    PAGE,
+    FlowTool,
+    leaves,
+    payload_of,
+    sinks_of,
+)
+from stanchion.kernel.regex import regex
+from stanchion.readings.origins.known import NOWHERE, Origin
+from stanchion.readings.origins.marks import STEM, Spelled, kind_mark, link_mark, spell
+from stanchion.readings.origins.values import LINK, split_link, values
+
+GOOD: Final = frozenset({"granted", "user", "me", "own", "named", "directory"})
+"""Where what an outward call acts on may come from."""
+SURE: Final = GOOD - {"directory"}
+"""Where it may come from in a call that lasts."""
+NAMING: Final = frozenset({"mail", "host", "link"})
+DOUBTS: Final = 8
+"""How many values of a call are asked about at once."""
+FEW_WORDS: Final = 3
+"""Up to how many words an amount, a key or a role has."""
+PLAIN: Final = frozenset({"0", "1", "true", "false"})
+LEAST: Final = 4
+"""From how many letters on a piece of an address tells something."""
+PIECES: Final = regex(r"[/&=?;,|#+:_.~-]+|%20")
+PARTS: Final = regex(r"[-_.:|]+")
 
 
-def check(memory: Memory, tool: Tool, args: Any) -> Blame | None:
-    """What stands against a call; nothing where it may go ahead. What only reads, and names no
-    host, may."""
-    if not memory.sources:
+class Doubt(NamedTuple):
+    """One value that is asked about: its parameter, and where it comes from."""
+
+    parameter: str
+    value: str
+    origin: Origin
+
+
+class Question(NamedTuple):
+    """What is asked about a call: by which rule, and about which values."""
+
+    rule: str
+    doubts: tuple[Doubt, ...] = ()
+
+
+def check(
+    memory: Memory,
+    tool: FlowTool,
+    args: Any,
+    named: bool,
+    follow: bool,
+    addresses: tuple[Address, ...] = (),
+) -> Question | None:
+    """What is to be asked about a call; nothing where it may go ahead. `named` says that a mandate
+    names the tool, `follow` that links may be followed as they stand, `addresses` where its
+    commands go."""
+    if not memory.known.opened:
         return None
-    tool = tool.called(args)
-    if not tool.acts and not any("." in text and leads_out(text) for _, text in flat(args)):
+    if tool.runs:
+        return _reached(memory, tool, addresses, follow)
+    if not tool.acts:
+        return carried(memory, tool, args, follow)
+    return (
+        _sinks(memory, tool, args)
+        or _payload(memory, tool, args)
+        or (None if named else _unasked(memory, tool, args))
+    )
+
+
+def _sinks(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
+    good = SURE if tool.effect in LASTING else GOOD
+    found = []
+    for name, text in sinks_of(tool, args):
+        origin = memory.origin(tool.name, spell(text, memory.key))
+        if not _is_good(memory, tool, origin, good):
+            found.append(Doubt(name, text, origin))
+    if PAGE in tool.sinks:
+        page = memory.known.page
+        if page is not None and page.word not in good and not memory.approved(tool.name):
+            found.append(Doubt("the page", "", page))
+    return Question("sink", tuple(found[:DOUBTS])) if found else None
+
+
+def _reached(
+    memory: Memory, tool: FlowTool, addresses: tuple[Address, ...], follow: bool
+) -> Question | None:
+    """Where commands go, if only a text that was read has that, and what an address carries."""
+    found, out = [], []
+    for url, only_fetches in addresses:
+        if memory.approved(tool.name, spell(url, memory.key)):
+            continue
+        origin = request_origin(memory, url, follow and only_fetches)
+        if origin is not None:
+            found.append(Doubt("the command", url, origin))
+        elif (where := leads_away(memory, url)) is not None:
+            out.append(Doubt("the command", url, where))
+    if found:
+        return Question("sink", tuple(found[:DOUBTS]))
+    return Question("read_out", tuple(out[:DOUBTS])) if out else None
+
+
+def _is_good(memory: Memory, tool: FlowTool, origin: Origin, good: frozenset[str]) -> bool:
+    known = memory.known
+    if origin.word == "nowhere" and not (known.spoke and known.instructed):
+        return True  # no text can have led to it, or the user, whose words nobody has told the run
+    return origin.word in good and not (origin.forged and tool.effect in LASTING)
+
+
+def _payload(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
+    found = []
+    for name, text in payload_of(tool, args):
+        found += [Doubt(name, value, origin) for value, origin in _addresses(memory, tool, text)]
+        if tool.effect in LASTING and _is_order(text):
+            spelled = spell(text, memory.key)
+            origin = _of_order(memory, tool, spelled)
+            if origin.word == "content":
+                found.append(Doubt(name, text, origin))
+    return Question("payload", tuple(found[:DOUBTS])) if found else None
+
+
+def _addresses(memory: Memory, tool: FlowTool, text: str) -> Iterator[tuple[str, Origin]]:
+    """The addresses in a text that only texts have which were read, or that carry something."""
+    if "." not in text and "@" not in text:
+        return
+    links = LINK.findall(text) if "://" in text or "www." in text else []
+    for url in links:
+        where = leads_away(memory, url)
+        if where is not None:
+            yield url, where
+    for value in values(text):
+        if value.kind in NAMING:
+            spelled = spell(value.text, memory.key)
+            origin = memory.origin(tool.name, spelled)
+            if origin.word == "content" and _stands(memory, spelled):
+                yield value.text, origin
+
+
+def _stands(memory: Memory, spelled: Spelled) -> bool:
+    """Whether a value itself was read, and not only its words."""
+    return bool(spelled.groups) and all(
+        any(way in memory.known.texts for way in group) for group in spelled.groups
+    )
+
+
+def _is_order(text: str) -> bool:
+    """Whether a value of a call may be an amount, a key, a role, and is no text."""
+    return text not in PLAIN and text.count(" ") < FEW_WORDS
+
+
+def _of_order(memory: Memory, tool: FlowTool, value: Spelled) -> Origin:
+    if value.is_said(memory.known.user, memory.known.pairs):
+        return Origin("user")
+    return memory.origin(tool.name, value)
+
+
+def _unasked(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
+    """An acting call that says nothing of whom or what it acts on, where the user's words do not
+    speak of it."""
+    if tool.sinks and (PAGE in tool.sinks or next(sinks_of(tool, args), None) is not None):
         return None
-    memory.settle()
-    if not memory.spans:
+    if memory.approved(tool.name) or not memory.known.spoke:
         return None
-    hear(memory)
-    return blame(memory, tool, args, True)
+    user, key = memory.known.user, memory.key
+    if any(kind_mark(STEM, stem, key) in user for stem in tool.stems):
+        return None
+    return Question("unasked")
 
 
-def explains(memory: Memory, tool: Tool, args: Any) -> Span | None:
-    """The text that explains a call which went ahead."""
-    hear(memory)
-    tool = tool.called(args)
-    found = blame(memory, tool, args, tool.acts)
-    return found.span if found is not None else None
+def carried(memory: Memory, tool: FlowTool, args: Any, follow: bool) -> Question | None:
+    """A read that carries something away: an address with what was read in it, an id that is put
+    together from such pieces."""
+    found = []
+    for name, text in _named_texts(args):
+        for url in LINK.findall(text) if "://" in text or "www." in text else ():
+            where = leads_away(memory, url)
+            if where is None and not follow:
+                where = _unfollowed(memory, tool, url)
+            if where is not None and not memory.approved(tool.name, spell(url, memory.key)):
+                found.append(Doubt(name, url, where))
+    if tool.effect == "read" and not tool.drafted:
+        for name, text in sinks_of(tool, args):
+            spelled = spell(text, memory.key)
+            if "/" not in text and _is_composed(memory, text, spelled):
+                found.append(Doubt(name, text, NOWHERE))
+    return Question("read_out", tuple(found[:DOUBTS])) if found else None
 
 
-def leads_out(text: str) -> bool:
-    """Whether an argument names a host."""
-    return any(value.kind == "host" for value in values(text))
+def _named_texts(args: Any) -> Iterator[tuple[str, str]]:
+    for name, value in args.items() if isinstance(args, dict) else ():
+        for text in leaves(value):
+            yield str(name), text
+
+
+def _unfollowed(memory: Memory, tool: FlowTool, url: str) -> Origin | None:
+    origin = memory.origin(tool.name, spell(url, memory.key))
+    return None if origin.word in GOOD else origin
+
+
+def leads_away(memory: Memory, url: str) -> Origin | None:
+    """Where something comes from that an address carries to a host which nobody gave; nothing for
+    one that was read or said just as it is."""
+    known, key = memory.known, memory.key
+    mark = link_mark(url, key)
+    if mark in known.links or mark in known.read_links:
+        return None
+    host, _ = split_link(url)
+    if not host or known.origin(spell(host, key)).word in GOOD or _hosts_user(memory, host):
+        return None
+    rest = url.partition("://")[2] or url
+    if "?" in rest or "#" in rest:
+        return NOWHERE
+    texts = [rest.partition("/")[2], " ".join(host.split(".")[:-2])]
+    for piece in [each for text in texts for each in PIECES.split(text)]:
+        plain = unquote_plus(piece).strip()
+        if len(plain) >= LEAST:
+            origin = known.read_in(spell(plain, key))
+            if origin.word == "content" or known.origin(spell(plain, key)).word != "nowhere":
+                return origin
+    return None
+
+
+def _hosts_user(memory: Memory, host: str) -> bool:
+    """Whether the user has given an address at a host."""
+    mark = spell(host, memory.key)
+    return mark.stands_in(memory.known.user)
+
+
+def _is_composed(memory: Memory, text: str, spelled: Spelled) -> bool:
+    """Whether an id stands nowhere and is put together from pieces of which one was read."""
+    pieces = [piece for piece in PARTS.split(text) if len(piece) >= LEAST]
+    if len(pieces) < 2 or memory.known.origin(spelled).word != "nowhere":
+        return False
+    return any(memory.known.origin(spell(piece, memory.key)).word != "nowhere" for piece in pieces)
+
+
+def request(memory: Memory, url: str, method: str, follow: bool) -> Question | None:
+    """What is to be asked about a request that is about to leave: where it goes, if only a text
+    that was read has that, and what it carries."""
+    if not memory.known.opened:
+        return None
+    where = leads_away(memory, url)
+    if where is not None:
+        return Question("read_out", (Doubt("url", url, where),))
+    origin = request_origin(memory, url, follow and method in ("GET", "HEAD"))
+    return None if origin is None else Question("sink", (Doubt("url", url, origin),))
+
+
+def request_origin(memory: Memory, url: str, follow: bool) -> Origin | None:
+    """Where the host of an address comes from, if the user has nothing to do with it; an address
+    that was read may be followed as it stands."""
+    known = memory.known
+    if follow and link_mark(url, memory.key) in known.read_links:
+        return None
+    host = split_link(url)[0]
+    origin = known.origin(spell(host, memory.key)) if host else NOWHERE
+    if origin.word not in ("content", "other record") or _hosts_user(memory, host):
+        return None
+    return origin
+
+
+def links_in(memory: Memory, text: str) -> list[tuple[int, int, Origin]]:
+    """The addresses in an answer that would carry away what was read: beginning, end, of what."""
+    if not memory.known.opened or ("://" not in text and "www." not in text):
+        return []
+    found = []
+    for link in LINK.finditer(text):
+        url = link.group().rstrip(".,;:!?")
+        where = leads_away(memory, url)
+        if where is not None:
+            found.append((link.start(), link.start() + len(url), where))
+    return found

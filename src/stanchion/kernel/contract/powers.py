@@ -261,14 +261,13 @@ class Powers(Protocol):
     share: bool
     """Whether what a run learns is kept in the store, for its other processes."""
 
-    def tool(self, tenant: str, name: str, traits: tuple[str, ...] = (), /) -> Any:
+    links: str
+    """Whether a link that was read may be opened as it stands: `follow` or `ask`."""
+
+    def tool(
+        self, tenant: str, name: str, traits: tuple[str, ...], sinks: tuple[str, ...], /
+    ) -> Any:
         """A tool as the memory understands it."""
-
-    def understand(self, tenant: str, /) -> None:
-        """Understand the tools of which a tenant has a definition, before a run needs them."""
-
-    how: Any
-    """Which of the memory's rules are in force, and with what thresholds."""
 
     def shown(self, value: Any, /) -> Mapping[str, str]:
         """What a person has to know of an answer, under the names by which it is shown. Asked where
@@ -326,7 +325,7 @@ TOGETHER: Final = {
     "ended": ("run_key",),
     "limits": ("reserves", "totals"),
     "rule_version": ("paid", "content", "checked", "cost"),
-    "recalls": ("remember", "share", "tool", "understand", "how"),
+    "recalls": ("remember", "share", "tool", "links"),
     "with_tools": ("tools", "hook_deadline_ms"),
 }
 """Who has one of these has to have the others, too; nobody asks for those alone."""

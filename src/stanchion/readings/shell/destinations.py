@@ -40,10 +40,11 @@ class ShellDestination(NamedTuple):
 def destinations(text: str | tuple[str, ...], limits: Limits) -> tuple[ShellDestination, ...]:
     """Where a shell text goes, in order; a host without a scheme gets that of the web."""
     found = analysed(text, limits)
-    return tuple(dict.fromkeys([one for command in found.commands for one in _of(command)]))
+    return tuple(dict.fromkeys([one for command in found.commands for one in of_command(command)]))
 
 
-def _of(command: Command) -> Iterator[ShellDestination]:
+def of_command(command: Command) -> Iterator[ShellDestination]:
+    """Where one command goes."""
     name, values = command.name, command.sorted.values
     told = {value for option, value in values if is_told(option)}
     talks = command.sends[:1] if name == "ssh" else command.sends

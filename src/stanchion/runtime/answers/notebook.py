@@ -19,14 +19,13 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion.guards.flow.memory import Note
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
 from stanchion.runtime.answers.note import (
     LARGEST,
     UNREADABLE,
-    Note,
-    Written,
     notes_of,
     packed,
     page_of,
@@ -69,7 +68,7 @@ class Opened(NamedTuple):
         return self[1:]
 
 
-Write = Callable[[tuple[Finding, ...]], Written | None]
+Write = Callable[[tuple[Finding, ...]], Note | None]
 """Writes the note of an event with these findings."""
 
 
@@ -247,7 +246,6 @@ class Entry:
         "_base",
         "_data",
         "_draft",
-        "_kept",
         "_note",
         "_notebook",
         "_take",
@@ -265,7 +263,6 @@ class Entry:
         self._tries = 0
         self._base = Opened()
         self._note: Note | None = None
-        self._kept: Note | None = None
         self._data = b""
         self._draft: Draft | None = None
         self.done = False
@@ -283,9 +280,9 @@ class Entry:
     def puts(self, findings: tuple[Finding, ...]) -> tuple[Put, ...]:
         """The open page with what is learnt, if the decision goes ahead."""
         written, self._draft = self._write(findings), None
-        if written is not None and written.kept != self._kept:
-            self._data = self._notebook.packed(written.kept)
-        self._note, self._kept = (None, None) if written is None else written
+        if written is not None and written != self._note:
+            self._data = self._notebook.packed(written)
+        self._note = written
         if written is None or self._notebook.unreadable or self._tries > self._terms.tries:
             return ()
         self._draft = self._notebook.draft(self._base, self._data)

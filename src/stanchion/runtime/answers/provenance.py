@@ -6,22 +6,21 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-from stanchion.guards.flow.answer import blamed
-from stanchion.guards.flow.egress import leaving, links
-from stanchion.guards.flow.last_words import said
-from stanchion.guards.flow.memory import Memory
-from stanchion.guards.flow.rules import check, explains
-from stanchion.guards.flow.tools import Tool
+from stanchion.guards.flow.answers import answered, left_out
+from stanchion.guards.flow.memory import Memory, Note
+from stanchion.guards.flow.rules import check, links_in, request
+from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.contract.powers import Powers
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.declared import result_of
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import Egress, Event, Failure, ModelReply, Moment, RunInfo, ToolCall
+from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Recall
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
-from stanchion.runtime.answers.note import LEARNT, SAID, TOLD, WENT, Note, note_of
+from stanchion.readings.origins.marks import key_of
+from stanchion.runtime.answers.note import LEARNT, note_of
 from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
 from stanchion.stores.protocol import ends_here
 
@@ -29,6 +28,9 @@ FEW: Final = 2
 MANY: Final = TRIES - 2
 """In how many tries a note is written: of that many in all, two are left to read what others have
 written."""
+
+Sinks = Callable[[str], tuple[str, ...]]
+"""Gives the arguments by which a tool says whom or what it acts on."""
 
 
 class Unreadable(Exception):
@@ -40,12 +42,12 @@ class Provenance:
     """The memory of a run and of its children, for several threads; with a notebook, also for
     several processes."""
 
-    def __init__(self, notebook: Notebook | None = None) -> None:
-        self._memory = Memory(explains)
+    def __init__(self, run: RunInfo, notebook: Notebook | None = None) -> None:
+        self._memory = Memory(key_of(run.tenant, run.root))
         self._lock = Lock()
         self._notebook = notebook
 
-    def entry(self, moment: Moment, guard: Powers, child: bool) -> Entry | None:
+    def entry(self, moment: Moment, guard: Powers, sinks: Sinks) -> Entry | None:
         """What the decision about an event carries to the store and back, where other processes may
         ask."""
         event, notebook = moment.events[0], self._notebook
@@ -57,68 +59,64 @@ class Provenance:
         ):
             return None
         approved = moment.has_a_yes and guard.remember
-        write = partial(note_of, event, child=child, approved=approved)
-        take = partial(self._take, guard, notebook.tenant)
-        return Entry(notebook, write, take, _terms(event, approved))
+        write = partial(self._note, event, guard, sinks, approved)
+        return Entry(notebook, write, self._take, _terms(event, approved))
 
-    def learn(self, moment: Moment, decision: Decision, guard: Powers, child: bool) -> None:
+    def learn(self, moment: Moment, decision: Decision, guard: Powers, sinks: Sinks) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead,
-        what was approved.
-
-        `child` says that it is a child run's, which is told what to do by an agent.
-        """
+        what was approved."""
         event, entry = moment.events[0], moment.carried
         if isinstance(entry, Entry) and entry.done:
             return
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
         found = (*decision.findings, *decision.shadow)
-        written = note_of(event, found, child, moment.has_a_yes and guard.remember)
-        if written is not None:
-            self._take(guard, event.run.tenant, written.learnt)
+        note = self._note(event, guard, sinks, moment.has_a_yes and guard.remember, found)
+        if note is not None:
+            self._take(note)
             if entry is not None and self._notebook is not None:
-                self._notebook.owe(self._notebook.packed(written.kept))
+                self._notebook.owe(self._notebook.packed(note))
 
-    def _take(self, guard: Powers, tenant: str, note: Note | None) -> None:
+    def _note(
+        self,
+        event: Event,
+        guard: Powers,
+        sinks: Sinks,
+        approved: bool,
+        findings: tuple[Finding, ...],
+    ) -> Note | None:
+        if event.stage not in LEARNT:
+            return None
+        tool: FlowTool = guard.tool(
+            event.run.tenant, event.tool, event.traits, sinks(event.tool) if event.tool else ()
+        )
+        return note_of(event, findings, tool, self._memory.key, bool(event.run.parents), approved)
+
+    def _take(self, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
         with self._lock:
-            memory = self._memory
-            memory.how = guard.how
-            if note is None:
-                memory.full = True
-            elif note.kind == SAID:
-                memory.say(note.content)
-            elif note.kind == WENT:
-                tool = guard.tool(tenant, note.tool, note.traits)
-                memory.went(tool, note.args)
-                if note.approved:
-                    memory.approve(tool, note.args)
-            elif note.kind == TOLD:
-                memory.read(Tool(note.tool, traits=note.traits), {}, note.content)
-            else:
-                tool = guard.tool(tenant, note.tool, note.traits)
-                memory.read(tool, note.args, note.content, result_of(note.traits))
+            self._memory.take(note)
 
-    def answer(self, question: Recall) -> Any:
-        """What stands against an event, as plain data; nothing where nothing does."""
+    def answer(self, question: Recall, sinks: Sinks) -> Any:
+        """What is to be asked about an event, as plain data; nothing where nothing is."""
         event, guard = question.event, question.guard
         if self._notebook is not None and self._notebook.unreadable:
             raise Unreadable
+        follow = guard.links == "follow"
         with self._lock:
-            self._memory.how = guard.how
             match event:
                 case ToolCall():
-                    tool = guard.tool(event.run.tenant, event.tool, event.traits)
-                    found = check(self._memory, tool, event.args)
-                    return (
-                        blamed(self._memory, found)
-                        if found is not None
-                        else links(self._memory, tool, event.args)
-                    )
+                    tool = guard.tool(event.run.tenant, event.tool, event.traits, sinks(event.tool))
+                    tool = tool.called(event.args)
+                    asked = check(self._memory, tool, event.args, False, follow, question.addresses)
+                    return None if asked is None else answered(self._memory, asked, tool.effect)
                 case Egress():
-                    return leaving(self._memory, event.url, event.payload)
+                    asked = request(self._memory, event.url, event.method, follow)
+                    if asked is None:
+                        return None
+                    return {**answered(self._memory, asked, "outward"), "request": True}
                 case ModelReply():
-                    return said(self._memory, event.text)
+                    return left_out(self._memory, links_in(self._memory, event.text))
                 case _:
                     return None
 
@@ -127,8 +125,8 @@ def remembering(run: RunInfo, store: Any, shown: Callable[[str], str]) -> Proven
     """The memory of a run. Where its store outlives the process, others of the run or of its
     children may have written there, or may read it. Names are kept as they are `shown`."""
     if ends_here(store):
-        return Provenance()
-    return Provenance(Notebook(run.tenant, run.root, shown))
+        return Provenance(run)
+    return Provenance(run, Notebook(run.tenant, run.root, shown))
 
 
 def _terms(event: Event, approved: bool) -> Terms:

@@ -155,8 +155,6 @@ class Ingesting:
             }
             self._given |= {(tenant, name): each for name, each in known.items()}
             self._shield.renew()
-            if (recalls := self._shield.policy.recalls) is not None:
-                recalls.understand(tenant)  # read now, not when a run begins
         return msgspec.structs.replace(
             pinned,
             bad={name: each.bad for name, each in known.items() if each.bad},

@@ -409,9 +409,7 @@ class Desk(OpenCalls):
         """A moment whose decision carries to the store and back what the run's processes learn."""
         memory, guard = self.remembers(), self.shield.policy.recalls
         entry = (
-            None
-            if memory is None or guard is None
-            else memory.entry(moment, guard, child=bool(self.info.parents))
+            None if memory is None or guard is None else memory.entry(moment, guard, self._sinks)
         )
         return moment if entry is None else msgspec.structs.replace(moment, carried=entry)
 
@@ -419,7 +417,12 @@ class Desk(OpenCalls):
         """Remember what an event that was judged tells of where values come from."""
         memory, guard = self.remembers(), self.shield.policy.recalls
         if memory is not None and guard is not None:
-            memory.learn(moment, decision, guard, child=bool(self.info.parents))
+            memory.learn(moment, decision, guard, self._sinks)
+
+    def _sinks(self, tool: str) -> tuple[str, ...]:
+        """The arguments by which a tool says whom or what it acts on."""
+        facts = self.plans.tools.get(tool)
+        return (self.known(self.plans, tool) if facts is None else facts).sinks
 
     def surrounded(self) -> Surroundings:
         """What the run keeps of its way, for code that asks for the context of an event."""
@@ -435,7 +438,7 @@ class Desk(OpenCalls):
 
     def _recalled(self, question: Recall) -> Any:
         memory = self.remembers()
-        return None if memory is None else memory.answer(question)
+        return None if memory is None else memory.answer(question, self._sinks)
 
     def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
         placed = self.shield.placed(policy, lookup.guard)

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.prose.lexicon import is_listed
+from stanchion.readings.word_lists import listed
 
 MAIL: Final = regex(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
 LINK: Final = regex(
@@ -49,6 +49,13 @@ ODD: Final = regex(r"[\W_]+")
 SIGNS: Final = bytes([code for code in range(128) if not chr(code).isalnum()])
 SMALL: Final = bytes(range(256)).lower()
 """The signs among plain characters, and how those are written small."""
+ENDS: Final = listed(
+    """
+    com org net edu gov mil int info biz name pro io ai app dev cloud online site store tech xyz top
+    link page example test local internal shop blog news email
+    """
+)
+"""What names of hosts end in, beside two letters."""
 AROUND: Final = ".,;:!?\"'()[]{}<>|*`“”‘’«»…"
 LEAST: Final = 3
 LONG_CODE: Final = 5
@@ -187,7 +194,7 @@ def is_host(token: str) -> bool:
     if FILE.search(host):
         return False
     end = host.rpartition(".")[2].lower()
-    return is_listed(end, "ends") or (len(end) == 2 and not host[:1].isupper())
+    return end in ENDS or (len(end) == 2 and not host[:1].isupper())
 
 
 def link_values(text: str) -> list[Value]:

@@ -8,7 +8,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.readings.prose.values import Value, is_host, split_link, squash, values
+from stanchion.readings.origins.values import Value, is_host, split_link, squash, values
 
 IBAN = "gb29nwbk60161331926819"
 

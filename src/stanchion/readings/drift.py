@@ -1,5 +1,5 @@
-"""Drift: how little of what an action says has to do with what a task is about, by words and their
-relations."""
+"""Drift: how little of what an action says has to do with what a task is about, by words and what
+is written like them."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from stanchion.readings.names import words as words_of_name
-from stanchion.readings.prose.lexicon import known, stems, stems_of
+from stanchion.readings.origins.words import stems, stems_of
 
 SAME: Final = 1.0
 NEAR: Final = 0.8
-WIDE: Final = 0.4
-"""What a word counts that the task has, that is close to one of its words, and that is related to
-one widely."""
+"""What a word counts that the task has, and one that is written like one of its words."""
 ALIKE: Final = 0.4
 """Two words are alike if they share so many of their runs of letters: names are often made of words
 of the task."""
@@ -26,11 +24,9 @@ KEPT: Final = 1_024
 
 
 class Topic(NamedTuple):
-    """What a task is about: its telling words, and those related to them closely and widely."""
+    """What a task is about: its telling words, and their runs of letters."""
 
     words: frozenset[str]
-    near: frozenset[str]
-    wide: frozenset[str]
     runs: tuple[frozenset[str], ...]
 
 
@@ -47,9 +43,7 @@ class Drift(NamedTuple):
 def topic(text: str) -> Topic:
     """What a text is about."""
     found = stems(text[:LONGEST])
-    near = frozenset().union(*[known(word).near for word in found])
-    wide = frozenset().union(*[known(word).wide for word in found])
-    return Topic(found, near, wide, tuple([_runs(word) for word in sorted(found)]))
+    return Topic(found, tuple([_runs(word) for word in sorted(found)]))
 
 
 def drift(about: str, tool: str, text: str) -> Drift:
@@ -63,9 +57,7 @@ def drift(about: str, tool: str, text: str) -> Drift:
 def _covered(word: str, task: Topic) -> float:
     if word in task.words:
         return SAME
-    if word in task.near or (len(word) >= LONG and _is_alike(word, task)):
-        return NEAR
-    return WIDE if word in task.wide else 0.0
+    return NEAR if len(word) >= LONG and _is_alike(word, task) else 0.0
 
 
 def _is_alike(word: str, task: Topic) -> bool:

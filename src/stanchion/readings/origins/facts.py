@@ -1,0 +1,340 @@
+"""Facts: what a result or a text tells of values, as marks: records with what names them, what
+stands in free text, and what a list without any text is a directory of."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from functools import lru_cache
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from stanchion.kernel.regex import regex
+from stanchion.readings.origins.marks import (
+    STEM,
+    kind_mark,
+    link_mark,
+    marks_of,
+    pairs_of,
+    spell,
+    words_of,
+)
+from stanchion.readings.origins.values import LINK
+from stanchion.readings.origins.words import stems
+
+LONGEST_LITERAL: Final = 65_536
+DEEPEST: Final = 32
+MOST: Final = 20_000
+"""How many fields of one result are looked at."""
+SENTENCE: Final = 7
+"""From how many words on a text is one that somebody wrote, and no name."""
+KEPT: Final = 4_096
+ODD: Final = regex(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
+"""An escape that no literal has; Python would warn of it."""
+PROSE: Final = regex(r"[.:;!?]\s|\n")
+"""What no name has inside of it."""
+FROM: Final = regex(r"\s*\"?([^\"<>]*?)\"?\s*<([^<>\s]+@[^<>\s]+)>\s*")
+"""Somebody's name and address, as mails have them."""
+
+CAPITALS: Final = regex(r"(?:[^\W_]|[,;:'\"(]) ['\"(]?([A-Z][^\W\d_]+)")
+"""Words that begin with a capital, and no sentence does with them."""
+
+IDENTITY: Final = (
+    "id", "*_id", "id_", "*ids", "uuid", "guid", "key", "code", "*_code", "number", "*_number",
+    "sender", "from", "to", "cc", "bcc", "recipient*", "participant*", "attendee*", "member*",
+    "email*", "*_email", "mail", "*address*", "phone*", "mobile", "tel*", "contact",
+    "account*", "iban", "bic", "username", "user", "login", "handle", "owner", "author",
+    "assignee", "creator", "path", "file", "filename", "file_name", "url", "link", "href", "slug",
+    "repo*", "project", "branch", "channel", "name", "*_name", "sku", "symbol",
+)  # fmt: skip
+"""Fields that name one thing, unless a policy or a tool says otherwise."""
+PEOPLE: Final = ("name", "*_name", "*name", "sender", "from", "author", "owner", "display*", "user")
+"""Fields by which people are named."""
+TITLES: Final = (
+    "title", "subject", "name", "*_name", "filename", "label", "summary", "headline", "description",
+    "path", "merchant", "product*", "topic",
+)  # fmt: skip
+"""Fields that say in a few words what their record is."""
+
+
+class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """One record: the marks of the values that name it, the words of the names in it, and the
+    telling words of its titles. `forged` is one that stands in a flat text, where anybody may have
+    written its first line."""
+
+    ids: tuple[tuple[int, str, bool], ...] = ()
+    """Each with its field, and whether who says it means this record: nobody does by a number of
+    one or two digits."""
+    names: tuple[tuple[int, ...], ...] = ()
+    titles: tuple[tuple[int, ...], ...] = ()
+    forged: bool = False
+
+
+class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """What one text or result tells. `texts` are the marks of what stands in free text, `links`
+    those of addresses just as they are, `listed` those of a directory, or of the names in the
+    user's words; `pairs` are kept of the user's words alone."""
+
+    records: tuple[RecordFacts, ...] = ()
+    texts: frozenset[int] = frozenset()
+    links: frozenset[int] = frozenset()
+    listed: frozenset[int] = frozenset()
+    pairs: frozenset[int] = frozenset()
+    numbers: frozenset[int] = frozenset()
+    """The marks of values that stand in fields of their own: amounts, dates, quantities."""
+    prose: bool = False
+    """Whether there is any free text: only that can say how to put a value together."""
+
+
+NOTHING: Final = Facts()
+
+
+class Shape(NamedTuple):
+    """How a tool's results are to be read: whether they may give records at all, the line that
+    begins one in a text, and the fields that name something."""
+
+    records: bool = True
+    line: str = ""
+    identity: tuple[str, ...] = IDENTITY
+
+
+def said_facts(text: str, key: int) -> Facts:
+    """What the user's own words tell: the words in order, their stems and values, and which of them
+    are names as they stand."""
+    marks = marks_of(text, key)
+    marks.update([kind_mark(STEM, stemmed, key) for stemmed in stems(text)])
+    links = frozenset([link_mark(each, key) for each in LINK.findall(text)])
+    names = frozenset(words_of(" ".join(CAPITALS.findall(text)), key))
+    return Facts((), frozenset(marks), links, names, frozenset(pairs_of(words_of(text, key))))
+
+
+def facts_of(content: Any, shape: Shape, key: int) -> Facts:
+    """What a result tells."""
+    found = structure(content) if shape.records else content
+    taken = _Taken(shape, key)
+    if isinstance(found, str):
+        taken.flat(found)
+    elif shape.records:
+        taken.walk(found)
+    else:
+        for text in _texts(found):
+            taken.flat(text)
+    return taken.facts()
+
+
+def structure(content: Any) -> Any:
+    """The structure of a result: its own, or that of a text which is one JSON or Python value as a
+    whole; any other text is itself."""
+    if not isinstance(content, str):
+        return content
+    text = content.strip()
+    if text[:1] not in ("{", "[", "(", '"', "'"):
+        return content
+    try:
+        found = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeError):
+        found = _literal(text)
+    if isinstance(found, str) and found != content:
+        return structure(found)
+    return found if isinstance(found, dict | list | tuple) else content
+
+
+def _literal(text: str) -> Any:
+    if len(text) > LONGEST_LITERAL or ODD.search(text):
+        return None
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError, TypeError):
+        return None
+
+
+def is_prose(text: str) -> bool:
+    """Whether a text is more than a name or a value: somebody may have written anything in it."""
+    return text.count(" ") >= SENTENCE - 1 or PROSE.search(text) is not None
+
+
+@lru_cache(KEPT)
+def _fits(name: str, patterns: tuple[str, ...]) -> bool:
+    plain = "".join([f"_{each.lower()}" if each.isupper() else each for each in name]).strip("_ ")
+    plain = plain.replace(" ", "_").replace("-", "_")
+    return any(fnmatchcase(each, one) for one in patterns for each in (plain, name.lower()))
+
+
+@lru_cache(KEPT)
+def line_of(pattern: str) -> Any:
+    """The line that begins a record, as it is looked for: `[{id}] From: {from}`."""
+    escaped = "".join(
+        [
+            f"(?P<{piece[1:-1]}>[^\\n]{{1,200}}?)" if piece[:1] == "{" else _escaped(piece)
+            for piece in regex(r"(\{\w+\})").split(pattern)
+        ]
+    )
+    return regex(rf"(?m)^{escaped}$")
+
+
+def _escaped(text: str) -> str:
+    return "".join([each if each.isalnum() or each == " " else f"\\{each}" for each in text])
+
+
+class _Record:
+    """A record while its fields are taken."""
+
+    def __init__(self, forged: bool = False) -> None:
+        self.ids: list[tuple[int, str, bool]] = []
+        self.names: list[tuple[int, ...]] = []
+        self.titles: list[tuple[int, ...]] = []
+        self.forged = forged
+
+    def facts(self) -> RecordFacts:
+        return RecordFacts(tuple(self.ids), tuple(self.names), tuple(self.titles), self.forged)
+
+
+class _Taken:
+    """What was taken from a result so far."""
+
+    def __init__(self, shape: Shape, key: int) -> None:
+        self._shape, self._key = shape, key
+        self._records: list[_Record] = []
+        self._texts: set[int] = set()
+        self._links: set[int] = set()
+        self._numbers: set[int] = set()
+        self._listed: set[int] = set()
+        self._prose = False
+        self._fields = 0
+
+    def facts(self) -> Facts:
+        listed = set(self._listed)
+        if not self._prose:
+            listed.update([mark for one in self._records for mark, *_ in one.ids])
+        return Facts(
+            tuple([one.facts() for one in self._records]),
+            frozenset(self._texts),
+            frozenset(self._links),
+            frozenset(listed) if not self._prose else frozenset(),
+            numbers=frozenset(self._numbers),
+            prose=self._prose,
+        )
+
+    def text(self, text: str) -> None:
+        """Take what anybody may have written."""
+        self._texts |= marks_of(text, self._key)
+        if "://" in text or "www." in text:
+            self._links.update([link_mark(each, self._key) for each in LINK.findall(text)])
+
+    def flat(self, text: str) -> None:
+        """Take a text: all of it is content, but for the declared lines that begin its records."""
+        self._prose = True
+        if not self._shape.line:
+            self.text(text)
+            return
+        begun = 0
+        for found in line_of(self._shape.line).finditer(text):
+            self.text(text[begun : found.start()])
+            record = _Record(forged=True)
+            self._records.append(record)
+            for name, value in found.groupdict().items():
+                self._field(record, name, value)
+            begun = found.end()
+        self.text(text[begun:])
+
+    def walk(self, data: Any) -> None:
+        """Take data: a mapping is a record with everything nested in it, a list of them several; a
+        list of plain values is a directory."""
+        if isinstance(data, list | tuple) and not any(isinstance(each, dict) for each in data):
+            lone = _Record()
+            for each in data:
+                self._inner(lone, "", each, 1)
+            self._listed.update([mark for mark, *_ in lone.ids])
+            return
+        self._several(data, 0)
+
+    def _several(self, data: Any, depth: int) -> None:
+        if depth > DEEPEST:
+            return
+        if isinstance(data, list | tuple):
+            for each in data:
+                self._several(each, depth + 1)
+        elif isinstance(data, dict):
+            if data and all(isinstance(each, dict) for each in data.values()):
+                for name, each in data.items():
+                    self._record({"name": str(name), **each}, depth + 1)
+            else:
+                self._record(data, depth + 1)
+        elif data is not None:
+            self._value("", data)
+
+    def _record(self, data: dict[Any, Any], depth: int) -> None:
+        record = _Record()
+        self._records.append(record)
+        for name, value in data.items():
+            self._inner(record, str(name), value, depth)
+
+    def _inner(self, record: _Record, name: str, value: Any, depth: int) -> None:
+        """Take what stands in a record: mappings belong to it, lists of mappings are records of
+        their own."""
+        if self._fields >= MOST or depth > DEEPEST:
+            return
+        if isinstance(value, dict):
+            if value and all(isinstance(each, dict) for each in value.values()):
+                self._several(value, depth + 1)
+                return
+            for inner, each in value.items():
+                self._inner(record, str(inner) if not name else f"{name}_{inner}", each, depth + 1)
+        elif isinstance(value, list | tuple):
+            for each in value:
+                if isinstance(each, dict):
+                    self._several(each, depth + 1)
+                else:
+                    self._inner(record, name, each, depth + 1)
+        elif value is not None and not isinstance(value, bool):
+            self._field(record, name, value)
+
+    def _field(self, record: _Record, name: str, value: Any) -> None:
+        self._fields += 1
+        text = value if isinstance(value, str) else str(value)
+        if is_prose(text) and FROM.fullmatch(text) is None:
+            self._prose = True
+            self.text(text)
+            return
+        named = FROM.fullmatch(text)
+        person, text = (named[1], named[2]) if named is not None else ("", text)
+        identity = not name or _fits(name, self._shape.identity)
+        if identity:
+            spelled = spell(text, self._key)
+            if spelled.mark:
+                record.ids.append((spelled.mark, name, not spelled.common and bool(stems(text))))
+        else:
+            self._value(name, text)
+        if person or _fits(name, PEOPLE):
+            words = tuple(words_of(person or text, self._key))
+            if words:
+                record.names.append(words)
+        if _fits(name, TITLES):
+            said = sorted(stems(text.replace("_", " ")))
+            if said:
+                record.titles.append(tuple([kind_mark(STEM, each, self._key) for each in said]))
+
+    def _value(self, name: str, value: Any) -> None:
+        """Take a short value that names nothing: it is content, as anybody may have set it."""
+        text = value if isinstance(value, str) else str(value)
+        self.text(text)
+        mark = spell(text, self._key).mark
+        if mark:
+            self._numbers.add(mark)
+
+
+def _texts(data: Any) -> Iterator[str]:
+    """All texts of some data, names included."""
+    waiting = [data]
+    count = 0
+    while waiting and count < MOST:
+        value = waiting.pop()
+        count += 1
+        if isinstance(value, dict):
+            waiting += [*value.values(), *value]
+        elif isinstance(value, list | tuple):
+            waiting += value
+        elif value is not None:
+            yield value if isinstance(value, str) else str(value)

@@ -1,0 +1,221 @@
+"""What a task knows of values: the user's words, records that were read, what stands in texts, what
+it has made; and by that where a value comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple
+
+from stanchion.readings.origins.facts import Facts, RecordFacts
+from stanchion.readings.origins.marks import Spelled
+
+Word = Literal[
+    "granted", "user", "me", "own", "named", "directory", "other record", "content", "nowhere"
+]
+"""Where a value comes from, the best first."""
+
+MOST: Final = 100_000
+"""How many marks of texts, and how many of values, are remembered."""
+MOST_RECORDS: Final = 20_000
+PLACES: Final = 16
+"""In how many records a value is looked for."""
+ENOUGH: Final = 0.6
+FEW: Final = 2
+"""How much of a title, and how many of its words, have to be said to mean its record."""
+
+
+class Origin(NamedTuple):
+    """Where a value comes from: the word for it, the number of the result and its tool, the field;
+    whether its record stands in a flat text, where anybody may have written it."""
+
+    word: Word
+    result: int = 0
+    tool: str = ""
+    field: str = ""
+    forged: bool = False
+
+
+NOWHERE: Final = Origin("nowhere")
+
+
+class Listing:
+    """One result with records: of which number and tool, and whether it answers a question for one
+    thing that is known by itself."""
+
+    __slots__ = ("lone", "number", "pointed", "records", "tool", "version")
+
+    def __init__(self, number: int, tool: str, records: tuple[RecordFacts, ...], lone: bool):
+        self.number, self.tool, self.records, self.lone = number, tool, records, lone
+        self.version, self.pointed = -1, frozenset[int]()
+
+
+class Place(NamedTuple):
+    """Where a value names a record: the listing, the number of the record in it, the field."""
+
+    listing: Listing
+    record: int
+    field: str
+
+
+class Known:
+    """What a task knows. It holds marks and no texts, and no more than `MOST` of each kind."""
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+        self.opened = False
+        """Whether anything was read that others may have written."""
+        self.instructed = False
+        """Whether free text was among it, which may say how to put a value together."""
+        self.full = False
+        self.user: set[int] = set()
+        self.pairs: set[int] = set()
+        self.links: set[int] = set()
+        self.names: set[int] = set()
+        """What the user has said: words and values, pairs of words, addresses, names."""
+        self.me: set[int] = set()
+        self.own: set[int] = set()
+        self.texts: dict[int, int] = {}
+        self.numbers: dict[int, int] = {}
+        self.listed: dict[int, int] = {}
+        self.read_links: set[int] = set()
+        self.places: dict[int, list[Place]] = {}
+        self.tools: list[str] = []
+        self.page: Origin | None = None
+        """Where the address of the page comes from that a browser shows."""
+        self._version = 0
+
+    def say(self, facts: Facts) -> None:
+        """The user says something."""
+        self._version += 1
+        self._put(self.user, facts.texts)
+        self._put(self.pairs, facts.pairs)
+        self._put(self.links, facts.links)
+        self._put(self.names, facts.listed)
+
+    @property
+    def spoke(self) -> bool:
+        """Whether the user has said anything."""
+        return self._version > 0
+
+    def trust(self, facts: Facts) -> None:
+        """Something that is trusted was read: its values are as good as those of the host."""
+        self.tools.append("")
+        for record in facts.records:
+            self._put(self.me, [mark for mark, *_ in record.ids])
+        self._put(self.me, facts.listed)
+        self._put(self.me, facts.texts)
+
+    def read(self, tool: str, facts: Facts, lone: bool, makes: bool) -> None:
+        """Something was read. `lone` says that it was looked up by values of the user's alone,
+        `makes` that it tells what the task itself has made."""
+        self.opened = True
+        self.instructed = self.instructed or facts.prose
+        self.tools.append(tool)
+        number = len(self.tools)
+        for marks, kept in ((facts.texts, self.texts), (facts.numbers, self.numbers)):
+            for mark in marks:
+                if len(kept) < MOST:
+                    kept.setdefault(mark, number)
+                elif mark not in kept:
+                    self.full = True
+        self._put(self.read_links, facts.links)
+        if makes:
+            for record in facts.records:
+                self._put(self.own, [mark for mark, *_ in record.ids])
+            return
+        for mark in facts.listed:
+            self.listed.setdefault(mark, number)
+        listing = Listing(number, tool, facts.records, lone and len(facts.records) == 1)
+        for at, record in enumerate(facts.records):
+            for mark, field, _ in record.ids:
+                places = self.places.setdefault(mark, [])
+                if len(places) < PLACES:
+                    places.append(Place(listing, at, field))
+
+    def make(self, spelled: Iterable[Spelled]) -> None:
+        """The task has acted on these values, which it was allowed to."""
+        self._put(self.own, [one.mark for one in spelled if one.mark])
+
+    def _put(self, kept: set[int], marks: Iterable[int]) -> None:
+        room = MOST - len(kept)
+        for mark in marks:
+            if room <= 0:
+                self.full = True
+                return
+            if mark not in kept:
+                kept.add(mark)
+                room -= 1
+
+    def origin(self, value: Spelled) -> Origin:
+        """Where a value comes from, by the best of all there is."""
+        mark = value.mark
+        if not mark:
+            return NOWHERE
+        if not value.common and value.is_said(self.user, self.pairs):
+            return Origin("user")
+        if value.is_said(self.me, self.me) or mark in self.me:
+            return Origin("me")
+        if mark in self.own:
+            return Origin("own")
+        places = self.places.get(mark, ())
+        for place in places:
+            if self._is_named(place):
+                return Origin("named", *_of(place))
+        if mark in self.listed and mark not in self.numbers and not self._in_texts(value):
+            return Origin("directory", self.listed[mark], self._tool(self.listed[mark]))
+        if places:
+            return Origin("other record", *_of(places[0]))
+        return self.read_in(value)
+
+    def read_in(self, value: Spelled) -> Origin:
+        """The free text or the field that a value stands in."""
+        found = self.numbers.get(value.mark, 0)
+        if not found and self._in_texts(value):
+            found = max([self.texts.get(each, 0) for each in _marks(value)], default=0)
+        if found:
+            return Origin("content", found, self._tool(found))
+        return Origin("content") if self.full else NOWHERE
+
+    def _in_texts(self, value: Spelled) -> bool:
+        return value.stands_in(self.texts)
+
+    def _tool(self, number: int) -> str:
+        return self.tools[number - 1] if 0 < number <= len(self.tools) else ""
+
+    def _is_named(self, place: Place) -> bool:
+        """Whether the user's words point at a record, and at no other of its listing."""
+        listing = place.listing
+        if listing.version != self._version:
+            listing.version = self._version
+            listing.pointed = self._pointed(listing.records)
+        return listing.pointed == {place.record} or (listing.lone and not listing.pointed)
+
+    def _pointed(self, records: tuple[RecordFacts, ...]) -> frozenset[int]:
+        """The records that the user's words may mean: by an id or a person's whole name, by their
+        titles; where nobody is named whole, also by a part of a name. Whoever takes the title or
+        the name that another one has only makes it a question."""
+        whole, entitled, partly = set(), set(), set()
+        for at, record in enumerate(records):
+            if any(means and mark in self.user for mark, _, means in record.ids) or any(
+                len(words) > 1 and all(word in self.user for word in words)
+                for words in record.names
+            ):
+                whole.add(at)
+            elif any(word in self.names for words in record.names for word in words):
+                partly.add(at)
+            if any(map(self._entitles, record.titles)):
+                entitled.add(at)
+        return frozenset(whole | entitled if whole else entitled | partly)
+
+    def _entitles(self, words: tuple[int, ...]) -> bool:
+        said = sum([word in self.user for word in words])
+        return said >= FEW and said >= ENOUGH * len(words)
+
+
+def _of(place: Place) -> tuple[int, str, str, bool]:
+    listing = place.listing
+    return listing.number, listing.tool, place.field, listing.records[place.record].forged
+
+
+def _marks(value: Spelled) -> Iterable[int]:
+    return [way for group in value.groups for way in group] + list(value.words)

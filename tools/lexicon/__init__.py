@@ -1,1 +1,0 @@
-"""The lexicon of the prose readings, built from WordNet."""
