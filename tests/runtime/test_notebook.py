@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.replay import replay
 from stanchion.kernel.state import key
 from stanchion.runtime.answers import notebook
-from stanchion.runtime.answers.note import Note, packed, unpacked
+from stanchion.runtime.answers.note import unpacked
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.testing import FakeClock, shield_for
@@ -41,7 +41,7 @@ def test_each_step_in_a_process_of_its_own_is_judged_as_in_one(make: Make) -> No
     shield(make).run(id="r").prompt("Please pay the bill 'bill.txt'.")
     read_bill(shield(make).run(id="r"))
     stopped = shield(make).run(id="r").check("send_money", PAY)
-    assert (stopped.action, stopped.code) == (Action.ESCALATE, "flow.dictated")
+    assert (stopped.action, stopped.code) == (Action.ESCALATE, "flow.sink")
     alone = shield_for(policy()).run()
     alone.prompt("Please pay the bill 'bill.txt'.")
     read_bill(alone)
@@ -101,9 +101,9 @@ def test_children_share_what_their_parent_knows_also_in_other_processes(make: Ma
     with parent.spawn("helper", id="c") as child:
         read_bill(child)
     other = shield(make).run(id="p")
-    assert other.check("send_money", PAY).code == "flow.dictated"
+    assert other.check("send_money", PAY).code == "flow.sink"
     with shield(make).run(id="p").spawn("helper", id="d") as child:
-        assert child.check("send_money", PAY).code == "flow.dictated"
+        assert child.check("send_money", PAY).code == "flow.sink"
 
 
 def test_tenants_share_nothing(make: Make) -> None:
@@ -119,60 +119,47 @@ def test_a_child_of_another_tenant_writes_nothing_for_its_parents_tenant(make: M
     assert store.read(key("one", "notes", "p")) == (0, None)
     assert store.read(key("two", "notes", "p")) == (0, None)
     read_bill(parent)
-    assert store.read(key("one", "notes", "p"))[0] == 2
+    assert store.read(key("one", "notes", "p"))[0] == 1
 
 
-def test_what_was_redacted_is_in_no_note(make: Make) -> None:
-    store = make()
-    run = shield_for(policy(), store=store, guards=[Hides()]).run(id="r")
-    read_bill(run)
-    kept = str(store.read(key("default", "notes", "r")))
-    assert "Dear assistant" in kept
-    assert EVIL not in kept
-
-
-def test_secrets_are_in_no_note(make: Make) -> None:
+def test_texts_are_in_no_note_but_the_beginning_of_what_the_user_said(make: Make) -> None:
     store = make()
     run = shield(make).run(id="r")
     run.prompt("My password is hunter2hunter2. Please read the bill.")
-    run.result(
-        "read_file",
-        {"path": "a.txt", "password": "tr0ub4dor"},
-        {"api_key": "k3y-0f-mine", "total": 98.7},
-    )
+    read_bill(run)
+    run.result("read_file", {"path": "a.txt", "password": "tr0ub4dor"}, {"api_key": "k3y-0f-mine"})
     kept = str(store.read(key("default", "notes", "r")))
     assert "read the bill" in kept
-    assert not [
-        secret for secret in ("hunter2hunter2", "tr0ub4dor", "k3y-0f-mine") if secret in kept
-    ]
+    found = (EVIL, "assistant", "a.txt", "hunter2hunter2", "tr0ub4dor", "k3y-0f-mine")
+    assert [text for text in found if text in kept] == []
 
 
-def test_what_guards_keep_out_of_records_is_in_no_note_and_known_here(make: Make) -> None:
+def test_what_was_redacted_is_the_same_value_in_another_process(make: Make) -> None:
+    """What the agent did not get it cannot have: such a value comes from nowhere, for everybody."""
     store = make()
-    rules = {"name": "hijacks", "guards": [{"use": "secrets"}, {"use": "flow"}]}
-    run = Shield.load(rules, store=store, clock=FakeClock()).run(id="r")
-    login = {"command": "PGPASSWORD=h8Kq2ZvT9xWm psql -h db.example.org -c 'select 1'"}
-    decision = run.check("bash", login)
-    assert (decision.code, decision.proceeds) == ("secrets.login", True)
-    kept = str(store.read(key("default", "notes", "r")))
-    assert "psql" in kept
-    assert "h8Kq2ZvT9xWm" not in kept
+    run = shield_for(policy(), store=store, guards=[Hides()]).run(id="r")
+    run.prompt("Pay the bill.")
+    read_bill(run)
+    for process in (run, shield(make).run(id="r")):
+        assert origin(process.check("send_money", PAY))["sinks"][0]["origin"] == "nowhere"
 
 
 @pytest.mark.parametrize(
     "odd", [10**30, "half \ud800 of a pair", {"n": -(10**25)}, {1, 2}], ids=repr
 )
-def test_what_cannot_be_packed_is_packed_as_text(odd: Any) -> None:
-    note = unpacked(packed(Note("got", odd, "read_file", (), {"odd": odd})))
-    assert note.tool == "read_file"
-    assert note.content
+def test_what_cannot_be_written_is_known_by_its_marks(make: Make, odd: Any) -> None:
+    run = shield(make).run(id="r")
+    run.result("read_file", {"odd": odd}, odd)
+    run.prompt(f"Read {odd}")
+    notes = make().read(key("default", "notes", "r"))[1][4]
+    assert [unpacked(note).kind for note in notes] == ["got", "said"]
 
 
 def test_nothing_is_kept_where_that_is_switched_off_or_nobody_could_read_it(make: Make) -> None:
     store = make()
     run = Shield.load(policy(share=False), store=store, clock=FakeClock()).run(id="r")
     read_bill(run)
-    assert run.check("send_money", PAY).code == "flow.dictated"
+    assert run.check("send_money", PAY).code == "flow.sink"
     assert store.read(key("default", "notes", "r")) == (0, None)
     alone = shield_for(policy())
     read_bill(alone.run(id="r"))
@@ -191,9 +178,8 @@ def test_people_are_shown_how_much_was_noted_and_where_a_text_is_left(
     assert [(name, cell.says, cell.value) for name, cell in shown.items()] == [
         ("notes / r", "1 note of what was read and said", None),
         ("notes / r / 1", "1 note of what was read and said", None),
-        ("notes / r / 2", "1 note of what was read and said", None),
     ]
-    assert [left.place for left in kept_in(store, Meant(containing=EVIL))] == ["notes / r / 2"]
+    assert [left.place for left in kept_in(store, Meant(containing=EVIL))] == []
     assert [left.place for left in kept_in(store, Meant(containing="thank Ana"))] == ["notes / r"]
 
 

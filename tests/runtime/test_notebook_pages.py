@@ -9,6 +9,7 @@ import pytest
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, When, key
+from stanchion.readings.origins.marks import key_of, spell
 from stanchion.runtime.answers import notebook
 from stanchion.runtime.answers.note import unpacked
 from stanchion.runtime.errors import Refused
@@ -51,7 +52,7 @@ def test_long_runs_close_pages_and_a_new_process_reads_all_of_them(
     store = Counting(make())
     late = Shield.load(policy(), store=store, clock=FakeClock()).run(id="r")
     decision = late.check("send_money", PAY)
-    assert decision.code == "flow.dictated"
+    assert decision.code == "flow.sink"
     assert decision.inputs.stale == 2, "once for the open page, once for all closed ones"
     first.result("read_file", {"path": "last.txt"}, "The end.")
     assert late.check("send_money", PAY | {"amount": 1}).inputs.stale == 1
@@ -81,11 +82,11 @@ def test_as_many_pages_as_a_run_can_have_come_with_one_answer(
     monkeypatch.setattr(notebook, "PAGE", 1)
     first = shield(make).run(id="r")
     read_bill(first)
-    for number in range(pages - 2):
+    for number in range(pages - 1):
         first.result("read_file", {"path": f"{number}.txt"}, f"Part {number}.")
     assert make().read(key("default", "notes", "r"))[1][0] == pages - 1
     decision = shield(make).run(id="r").check("send_money", PAY)
-    assert (decision.code, decision.inputs.stale) == ("flow.dictated", 2)
+    assert (decision.code, decision.inputs.stale) == ("flow.sink", 2)
 
 
 @on_every_store
@@ -113,8 +114,8 @@ def test_threads_and_tasks_that_race_for_the_page_all_get_through(make: Make) ->
     assert all(decision.proceeds for decision in asyncio.run(all_at_once()))
     assert run.check("read_file", {"path": "last.txt"}).proceeds
     closed, first, _size, gaps, notes = make().read(key("default", "notes", "r"))[1]
-    assert (closed, first, len(notes), gaps) == (0, 0, 8 * 5 * 2 + 60 + 1, False)
-    assert len({(unpacked(note).kind, unpacked(note).args["path"]) for note in notes}) == len(notes)
+    assert (closed, first, len(notes), gaps) == (0, 0, 8 * 5, False)
+    assert len({unpacked(note).given for note in notes}) == len(notes)
 
 
 @on_every_store
@@ -133,11 +134,13 @@ def test_processes_that_race_leave_every_note_once(make: Make) -> None:
     for name, run in enumerate(runs):
         run.result("read_file", {"path": f"{name}-last.txt"}, "The end.")
     _closed, first, _size, _gaps, notes = make().read(key("default", "notes", "r"))[1]
-    paths = [unpacked(note).args["path"] for note in notes]
+    paths = [unpacked(note).given[0] for note in notes]
     assert first == 0
     for name in range(3):
-        mine = [path for path in paths if path.startswith(f"{name}-")]
-        read = [f"{name}-{part}.txt" for part in (*range(10), "last")]
+        read = [
+            spell(f"{name}-{part}.txt", key_of("default", "r")) for part in (*range(10), "last")
+        ]
+        mine = [path for path in paths if path in read]
         assert mine == read, "each once, in the order in which they were read"
 
 
@@ -191,7 +194,7 @@ def test_what_has_no_room_is_said_to_be_missing(
     closed, _first, size, gaps, notes = make().read(key("default", "notes", "r"))[1]
     assert (closed, gaps) == (0, True)
     assert size <= 600
-    assert len(notes) == 3
+    assert 0 < len(notes) < 6
 
 
 def test_pages_that_are_gone_are_said_to_be_missing(
@@ -209,7 +212,7 @@ def test_pages_that_are_gone_are_said_to_be_missing(
     store = Losing(make(), key("default", "notes", "r", "1"))
     late = Shield.load(policy(), store=store, clock=FakeClock()).run(id="r")
     found = late.check("send_money", PAY)
-    assert found.code == "flow.dictated"
+    assert found.code == "flow.sink"
     assert origin(found)["full"]
 
 
@@ -237,7 +240,7 @@ def test_a_result_is_noted_before_the_agent_gets_it(make: Make) -> None:
         run.call(read_file, "bill.txt")
     assert EVIL not in str(told.value)
     other = shield(make).run(id="r")
-    assert other.check("send_money", PAY).proceeds, "the bill was read by nobody"
+    assert make().read(key("default", "notes", "r"))[0] == 0, "the bill was read by nobody"
     read_bill(other)
     assert not other.check("send_money", PAY).proceeds
 
@@ -251,20 +254,18 @@ def test_what_is_learnt_without_the_store_is_written_later(
     run = Shield.load(rules, store=store, clock=FakeClock()).run(id="r")
     read_bill(run)
     store.dead = True
-    assert run.check("read_file", {"path": "b.txt"}).proceeds
+    run.error("read_file", "Lost", text="Gone.", args={"path": "b.txt"})
     store.dead = False
     run.result("read_file", {"path": "c.txt"}, "Nothing.")
     notes = make().read(key("default", "notes", "r"))[1][4]
-    assert [unpacked(note).args["path"] for note in notes] == [
-        "bill.txt",
-        "bill.txt",
-        "b.txt",
-        "c.txt",
+    read = [unpacked(note).given for note in notes]
+    assert read == [
+        (spell(path, key_of("default", "r")),) for path in ("bill.txt", "b.txt", "c.txt")
     ]
 
     monkeypatch.setattr(notebook, "MOST_OWED", 0)
     store.dead = True
-    assert run.check("read_file", {"path": "d.txt"}).proceeds
+    run.error("read_file", "Lost", text="Gone.", args={"path": "d.txt"})
     store.dead = False
     run.result("read_file", {"path": "e.txt"}, "Nothing.")
     assert origin(shield(make).run(id="r").check("send_money", PAY))["full"]

@@ -200,7 +200,7 @@ def _understanding(seat: Seat, tools: Tools) -> Seat:
             "" if known.bad or known.source == POLICY else known.digest,
         )
 
-    knowing = guard.knowing(defined, tools.names)
+    knowing = guard.knowing(defined)
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
 
 

@@ -11,7 +11,8 @@ from stanchion.readings.programs import program_effects
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.destinations import of_command
-from stanchion.readings.shell.options import LANGUAGES, NO_FILES, codes_in
+from stanchion.readings.shell.options import LANGUAGES, NO_FILES, SHELLS, codes_in
+from stanchion.readings.shell.partly_known import origin_of
 from stanchion.readings.urls import Target, is_here, url_of
 from stanchion.readings.word_lists import listed
 
@@ -45,7 +46,7 @@ def addresses(reading: Reading[Any]) -> tuple[Address, ...]:
 def _all(reading: Reading[Any]) -> Iterator[Address]:
     for held in reading.commands:
         commands = analysed(held.text, reading.reader.limits).commands
-        fed = {name for one in commands if one.name in LANGUAGES for name in one.origin}
+        fed = {name for one in commands if _runs(one) for name in _run_by(one)}
         for command in commands:
             follows = _only_fetches(command) and command.name not in fed
             for url, known in of_command(command):
@@ -55,6 +56,18 @@ def _all(reading: Reading[Any]) -> Iterator[Address]:
                 if "://" in value:
                     yield Address(value, False)
             yield from _in_code(command)
+
+
+def _runs(command: Command) -> bool:
+    """Whether a command runs what it is given."""
+    return command.name in LANGUAGES or command.name in SHELLS
+
+
+def _run_by(command: Command) -> Iterator[str]:
+    """The programs whose output a command runs, piped to it or among its words."""
+    yield from command.origin
+    for word in command.argv[1:]:
+        yield from origin_of(word)
 
 
 def _only_fetches(command: Command) -> bool:

@@ -79,7 +79,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     def _tools(self) -> dict[tuple[Any, ...], FlowTool]:
         return {}
 
-    def knowing(self, defined: Defined, names: Callable[[str], list[str]]) -> Flow:
+    def knowing(self, defined: Defined) -> Flow:
         """The same guard that knows how tools are defined."""
         made = msgspec.structs.replace(self)
         made.__dict__.update({**self.__dict__, "_defined": defined, "_tools": {}})
@@ -103,7 +103,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
                 self._tools.clear()
             shape = Shape(True, "", IDENTITY)
             said = self._said(name)
-            said = None if said == "content" else said  # TODO until absent is told from content
+            said = None if said == "content" else said
             known = understood(name, traits, sinks, said, shape, schema, about)
             self._tools[asked] = known
         return known

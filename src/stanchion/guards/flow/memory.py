@@ -45,13 +45,16 @@ class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 def note_of_words(text: str, key: int) -> Note:
     """What the user's words tell."""
-    return Note(SAID, facts=said_facts(text, key), shown=text[:SHOWN])
+    shown = text[:SHOWN].encode("utf-8", "replace").decode()
+    return Note(SAID, facts=said_facts(text, key), shown=shown)
 
 
-def note_of_call(tool: FlowTool, args: Any, key: int, approved: bool) -> Note | None:
+def note_of_call(
+    tool: FlowTool, args: Any, key: int, has_a_yes: bool, approved: bool
+) -> Note | None:
     """What a call tells that goes ahead: the values that it acts on, and that a person has
-    approved."""
-    acts = tool.effect in ASKED
+    approved for more than once. What it does with a yes alone makes nothing the task's own."""
+    acts = tool.effect in ASKED and not has_a_yes
     local = tool.effect == "local"
     if not (acts or local or approved or tool.opens):
         return None

@@ -82,7 +82,7 @@ def understood(
     said: str | None,
     shape: Shape,
     schema: Any = None,
-    about: str = "",
+    about: Any = "",
 ) -> FlowTool:
     """A tool by what is declared of it; by its names where nothing is."""
     runs = runner_of(name).runs
@@ -91,7 +91,8 @@ def understood(
         declared = Declared(None, effect or OUTWARD, said, sinks)
     else:
         known: Mapping[str, Any] | None = schema if isinstance(schema, Mapping) else None
-        declared = draft(name, known, about)
+        said_of_it = about.get("description") if isinstance(about, Mapping) else about
+        declared = draft(name, known, said_of_it if isinstance(said_of_it, str) else "")
     drafted = not effect
     effect = declared.effect or OUTWARD
     result = said if said else (declared.result or "") if drafted else ""

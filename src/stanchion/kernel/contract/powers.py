@@ -290,9 +290,9 @@ class Powers(Protocol):
         """Compile what is to be compiled, so that no call has to wait for it, or take it from
         `kept`, a cache on the disk: `kept.get(name)`, `kept.put(name, data)`."""
 
-    def knowing(self, defined: Defined, names: Callable[[str], list[str]], /) -> Self:
-        """The same guard, with what tells of a tenant's tool, and what names all of them. Told
-        again when other tools become known."""
+    def knowing(self, defined: Defined, /) -> Self:
+        """The same guard, with what tells of a tenant's tool. Told again when other tools become
+        known."""
 
     def with_tools(self, tools: Any, memo: Any = None, /) -> Self:
         """The same guard that holds calls against the definitions of these tools, and remembers

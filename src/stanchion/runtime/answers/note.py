@@ -35,13 +35,14 @@ def note_of(
     tool: FlowTool,
     key: int,
     child: bool,
+    has_a_yes: bool,
     approved: bool,
 ) -> Note | None:
     """What is to be learnt from an event that goes ahead with these findings, as it was delivered;
     nothing where it tells nothing.
 
-    `child` says that it is a child run's, which is told what to do by an agent; `approved` that a
-    person has said yes, for more than once.
+    `child` says that it is a child run's, which is told what to do by an agent; `has_a_yes` that a
+    person has said yes to it, and `approved` that this is for more than once.
     """
     real = tuple([finding for finding in findings if not finding.shadow])
     patches = tuple([patch for finding in real for patch in finding.patches])
@@ -55,7 +56,7 @@ def note_of(
         case Prompt(trusted=True):
             return None if child else note_of_words(str(content), key)
         case ToolCall():
-            return note_of_call(tool, content, key, approved)
+            return note_of_call(tool, content, key, has_a_yes, approved)
         case ToolResult() | Failure():
             return note_of_result(tool, event.args, content, key)
         case Prompt() | HandoffDone():

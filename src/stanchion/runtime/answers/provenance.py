@@ -59,7 +59,7 @@ class Provenance:
         ):
             return None
         approved = moment.has_a_yes and guard.remember
-        write = partial(self._note, event, guard, sinks, approved)
+        write = partial(self._note, moment, guard, sinks)
         return Entry(notebook, write, self._take, _terms(event, approved))
 
     def learn(self, moment: Moment, decision: Decision, guard: Powers, sinks: Sinks) -> None:
@@ -71,26 +71,23 @@ class Provenance:
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
         found = (*decision.findings, *decision.shadow)
-        note = self._note(event, guard, sinks, moment.has_a_yes and guard.remember, found)
+        note = self._note(moment, guard, sinks, found)
         if note is not None:
             self._take(note)
             if entry is not None and self._notebook is not None:
                 self._notebook.owe(self._notebook.packed(note))
 
     def _note(
-        self,
-        event: Event,
-        guard: Powers,
-        sinks: Sinks,
-        approved: bool,
-        findings: tuple[Finding, ...],
+        self, moment: Moment, guard: Powers, sinks: Sinks, findings: tuple[Finding, ...]
     ) -> Note | None:
+        event, has_a_yes = moment.events[0], moment.has_a_yes
         if event.stage not in LEARNT:
             return None
-        tool: FlowTool = guard.tool(
-            event.run.tenant, event.tool, event.traits, sinks(event.tool) if event.tool else ()
-        )
-        return note_of(event, findings, tool, self._memory.key, bool(event.run.parents), approved)
+        named = sinks(event.tool) if event.tool else ()
+        tool: FlowTool = guard.tool(event.run.tenant, event.tool, event.traits, named)
+        approved = has_a_yes and guard.remember
+        child = bool(event.run.parents)
+        return note_of(event, findings, tool, self._memory.key, child, has_a_yes, approved)
 
     def _take(self, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
