@@ -7,15 +7,22 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.actions import Risk
-from stanchion.kernel.declared import Declared, sink_values
+from stanchion.kernel.declared import Declared, ToolKnown, sink_values
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.loosening.compare import loosenings
+from stanchion.runtime.calling.tool import Tool
 
 
 def known(tool: str, *said: Declared, **tools: dict[str, Any]) -> tuple[Any, ...]:
     """What a policy with these entries knows of a tool of which the code says this."""
-    return tuple(load_policy({"name": "p", "tools": tools}).known(tool, *said))
+    return all_known(tool, *said, **tools)[:3]
+
+
+def all_known(tool: str, *said: Declared, **tools: dict[str, Any]) -> ToolKnown:
+    """The same with what its results are."""
+    flow = {"use": "flow"}
+    return load_policy({"name": "p", "tools": tools, "guards": [flow]}).known(tool, *said)
 
 
 def test_nobody_says_anything() -> None:
@@ -98,6 +105,12 @@ CHANGES = [
     ({}, {"result": "trusted"}, ["result"]),
     ({"result": "records"}, {"result": "user"}, ["result"]),
     ({"result": "user"}, {"result": "content"}, []),
+    ({"result": "records"}, {}, []),
+    ({}, {"result": "records"}, ["result"]),
+    ({}, {"result": "content"}, []),
+    ({"result": "content"}, {}, ["result"]),
+    ({}, {"records": "[{id}]"}, ["records"]),
+    ({"identity_fields": ["id"]}, {"identity_fields": ["id", "name"]}, ["identity_fields"]),
     ({"sinks": ["to", "cc"]}, {"sinks": ["to"]}, ["sinks"]),
     ({"sinks": ["to"]}, {"sinks": ["to", "cc"]}, []),
 ]
@@ -107,7 +120,10 @@ CHANGES = [
 def test_a_milder_word_loosens(
     old: dict[str, Any], new: dict[str, Any], loosened: list[str]
 ) -> None:
-    was, now = [load_policy({"name": "p", "tools": {"pay": one}}) for one in (old, new)]
+    flow = {"use": "flow"}
+    was, now = [
+        load_policy({"name": "p", "tools": {"pay": one}, "guards": [flow]}) for one in (old, new)
+    ]
     found = [str(one) for one in loosenings(was, now)]
     assert len(found) == len(loosened)
     assert all(word in said for word, said in zip(loosened, found, strict=True))
@@ -138,3 +154,91 @@ def test_a_sink_may_stand_inside_of_a_mapping() -> None:
         "message.cc.x": None,
         "none": None,
     }
+
+
+LINE = "[{id}] From: {from}"
+TRUSTED, RECORDS = Declared(result="trusted"), Declared(result="records", records=LINE)
+
+
+def test_results_of_which_nobody_speaks_are_not_said_to_be_content() -> None:
+    """They count as content for everybody but for those that look for records in them."""
+    silent: Any = {"risk": "low"}
+    assert all_known("read").result == ""
+    assert (all_known("read", read=silent).result, known("read", read=silent)[1]) == (
+        "",
+        ("content",),
+    )
+    assert all_known("read", read={"result": "content"}).result == "content"
+    assert all_known("read", RECORDS, read=silent).result == "records"
+    assert known("read", RECORDS, read=silent)[1] == ("content",)
+    assert all_known("read", TRUSTED, read=silent).result == ""
+    assert all_known("read", TRUSTED).result == "trusted"
+
+
+def test_the_line_of_a_record_is_the_policys_own_or_that_of_its_code() -> None:
+    own: Any = {"records": "{id}: {title}", "identity_fields": ["id"]}
+    code = RECORDS._replace(identity_fields=("id", "from"))
+    assert all_known("read", code)[4:] == (LINE, ("id", "from"))
+    assert all_known("read", code, read=own)[4:] == ("{id}: {title}", ("id",))
+    assert RECORDS.is_in(all_known("read", RECORDS))
+    assert not RECORDS.is_in(all_known("read", Declared(result="records")))
+
+
+WRONG = [
+    ({"records": "{id}{from}"}, "has nothing between `id` and `from`"),
+    ({"records": "From: me"}, "would begin a record at every line, or at none"),
+    ({"records": "{id}"}, "would begin a record at every line, or at none"),
+    ({"records": "[{id}] {id}"}, "has the field `id` twice"),
+    ({"records": "[{}]"}, "has the field ``, which is no name"),
+    ({"records": "[{id:5}]"}, "has the field `id`, which is no name"),
+    ({"records": "[{id]"}, "cannot be read"),
+    ({"records": "[{id}]\n{from}"}, "is more than one line"),
+    ({"records": "[{id}]", "result": "content"}, "say `result: records`"),
+    ({"identity_fields": ["id"], "result": "content"}, "say `result: records`"),
+]
+
+
+@pytest.mark.parametrize(("entry", "message"), WRONG)
+def test_a_line_that_leaves_its_fields_in_doubt_does_not_load(
+    entry: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(PolicyError) as error:
+        load_policy({"name": "p", "guards": [{"use": "flow"}], "tools": {"read": entry}})
+    assert f"tools.read.{next(iter(entry))}" in str(error.value)
+    assert message in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "place"),
+    [
+        ({"me": ["ann@x.example"]}, "`me`"),
+        ({"identity_fields": ["id"]}, "`identity_fields`"),
+        ({"tools": {"read": {"records": LINE}}}, "`tools.read.records`"),
+        ({"tools": {"read": {"identity_fields": ["id"]}}}, "`tools.read.identity_fields`"),
+    ],
+)
+def test_what_only_the_origin_of_values_is_known_by_needs_a_guard(
+    said: dict[str, Any], place: str
+) -> None:
+    with pytest.raises(PolicyError, match=f"nothing acts on {place}: add a guard with `use: flow`"):
+        load_policy({"name": "p", **said})
+    load_policy({"name": "p", **said, "guards": [{"use": "flow"}]})
+
+
+def test_more_own_addresses_loosen_and_fewer_do_not() -> None:
+    few, more = [
+        load_policy({"name": "p", "me": me, "guards": [{"use": "flow"}]})
+        for me in (["a"], ["a", "b"])
+    ]
+    assert [str(one) for one in loosenings(more, few)] == []
+    assert "me" in str(loosenings(few, more)[0])
+
+
+def test_code_may_say_how_its_records_begin() -> None:
+    def read(folder: str) -> str:
+        return folder
+
+    tool = Tool(read, records=LINE, identity_fields=["id"])
+    assert tool.declared == Declared(records=LINE, identity_fields=("id",))
+    with pytest.raises(ValueError, match="has nothing between"):
+        Tool(read, records="{id}{from}")

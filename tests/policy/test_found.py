@@ -109,7 +109,7 @@ def test_what_loosens_is_left_out_and_said(
         "guard `step-limit`: max_steps 500 → 9999",
         "guard `shell`: danger block → allow",
         "policy: mode enforce → shadow",
-        "tool `pay`: result content → trusted",
+        "tool `pay`: result none → trusted",
         "tool `bash`: risk medium → low",
         "policy: unread media → allow",
     ]

@@ -23,6 +23,8 @@ RESULTS: Final[tuple[ResultName, ...]] = get_args(ResultName)
 
 READ: Final = "read"
 CONTENT: Final = "content"
+TRUSTED: Final = frozenset({"user", "trusted"})
+"""Results whose words count as nobody else's."""
 LASTING: Final = frozenset({"privilege", "irreversible"})
 """Effects that a later no does not end: a yes is for one call, and none goes ahead unanswered."""
 
@@ -43,6 +45,8 @@ class Declared(NamedTuple):
     effect: str | None = None
     result: str | None = None
     sinks: tuple[str, ...] = ()
+    records: str | None = None
+    identity_fields: tuple[str, ...] = ()
 
     def is_in(self, facts: ToolKnown) -> bool:
         """Whether facts have all of it already."""
@@ -50,16 +54,25 @@ class Declared(NamedTuple):
             (self.risk is None or self.risk <= facts.risk)
             and {self.effect, self.result} <= {None, "", *facts.traits}
             and {*self.sinks} <= {*facts.sinks}
+            and (self.records or facts.records) == facts.records
+            and (self.identity_fields or facts.identity_fields) == facts.identity_fields
         )
 
 
 class ToolKnown(NamedTuple):
     """What is known of a tool: how much harm it can do, the words that every event of it carries,
-    and the arguments that say whom or what it acts on."""
+    the arguments that say whom or what it acts on, and what its results name things by."""
 
     risk: Risk
     traits: tuple[str, ...]
     sinks: tuple[str, ...]
+    result: str = ""
+    """What somebody says that its results count as; empty where nobody does. Then what is
+    structured are records, and everything else is content."""
+    records: str | None = None
+    """The line that begins a record in a text of its results."""
+    identity_fields: tuple[str, ...] = ()
+    """The fields of its records that name things, in place of the usual ones."""
 
 
 UNDECLARED: Final = Declared()

@@ -15,7 +15,15 @@ from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.autonomy import STRICT, TIGHTER, Share
 from stanchion.kernel.contract.powers import Powers, all_having, having
-from stanchion.kernel.declared import CONTENT, EFFECTS, RESULTS, Declared, ToolKnown, strictest
+from stanchion.kernel.declared import (
+    CONTENT,
+    EFFECTS,
+    RESULTS,
+    TRUSTED,
+    Declared,
+    ToolKnown,
+    strictest,
+)
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.lineup import Lineups
@@ -315,19 +323,22 @@ class CompiledPolicy:
         anybody may have written are what is known of one of which nobody says more."""
         entry = self.tool(tool)
         if entry is not None:
-            risk = Risk[entry.risk.upper()]
-            said = (*said, Declared(risk, entry.effect, entry.result, entry.sinks))
+            said = (*said, _declared(entry))
         effect = strictest(EFFECTS, [one.effect for one in said])
         result = strictest(RESULTS, [one.result for one in said])
+        # An entry that does not speak of results trusts none, whatever their code says.
+        silent = entry is not None and entry.result is None
         words = (
             effect if effect else self.hints.get(tool, ""),
             *(() if entry is None else entry.annotations),
-            result if result else CONTENT,
+            CONTENT if silent or not result else result,
         )
         return ToolKnown(
             max([one.risk for one in said if one.risk is not None], default=Risk.MEDIUM),
             tuple([word for word in words if word]),
             tuple(dict.fromkeys([sink for one in said for sink in one.sinks])),
+            "" if silent and result in TRUSTED else result,
+            *_told_by(said),
         )
 
     def cheaper(self, model: str) -> str:
@@ -344,6 +355,26 @@ class CompiledPolicy:
     def seat(self, guard_id: str) -> Seat | None:
         """A guard's seat by its id."""
         return next((seat for seat in self.seats if seat.placed.id == guard_id), None)
+
+
+def _declared(entry: ToolEntry) -> Declared:
+    """What a policy's entry declares of a tool."""
+    return Declared(
+        Risk[entry.risk.upper()],
+        entry.effect,
+        entry.result,
+        entry.sinks,
+        entry.records,
+        entry.identity_fields,
+    )
+
+
+def _told_by(said: tuple[Declared, ...]) -> tuple[str | None, tuple[str, ...]]:
+    """The line that begins a record and the fields that name things, by who said so last."""
+    return (
+        next((one.records for one in reversed(said) if one.records), None),
+        next((one.identity_fields for one in reversed(said) if one.identity_fields), ()),
+    )
 
 
 def best(entries: dict[str, T], name: str) -> T | None:

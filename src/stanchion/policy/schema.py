@@ -12,7 +12,7 @@ import msgspec
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import having
-from stanchion.kernel.declared import RESULTS, EffectName, ResultName
+from stanchion.kernel.declared import CONTENT, RESULTS, EffectName, ResultName
 from stanchion.kernel.option import (
     AskingMore,
     Fewer,
@@ -175,9 +175,16 @@ class ToolEntry(FileSection, frozen=True):
     sinks: More[tuple[str, ...]] = ()
     """The arguments that say whom or what a call acts on, such as a recipient; a dot leads into a
     mapping. A person is shown them, and a yes never leaves them open."""
-    result: Annotated[ResultName, RESULTS] = "content"
+    result: Annotated[ResultName | None, (*RESULTS[:-1], None, CONTENT)] = None
     """What the tool's results count as: the `user`'s own words, `trusted` words, `records` whose
-    fields name things, or `content` that anyone may have written."""
+    fields name things, or `content` that anyone may have written. If absent, structured results
+    are records, and all other text is content."""
+    records: str | None = None
+    """The line that begins a record where a result is plain text, such as `[{id}] From: {from}`:
+    each `{name}` stands for a field. Anyone who writes into the text can forge such a line."""
+    identity_fields: tuple[str, ...] = ()
+    """The fields of the tool's records that name things, such as `id` or `*_email`; if empty, those
+    of the policy's own `identity_fields`."""
     annotations: tuple[Annotation, ...] = ()
     """How often a call may happen, and whether it counts as a call of an external API."""
     undo: str | None = None
@@ -433,6 +440,11 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How agents are told what is known of their tools."""
     strikes: Strikes = Strikes()
     """What findings with the effect `increment_strike` lead to."""
+    identity_fields: tuple[str, ...] = ()
+    """The fields of records that name things, such as `id` or `*_email`; if empty, those that
+    usually do."""
+    me: Shorter[tuple[str, ...]] = ()
+    """The user's own addresses and accounts: a call may always act on them."""
     timezone: str = UTC
     """The time zone whose hours, days and months budgets with a `window` count in, such as
     `Europe/Berlin`."""

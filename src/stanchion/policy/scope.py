@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.kernel.contract.powers import having
+from stanchion.kernel.declared import CONTENT
 from stanchion.policy.compiled import Seat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at
@@ -25,12 +26,17 @@ FOR_GUARDS: Final = (
     ("tasks", "related_tools"),
     ("tools", "needs"),
     ("tools", "authority"),
+    ("tools", "records"),
+    ("tools", "identity_fields"),
     ("agents", "autonomy_level"),
     ("roles", "autonomy_level"),
     ("tasks", "branches"),
     ("agents", "branches"),
 )
 """What a policy says, by table and key, that nothing but guards reads."""
+FOR_GUARDS_OF_ALL: Final = ("identity_fields", "me")
+"""What a policy says for all that nothing but guards reads: guards name it as `("policy", "me")`.
+"""
 
 
 def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
@@ -49,6 +55,8 @@ class Tables:
         )
         self.lesser_at = lesser_at(file.degrade)
         self.timezone = file.timezone
+        self.identity_fields = file.identity_fields
+        self.me = file.me
 
     def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives what the closest entry of a name says under a key; roles have exact names."""
@@ -126,6 +134,11 @@ def unread(file: PolicyFile, where: Where) -> Iterator[Fault]:
                 f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
             )
             yield Fault(where(table, name, key), message)
+    for key in FOR_GUARDS_OF_ALL:
+        reading = readers("policy", key) if getattr(file, key) else ()
+        if reading and not used & {*reading}:
+            message = f"nothing acts on `{key}`: add a guard with `use: {reading[0]}`"
+            yield Fault(where(key), message)
 
 
 def unspent(file: PolicyFile, where: Where) -> Iterator[Fault]:
@@ -145,7 +158,19 @@ def unspent(file: PolicyFile, where: Where) -> Iterator[Fault]:
 
 
 def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """Globs of tasks that cannot be matched."""
+    """Globs of tasks that cannot be matched, and lines of records that cannot be told."""
+    for name, tool in file.tools.items():
+        if tool.records is not None:
+            from stanchion.readings.record_line import record_line
+
+            try:
+                record_line(tool.records)
+            except ValueError as error:
+                yield Fault(where("tools", name, "records"), str(error))
+        for key in ("records", "identity_fields") if tool.result == CONTENT else ():
+            if getattr(tool, key):
+                said = "`content` names nothing: leave it out, or say `result: records`"
+                yield Fault(where("tools", name, key), said)
     for name, task in file.tasks.items():
         for key in ("write", "deny") if task.files is not None else ():
             from stanchion.readings.paths.globs import fault

@@ -50,6 +50,15 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     kind: ClassVar = Kind.ASKING
     deep: ClassVar = False
     recalls: ClassVar = True
+    reads: ClassVar = frozenset(
+        {
+            ("tools", "result"),
+            ("tools", "records"),
+            ("tools", "identity_fields"),
+            ("policy", "identity_fields"),
+            ("policy", "me"),
+        }
+    )
     stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 30

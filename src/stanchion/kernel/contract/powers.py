@@ -277,8 +277,9 @@ class Powers(Protocol):
 
     reads: frozenset[tuple[str, str]]
     """What it reads of tasks, agents, roles and tools, each as table and key, such as
-    `("tools", "needs")`. Asked of its class when a policy is compiled, where what nobody reads
-    is an error, and when two policies are compared."""
+    `("tools", "needs")`, or of the policy itself, such as `("policy", "me")`. Asked of its class
+    when a policy is compiled, where what nobody reads is an error, and when two policies are
+    compared."""
 
     def scoped(self, said: Said, /) -> Self:
         """The same guard that knows what the policy says beside its entry."""

@@ -82,6 +82,14 @@ class Said(Protocol):
     def timezone(self) -> str:
         """The time zone of the policy's hours, days and months."""
 
+    @property
+    def identity_fields(self) -> tuple[str, ...]:
+        """The fields of records that name things; empty for the usual ones."""
+
+    @property
+    def me(self) -> tuple[str, ...]:
+        """The user's own addresses and accounts."""
+
     def found(self, table: str, key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives what the closest entry of a name in `tasks`, `agents` or `tools`, or the role of
         that name in `roles`, says under a key; `None` where none says anything. With `only_given`
@@ -104,6 +112,8 @@ class OutsidePolicy:
     files: tuple[str, ...] = ()
     lesser_at: frozenset[Stage] = frozenset()
     timezone = "UTC"
+    identity_fields: tuple[str, ...] = ()
+    me: tuple[str, ...] = ()
 
     def found(self, _table: str, _key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives nothing, whatever the name."""

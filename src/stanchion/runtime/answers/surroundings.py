@@ -233,8 +233,8 @@ def _tools(plans: Plans) -> tuple[ToolFacts, ...]:
 def _facts(plans: Plans, name: str) -> ToolFacts:
     policy: Any = plans.policy
     known = plans.tools.get(name)
-    risk, traits, _ = policy.known(name) if known is None else known
-    return ToolFacts(name, RISK_NAMES[risk], traits)
+    facts = policy.known(name) if known is None else known
+    return ToolFacts(name, RISK_NAMES[facts.risk], facts.traits)
 
 
 def _scope(plans: Plans) -> Scope:

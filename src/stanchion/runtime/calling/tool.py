@@ -68,7 +68,9 @@ class Tool:
 
     Its name is its function's unless one is given. `risk` says how much harm a call can do,
     `effect` what it does, `result` what its result counts as, and `sinks` which arguments say whom
-    or what it acts on; a policy may say the same, and the strictest word holds. `undo` takes the
+    or what it acts on; a policy may say the same, and the strictest word holds. `records` is the
+    line that begins a record in a text that it returns, and `identity_fields` are the fields of its
+    records that name things, unless a policy says others. `undo` takes the
     call's own arguments, `timeout_s` bounds one call, and with `once` each call of a run happens
     once. `usage` estimates what one call uses (`tokens`, `cost_usd`, `api_calls`): budgets
     reserve it. `description` and `schema` (the JSON Schema of its arguments) belong to tools that
@@ -106,6 +108,8 @@ class Tool:
         effect: EffectName | None = None,
         result: ResultName | None = None,
         sinks: Iterable[str] = (),
+        records: str | None = None,
+        identity_fields: Iterable[str] = (),
         undo: Callable[..., Any] | None = None,
         timeout_s: float | None = None,
         once: bool = False,
@@ -135,6 +139,8 @@ class Tool:
             word_of("effect", effect, EFFECTS),
             word_of("result", result, RESULTS),
             self._sinks(sinks),
+            _checked_line(records),
+            (identity_fields,) if isinstance(identity_fields, str) else tuple(identity_fields),
         )
         self.declared = UNDECLARED if said == UNDECLARED else said
 
@@ -322,6 +328,16 @@ def word_of(what: str, given: W, words: tuple[str, ...]) -> W:
 
         raise ValueError(f"`{given}` is not a value of `{what}`: {hint(str(given), words)}")
     return given
+
+
+def _checked_line(records: str | None) -> str | None:
+    """A line that begins a record, if one is given; `ValueError` where it leaves its fields in
+    doubt."""
+    if records is not None:
+        from stanchion.readings.record_line import record_line
+
+        record_line(records)
+    return records
 
 
 def shape_of(fn: Callable[..., Any]) -> Shape:

@@ -36,6 +36,8 @@ class ToolOptions(TypedDict, total=False):
     effect: EffectName | None
     result: ResultName | None
     sinks: Iterable[str]
+    records: str | None
+    identity_fields: Iterable[str]
     undo: Callable[..., Any] | None
     timeout_s: float | None
     once: bool
@@ -91,10 +93,12 @@ class Shielding:
         whenever it is called.
 
         `effect`, `result` and `sinks` declare what a call does, what its result counts as and which
-        arguments say whom or what it acts on. `undo` takes the call's own arguments and runs where
-        its result is refused, or the run is rolled back; with `once` each call of a run happens
-        once, also where it is retried or the run goes on after a crash. With `refusal="text"` a
-        refused call gives the words of the refusal, and only what ends the run is raised.
+        arguments say whom or what it acts on; `records` is the line that begins a record in a text
+        that it returns, `identity_fields` are the fields that name things. `undo` takes the call's
+        own arguments and runs where its result is refused, or the run is rolled back; with `once`
+        each call of a run happens once, also where it is retried or the run goes on after a crash.
+        With `refusal="text"` a refused call gives the words of the refusal, and only what ends the
+        run is raised.
         """
         from stanchion.runtime.calling.tool import Tool
         from stanchion.runtime.calling.wrapped import wrapped

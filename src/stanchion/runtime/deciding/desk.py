@@ -199,7 +199,7 @@ class Desk(OpenCalls):
         """An event of this run, now, with what the policy says of its tool."""
         plans = self.plans
         facts = plans.tools.get(tool)
-        risk, traits, _ = self.known(plans, tool) if facts is None else facts
+        risk, traits, *_ = self.known(plans, tool) if facts is None else facts
         name, at = self._prefix + str(next(self._count)), self.shield.clock()
         return kind(id=name, at=at, run=plans.run, tool=tool, risk=risk, traits=traits, **fields)
 
@@ -209,7 +209,7 @@ class Desk(OpenCalls):
         """The event of a tool call, now; made here by hand because it is made most often."""
         plans = self.plans
         facts = plans.tools.get(tool) if declared is UNDECLARED else None
-        risk, traits, _ = self.known(plans, tool, declared) if facts is None else facts
+        risk, traits, *_ = self.known(plans, tool, declared) if facts is None else facts
         return ToolCall(
             id=self._prefix + str(next(self._count)), at=self.shield.clock(), run=plans.run,
             tool=tool, risk=risk, traits=traits, args=args,
@@ -314,7 +314,7 @@ class Desk(OpenCalls):
         is_long = 0 <= left < CEILING - LONG
         if moment.events[0].run is plans.run:
             return moment, is_long
-        risk, traits, _ = self.known(plans, moment.events[0].tool)
+        risk, traits, *_ = self.known(plans, moment.events[0].tool)
         events = tuple(
             msgspec.structs.replace(event, run=plans.run, risk=risk, traits=traits)
             for event in moment.events

@@ -92,7 +92,7 @@ def lane_of(desk: Desk, kind: type[Any], tool: str, at: int) -> QuietLane | None
 def _opened(desk: Desk, plans: Plans, kind: type[Any], tool: str) -> QuietLane | None:
     """Open the lane of a tool, where its policy and its names let its events go straight."""
     policy: Any = plans.policy
-    risk, traits, _ = desk.known(plans, tool)
+    risk, traits, *_ = desk.known(plans, tool)
     given = {name: "" for name in ("text", "url", "to") if name in kind.__struct_fields__}
     probe = kind(
         id="", at=desk.shield.clock(), run=plans.run, tool=tool, risk=risk, traits=traits, **given
