@@ -13,6 +13,8 @@ from stanchion.guards.flow.answers import Answer, finding, told
 from stanchion.guards.flow.commands import addresses
 from stanchion.guards.flow.tools import FlowTool, understood
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.contract.values import Said
+from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
@@ -29,7 +31,7 @@ from stanchion.kernel.option import (
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.origins.facts import IDENTITY, Shape
+from stanchion.readings.origins.facts import IDENTITY
 
 KEPT: Final = 4_096
 """How many tools are remembered as they are understood."""
@@ -62,7 +64,6 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.MODEL_REPLY, Stage.EGRESS})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 30
-    reads: ClassVar = frozenset({("tools", "effect"), ("tools", "sinks"), ("tools", "result")})
 
     action: PlainActionName = "escalate"
     """The action for a call or a request whose values the user has not named."""
@@ -81,8 +82,14 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         return lambda _tenant, _tool: ("", None, "")
 
     @cached_property
-    def _said(self) -> Callable[[str], str | None]:
-        return lambda _tool: None
+    def identity_fields(self) -> tuple[str, ...]:
+        """The fields of records that name things."""
+        return IDENTITY
+
+    @cached_property
+    def me(self) -> tuple[str, ...]:
+        """The user's own addresses and accounts, as the policy has them."""
+        return ()
 
     @cached_property
     def _tools(self) -> dict[tuple[Any, ...], FlowTool]:
@@ -90,32 +97,29 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
 
     def knowing(self, defined: Defined) -> Flow:
         """The same guard that knows how tools are defined."""
+        return self._with(_defined=defined)
+
+    def scoped(self, said: Said) -> Flow:
+        """The same guard that knows what the policy says names things, and what is the user's."""
+        fields = said.identity_fields
+        return self._with(identity_fields=fields if fields else IDENTITY, me=said.me)
+
+    def _with(self, **known: Any) -> Flow:
         made = msgspec.structs.replace(self)
-        made.__dict__.update({**self.__dict__, "_defined": defined, "_tools": {}})
+        made.__dict__.update({**self.__dict__, **known, "_tools": {}})
         return made
 
-    def scoped(self, said: Any) -> Flow:
-        """The same guard that knows what the policy says of results."""
-        made = msgspec.structs.replace(self)
-        made.__dict__.update({**self.__dict__, "_said": said.found("tools", "result")})
-        return made
-
-    def tool(
-        self, tenant: str, name: str, traits: tuple[str, ...] = (), sinks: tuple[str, ...] = ()
-    ) -> FlowTool:
+    def tool(self, tenant: str, name: str, known: ToolKnown) -> FlowTool:
         """A tool as it is understood among those of a tenant."""
         about, schema, digest = self._defined(tenant, name)
-        asked = (tenant if digest else "", name, traits, sinks, digest)
-        known = self._tools.get(asked)
-        if known is None:
+        asked = (tenant if digest or schema else "", name, known, digest)
+        tool = self._tools.get(asked)
+        if tool is None:
             if len(self._tools) >= KEPT:
                 self._tools.clear()
-            shape = Shape(True, "", IDENTITY)
-            said = self._said(name)
-            said = None if said == "content" else said
-            known = understood(name, traits, sinks, said, shape, schema, about)
-            self._tools[asked] = known
-        return known
+            tool = understood(name, known, self.identity_fields, schema, about)
+            self._tools[asked] = tool
+        return tool
 
     def ask(self, reading: Reading[ToolCall | ModelReply | Egress], /) -> Lookup | None:
         """Ask the run's memory; only what may be a run's last words is asked about of what a model

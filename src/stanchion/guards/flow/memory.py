@@ -92,11 +92,18 @@ class Memory:
         self.asked: list[str] = []
         """What the user has said, shortened."""
         self._approved: set[tuple[str, int]] = set()
+        self._mine: tuple[str, ...] = ()
 
     @property
     def key(self) -> int:
         """The key of all marks of the run."""
         return self.known.key
+
+    def belongs(self, values: tuple[str, ...]) -> None:
+        """These values are the user's own, as its host says."""
+        if values != self._mine:
+            self._mine = values
+            self.known.owned = {spell(value, self.key).mark for value in values}
 
     def take(self, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""

@@ -6,7 +6,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
-from stanchion.kernel.declared import CONTENT, EFFECTS, READ, Declared, effect_of, strictest
+from stanchion.kernel.declared import (
+    CONTENT,
+    EFFECTS,
+    READ,
+    Declared,
+    ToolKnown,
+    effect_of,
+    strictest,
+)
 from stanchion.readings import names
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.drafting import draft
@@ -76,37 +84,26 @@ def is_address(name: str) -> bool:
 
 
 def understood(
-    name: str,
-    traits: tuple[str, ...],
-    sinks: tuple[str, ...],
-    said: str | None,
-    shape: Shape,
-    schema: Any = None,
-    about: Any = "",
+    name: str, known: ToolKnown, identity: tuple[str, ...], schema: Any = None, about: Any = ""
 ) -> FlowTool:
     """A tool by what is declared of it; by its names where nothing is."""
     runs = runner_of(name).runs
-    effect = effect_of(traits)
-    if effect or sinks:
-        declared = Declared(None, effect or OUTWARD, said, sinks)
-    else:
-        known: Mapping[str, Any] | None = schema if isinstance(schema, Mapping) else None
-        said_of_it = about.get("description") if isinstance(about, Mapping) else about
-        declared = draft(name, known, said_of_it if isinstance(said_of_it, str) else "")
+    effect = effect_of(known.traits)
     drafted = not effect
+    if effect or known.sinks:
+        declared = Declared(None, effect or OUTWARD, None, known.sinks)
+    else:
+        offered: Mapping[str, Any] | None = schema if isinstance(schema, Mapping) else None
+        said = about.get("description") if isinstance(about, Mapping) else about
+        declared = draft(name, offered, said if isinstance(said, str) else "")
     effect = declared.effect or OUTWARD
-    result = said if said else (declared.result or "") if drafted else ""
+    result = known.result or declared.result or ""
     # What an acting tool says of what it did is no record, unless somebody declares that it is.
-    gives = result != CONTENT and (effect == READ or result == "records" or bool(shape.line))
-    return FlowTool(
-        name,
-        effect,
-        declared.sinks,
-        result,
-        shape._replace(records=gives and not runs),
-        drafted,
-        runs and not declared.sinks,
-    )
+    gives = result != CONTENT and (effect == READ or bool(known.result or known.records))
+    fields = known.identity_fields if known.identity_fields else identity
+    shape = Shape(gives and not runs, known.records or "", fields)
+    runs = runs and not declared.sinks
+    return FlowTool(name, effect, declared.sinks, result, shape, drafted, runs)
 
 
 def sinks_of(tool: FlowTool, args: Any) -> Iterator[tuple[str, str]]:

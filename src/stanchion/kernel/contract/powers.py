@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from stanchion.kernel.actions import Action
     from stanchion.kernel.contract.values import Defined, Said
+    from stanchion.kernel.declared import ToolKnown
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.findings import Finding
 
@@ -264,9 +265,10 @@ class Powers(Protocol):
     links: str
     """Whether a link that was read may be opened as it stands: `follow` or `ask`."""
 
-    def tool(
-        self, tenant: str, name: str, traits: tuple[str, ...], sinks: tuple[str, ...], /
-    ) -> Any:
+    me: tuple[str, ...]
+    """The user's own addresses and accounts."""
+
+    def tool(self, tenant: str, name: str, known: ToolKnown, /) -> Any:
         """A tool as the memory understands it."""
 
     def shown(self, value: Any, /) -> Mapping[str, str]:
@@ -326,7 +328,7 @@ TOGETHER: Final = {
     "ended": ("run_key",),
     "limits": ("reserves", "totals"),
     "rule_version": ("paid", "content", "checked", "cost"),
-    "recalls": ("remember", "share", "tool", "links"),
+    "recalls": ("remember", "share", "tool", "links", "me"),
     "with_tools": ("tools", "hook_deadline_ms"),
 }
 """Who has one of these has to have the others, too; nobody asks for those alone."""

@@ -23,6 +23,7 @@ from stanchion.readings.origins.marks import (
 )
 from stanchion.readings.origins.values import LINK
 from stanchion.readings.origins.words import stems
+from stanchion.readings.record_line import record_line
 
 LONGEST_LITERAL: Final = 65_536
 DEEPEST: Final = 32
@@ -162,22 +163,6 @@ def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     return any(fnmatchcase(each, one) for one in patterns for each in (plain, name.lower()))
 
 
-@lru_cache(KEPT)
-def line_of(pattern: str) -> Any:
-    """The line that begins a record, as it is looked for: `[{id}] From: {from}`."""
-    escaped = "".join(
-        [
-            f"(?P<{piece[1:-1]}>[^\\n]{{1,200}}?)" if piece[:1] == "{" else _escaped(piece)
-            for piece in regex(r"(\{\w+\})").split(pattern)
-        ]
-    )
-    return regex(rf"(?m)^{escaped}$")
-
-
-def _escaped(text: str) -> str:
-    return "".join([each if each.isalnum() or each == " " else f"\\{each}" for each in text])
-
-
 class _Record:
     """A record while its fields are taken."""
 
@@ -229,15 +214,18 @@ class _Taken:
         if not self._shape.line:
             self.text(text)
             return
-        begun = 0
-        for found in line_of(self._shape.line).finditer(text):
-            self.text(text[begun : found.start()])
+        line = record_line(self._shape.line)
+        rest: list[str] = []
+        for each in text.splitlines():
+            found = line.fields(each)
+            if found is None:
+                rest.append(each)
+                continue
             record = _Record(forged=True)
             self._records.append(record)
-            for name, value in found.groupdict().items():
+            for name, value in found.items():
                 self._field(record, name, value)
-            begun = found.end()
-        self.text(text[begun:])
+        self.text("\n".join(rest))
 
     def walk(self, data: Any) -> None:
         """Take data: a mapping is a record with everything nested in it, a list of them several; a

@@ -73,6 +73,8 @@ class Known:
         self.names: set[int] = set()
         """What the user has said: words and values, pairs of words, addresses, names."""
         self.me: set[int] = set()
+        self.owned: set[int] = set()
+        """Values of trusted results, and those that the host says are the user's."""
         self.own: set[int] = set()
         self.texts: dict[int, int] = {}
         self.numbers: dict[int, int] = {}
@@ -153,7 +155,7 @@ class Known:
             return NOWHERE
         if not value.common and value.is_said(self.user, self.pairs):
             return Origin("user")
-        if value.is_said(self.me, self.me) or mark in self.me:
+        if mark in self.owned or mark in self.me or value.is_said(self.me, self.me):
             return Origin("me")
         if mark in self.own:
             return Origin("own")

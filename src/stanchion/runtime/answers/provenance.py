@@ -12,6 +12,7 @@ from stanchion.guards.flow.rules import check, links_in, request
 from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.contract.powers import Powers
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import Egress, Event, Failure, ModelReply, Moment, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
@@ -29,8 +30,8 @@ MANY: Final = TRIES - 2
 """In how many tries a note is written: of that many in all, two are left to read what others have
 written."""
 
-Sinks = Callable[[str], tuple[str, ...]]
-"""Gives the arguments by which a tool says whom or what it acts on."""
+Tells = Callable[[str], ToolKnown]
+"""Gives what is known of a tool."""
 
 
 class Unreadable(Exception):
@@ -47,7 +48,7 @@ class Provenance:
         self._lock = Lock()
         self._notebook = notebook
 
-    def entry(self, moment: Moment, guard: Powers, sinks: Sinks) -> Entry | None:
+    def entry(self, moment: Moment, guard: Powers, tells: Tells) -> Entry | None:
         """What the decision about an event carries to the store and back, where other processes may
         ask."""
         event, notebook = moment.events[0], self._notebook
@@ -59,10 +60,10 @@ class Provenance:
         ):
             return None
         approved = moment.has_a_yes and guard.remember
-        write = partial(self._note, moment, guard, sinks)
+        write = partial(self._note, moment, guard, tells)
         return Entry(notebook, write, self._take, _terms(event, approved))
 
-    def learn(self, moment: Moment, decision: Decision, guard: Powers, sinks: Sinks) -> None:
+    def learn(self, moment: Moment, decision: Decision, guard: Powers, tells: Tells) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead,
         what was approved."""
         event, entry = moment.events[0], moment.carried
@@ -71,20 +72,19 @@ class Provenance:
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
         found = (*decision.findings, *decision.shadow)
-        note = self._note(moment, guard, sinks, found)
+        note = self._note(moment, guard, tells, found)
         if note is not None:
             self._take(note)
             if entry is not None and self._notebook is not None:
                 self._notebook.owe(self._notebook.packed(note))
 
     def _note(
-        self, moment: Moment, guard: Powers, sinks: Sinks, findings: tuple[Finding, ...]
+        self, moment: Moment, guard: Powers, tells: Tells, findings: tuple[Finding, ...]
     ) -> Note | None:
         event, has_a_yes = moment.events[0], moment.has_a_yes
         if event.stage not in LEARNT:
             return None
-        named = sinks(event.tool) if event.tool else ()
-        tool: FlowTool = guard.tool(event.run.tenant, event.tool, event.traits, named)
+        tool: FlowTool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
         approved = has_a_yes and guard.remember
         child = bool(event.run.parents)
         return note_of(event, findings, tool, self._memory.key, child, has_a_yes, approved)
@@ -94,16 +94,17 @@ class Provenance:
         with self._lock:
             self._memory.take(note)
 
-    def answer(self, question: Recall, sinks: Sinks) -> Any:
+    def answer(self, question: Recall, tells: Tells) -> Any:
         """What is to be asked about an event, as plain data; nothing where nothing is."""
         event, guard = question.event, question.guard
         if self._notebook is not None and self._notebook.unreadable:
             raise Unreadable
         follow = guard.links == "follow"
         with self._lock:
+            self._memory.belongs((*guard.me, *event.run.labelled))
             match event:
                 case ToolCall():
-                    tool = guard.tool(event.run.tenant, event.tool, event.traits, sinks(event.tool))
+                    tool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
                     tool = tool.called(event.args)
                     asked = check(self._memory, tool, event.args, False, follow, question.addresses)
                     return None if asked is None else answered(self._memory, asked, tool.effect)

@@ -409,7 +409,7 @@ class Desk(OpenCalls):
         """A moment whose decision carries to the store and back what the run's processes learn."""
         memory, guard = self.remembers(), self.shield.policy.recalls
         entry = (
-            None if memory is None or guard is None else memory.entry(moment, guard, self._sinks)
+            None if memory is None or guard is None else memory.entry(moment, guard, self._tells)
         )
         return moment if entry is None else msgspec.structs.replace(moment, carried=entry)
 
@@ -417,12 +417,12 @@ class Desk(OpenCalls):
         """Remember what an event that was judged tells of where values come from."""
         memory, guard = self.remembers(), self.shield.policy.recalls
         if memory is not None and guard is not None:
-            memory.learn(moment, decision, guard, self._sinks)
+            memory.learn(moment, decision, guard, self._tells)
 
-    def _sinks(self, tool: str) -> tuple[str, ...]:
-        """The arguments by which a tool says whom or what it acts on."""
+    def _tells(self, tool: str) -> ToolKnown:
+        """What is known of a tool."""
         facts = self.plans.tools.get(tool)
-        return (self.known(self.plans, tool) if facts is None else facts).sinks
+        return self.known(self.plans, tool) if facts is None else facts
 
     def surrounded(self) -> Surroundings:
         """What the run keeps of its way, for code that asks for the context of an event."""
@@ -438,7 +438,7 @@ class Desk(OpenCalls):
 
     def _recalled(self, question: Recall) -> Any:
         memory = self.remembers()
-        return None if memory is None else memory.answer(question, self._sinks)
+        return None if memory is None else memory.answer(question, self._tells)
 
     def _answered_late(self, policy: str, lookup: Lookup, value: Any) -> None:
         placed = self.shield.placed(policy, lookup.guard)
