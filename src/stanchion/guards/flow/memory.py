@@ -8,6 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.guards.flow.tools import ASKED, FlowTool, leaves, sinks_of
+from stanchion.kernel.declared import READ
 from stanchion.readings.origins.facts import Facts, facts_of, said_facts
 from stanchion.readings.origins.known import MOST, Known, Origin
 from stanchion.readings.origins.marks import Spelled, spell
@@ -81,6 +82,7 @@ def note_of_result(tool: FlowTool, args: Any, content: Any, key: int) -> Note | 
         given,
         trusted=tool.result == "trusted",
         makes=tool.makes,
+        acts=tool.effect != READ and not tool.drafted,
     )
 
 
@@ -122,7 +124,7 @@ class Memory:
             lone = bool(note.given) and all(
                 known.origin(one).word in ("user", "me", "own") for one in note.given
             )
-            known.read(note.tool, note.facts, lone, note.makes)
+            known.read(note.tool, note.facts, lone, note.makes, not note.acts)
 
     def _went(self, note: Note) -> None:
         known = self.known

@@ -61,8 +61,8 @@ TITLES: Final = (
 
 
 class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """One record: the marks of the values that name it, the words of the names in it, and the
-    telling words of its titles. `forged` is one that stands in a flat text, where anybody may have
+    """One record: the marks of the values that name it, the words of the names and the titles in
+    it, and the stems of each title's telling words. `forged` is one that stands in a flat text, where anybody may have
     written its first line."""
 
     ids: tuple[tuple[int, str, bool], ...] = ()
@@ -70,6 +70,7 @@ class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     one or two digits."""
     names: tuple[tuple[int, ...], ...] = ()
     titles: tuple[tuple[int, ...], ...] = ()
+    stems: tuple[tuple[int, ...], ...] = ()
     forged: bool = False
 
 
@@ -170,10 +171,17 @@ class _Record:
         self.ids: list[tuple[int, str, bool]] = []
         self.names: list[tuple[int, ...]] = []
         self.titles: list[tuple[int, ...]] = []
+        self.stems: list[tuple[int, ...]] = []
         self.forged = forged
 
     def facts(self) -> RecordFacts:
-        return RecordFacts(tuple(self.ids), tuple(self.names), tuple(self.titles), self.forged)
+        return RecordFacts(
+            tuple(self.ids),
+            tuple(self.names),
+            tuple(self.titles),
+            tuple(self.stems),
+            self.forged,
+        )
 
 
 class _Taken:
@@ -302,7 +310,8 @@ class _Taken:
         if _fits(name, TITLES):
             said = sorted(stems(text.replace("_", " ")))
             if said:
-                record.titles.append(tuple([kind_mark(STEM, each, self._key) for each in said]))
+                record.stems.append(tuple([kind_mark(STEM, each, self._key) for each in said]))
+                record.titles.append(tuple(words_of(text, self._key)))
 
     def _value(self, name: str, value: Any) -> None:
         """Take a short value that names nothing: it is content, as anybody may have set it."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from stanchion.readings.origins.facts import Facts, RecordFacts
-from stanchion.readings.origins.marks import Spelled
+from stanchion.readings.origins.marks import Spelled, pairs_of
 
 Word = Literal[
     "granted", "user", "me", "own", "named", "directory", "other record", "content", "nowhere"
@@ -107,11 +107,14 @@ class Known:
         self._put(self.me, facts.listed)
         self._put(self.me, facts.texts)
 
-    def read(self, tool: str, facts: Facts, lone: bool, makes: bool) -> None:
+    def read(
+        self, tool: str, facts: Facts, lone: bool, makes: bool, instructs: bool = True
+    ) -> None:
         """Something was read. `lone` says that it was looked up by values of the user's alone,
-        `makes` that it tells what the task itself has made."""
+        `makes` that it tells what the task itself has made, `instructs` that it is more than what
+        an acting tool says of what it did."""
         self.opened = True
-        self.instructed = self.instructed or facts.prose
+        self.instructed = self.instructed or (facts.prose and instructs)
         self.tools.append(tool)
         number = len(self.tools)
         for marks, kept in ((facts.texts, self.texts), (facts.numbers, self.numbers)):
@@ -193,21 +196,45 @@ class Known:
         return listing.pointed == {place.record} or (listing.lone and not listing.pointed)
 
     def _pointed(self, records: tuple[RecordFacts, ...]) -> frozenset[int]:
-        """The records that the user's words may mean: by an id or a person's whole name, by their
-        titles; where nobody is named whole, also by a part of a name. Whoever takes the title or
-        the name that another one has only makes it a question."""
+        """The records that the user's words may mean. Whoever takes the name or the title of
+        another makes it a question, so that the weaker ways of meaning one count beside the others:
+
+        1. By an id, or by a title that is said word for word. Nobody can guess the user's words: of
+           several such titles that with the most telling words is meant.
+        2. By a person's whole name; by most words of a title.
+        3. By a part of a name, where no whole one is said.
+        """
+        ids, quoted = set(), {}
         whole, entitled, partly = set(), set(), set()
         for at, record in enumerate(records):
-            if any(means and mark in self.user for mark, _, means in record.ids) or any(
+            if any(means and mark in self.user for mark, _, means in record.ids):
+                ids.add(at)
+            titles = zip(record.titles, record.stems, strict=True)
+            said = [len(stems) for words, stems in titles if self._says(words)]
+            if said:
+                quoted[at] = max(said)
+            if any(
                 len(words) > 1 and all(word in self.user for word in words)
                 for words in record.names
             ):
                 whole.add(at)
             elif any(word in self.names for words in record.names for word in words):
                 partly.add(at)
-            if any(map(self._entitles, record.titles)):
+            if any(map(self._entitles, record.stems)):
                 entitled.add(at)
+        if quoted:
+            longest = max(quoted.values())
+            return frozenset({*ids, *[at for at, size in quoted.items() if size == longest]})
+        whole |= ids
         return frozenset(whole | entitled if whole else entitled | partly)
+
+    def _says(self, words: tuple[int, ...]) -> bool:
+        """Whether the user says these words one behind the other."""
+        return (
+            len(words) >= FEW
+            and all(word in self.user for word in words)
+            and all(pair in self.pairs for pair in pairs_of(words))
+        )
 
     def _entitles(self, words: tuple[int, ...]) -> bool:
         said = sum([word in self.user for word in words])
