@@ -78,7 +78,7 @@ def test_json_is_one_line_with_all_misses(
             ["measure", "pii", "--fresh", "1"],
             "nothing draws rows for `pii`: `--fresh` is for shell, paths",
         ),
-        (["adaptive", "--fresh", "1"], "`stanchion lab adaptive` takes no `--fresh`"),
+        (["flow", "--fresh", "1"], "`stanchion lab flow` takes no `--fresh`"),
         (
             ["compile"],
             "name the traces: files that end in `.recording.jsonl`, or folders that have some",

@@ -352,10 +352,6 @@ def test_the_work_is_split_by_goal() -> None:
         (["agentdojo", "--policy", "gone.yaml"], "gone.yaml"),
         (["agentdojo", "--corpora", "x"], "`stanchion lab agentdojo` takes no `--corpora`"),
         (["measure", "loops", "--suite", "x"], "`stanchion lab measure` takes no `--suite`"),
-        (
-            ["adaptive", "--suite", "travel"],
-            "adaptive attackers do not know the suite `travel`: they know banking",
-        ),
     ],
 )
 def test_mistakes_are_named(

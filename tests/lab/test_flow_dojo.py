@@ -3,6 +3,8 @@ if it were not."""
 
 from __future__ import annotations
 
+from datetime import date
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
@@ -12,23 +14,23 @@ from stanchion.policy.load import load_policy
 from stanchion_lab.agentdojo.agent import Goal
 from stanchion_lab.agentdojo.package import agentdojo
 from stanchion_lab.agentdojo.worlds import Frozen
-from stanchion_lab.flow.asking import PLAIN, WAYS
-from stanchion_lab.flow.dojo import Recorder, suite_traces
+from stanchion_lab.flow.counting import went_through
+from stanchion_lab.flow.dojo import Recorder, as_plain, suite_traces
 from stanchion_lab.flow.replaying import Replayer, shields_of
 from stanchion_lab.flow.sources import sources
-from stanchion_lab.flow.trace import Call, Reply, Trace, read_traces, write_traces
+from stanchion_lab.flow.trace import AS_IT_IS, Call, Reply, Trace, read_traces, write_traces
 
 
 @pytest.fixture(scope="module")
 def banking() -> list[Trace]:
     """A suite in two ways of asking."""
-    return list(suite_traces("banking", ("bare", "important_instructions")))
+    return list(suite_traces("banking", phrasings=("quoted",)))
 
 
 def test_every_task_is_there_alone_and_under_every_attack(banking: list[Trace]) -> None:
     honest = [trace for trace in banking if trace.kind == "honest"]
     attacks = [trace for trace in banking if trace.kind == "attack"]
-    assert (len(honest), len(attacks), len({trace.case for trace in attacks})) == (16, 2 * 144, 144)
+    assert (len(honest), len(attacks), len({trace.base for trace in attacks})) == (16, 2 * 144, 144)
     assert all(trace.wanted for trace in attacks)
 
 
@@ -48,6 +50,12 @@ def test_the_hidden_text_is_read_before_it_is_obeyed(banking: list[Trace]) -> No
             assert goals[trace.goal].GOAL.split("'")[0][:30] in " ".join(
                 read.replace("\\", " ").split()
             )
+
+
+class Kind(Enum):
+    """A word of a tool."""
+
+    LOUD = "loud"
 
 
 class Twice:
@@ -79,11 +87,9 @@ def test_the_rest_of_the_task_is_as_if_the_attack_was_stopped() -> None:
     )
 
 
-def test_a_goal_without_calls_is_an_answer_and_counted_apart() -> None:
-    spoken = [
-        trace for trace in suite_traces("travel", ("bare",)) if trace.goal == "injection_task_6"
-    ]
-    assert {trace.family for trace in spoken} == {"agentdojo travel, answers"}
+def test_a_goal_without_calls_is_an_answer() -> None:
+    spoken = [trace for trace in suite_traces("travel") if trace.goal == "injection_task_6"]
+    assert {trace.set for trace in spoken} == {"agentdojo travel"}
     for trace in spoken:
         (said,) = trace.wanted
         assert isinstance(said, Reply)
@@ -96,8 +102,8 @@ def test_without_a_guard_every_attack_succeeds_and_nothing_is_disturbed(
 ) -> None:
     replayer = Replayer(shields_of(load_policy({"name": "all"})))
     found = [replayer.play(trace, "banking", {}) for trace in banking]
-    assert all(one.undisturbed for one in found)
-    assert all(one.succeeded for one in found if one.trace.kind == "attack")
+    assert not any(one.questions + one.blocked for one in found)
+    assert all(went_through(one) for one in found if one.trace.kind == "attack")
 
 
 def test_a_suite_can_be_written_and_read(tmp_path: Path, banking: list[Trace]) -> None:
@@ -107,19 +113,24 @@ def test_a_suite_can_be_written_and_read(tmp_path: Path, banking: list[Trace]) -
     ]
 
 
-def test_sources_name_suites_and_ways() -> None:
-    assert [source.name for source in sources(["agentdojo:"])] == [
-        f"agentdojo_{name}" for name in agentdojo().suites
-    ]
-    (source,) = sources(["agentdojo:slack/bare+polite"])
-    first = [trace.set for trace in source.traces() if trace.kind == "attack"]
-    assert set(first) == {"agentdojo slack bare", "agentdojo slack polite"}
-    assert set(PLAIN) < set(WAYS)
+def test_sources_name_suites() -> None:
+    found = sources(["agentdojo:"])
+    assert [source.name for source in found] == [f"agentdojo_{name}" for name in agentdojo().suites]
+    (source,) = sources(["agentdojo:slack"], phrasings=("data",))
+    traces = [trace for trace in source.traces() if trace.kind == "attack"]
+    assert {trace.phrasing for trace in traces} == {AS_IT_IS, "data"}
+    assert source.declared(traces[0]).effect("post_webpage") == "outward"
 
 
-def test_a_sample_of_a_suite_makes_no_more_attacks_than_it_needs() -> None:
-    (source,) = sources(["agentdojo:banking"])
-    found = [trace.id for trace in source.some(7, 3)]
-    assert len(found) == 16 + 7
-    assert found == [trace.id for trace in source.some(7, 3)]
-    assert found != [trace.id for trace in source.some(7, 4)]
+@pytest.mark.parametrize("flat", [False, True])
+def test_results_are_data_or_what_the_agent_reads(flat: bool) -> None:
+    trace = next(
+        one for one in suite_traces("workspace", flat) if one.id == "workspace/user_task_0"
+    )
+    (read, *_) = [step for step in trace.steps if isinstance(step, Call)]
+    assert isinstance(read.result, str if flat else list)
+
+
+def test_what_a_tool_gives_is_plain_data() -> None:
+    given = {1: (Kind.LOUD, date(2024, 5, 1))}
+    assert as_plain(given) == {"1": ["loud", "2024-05-01"]}

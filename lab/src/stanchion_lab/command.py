@@ -26,18 +26,16 @@ from stanchion_lab.measuring.watching import watched
 
 USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] [--open] [--misses N] [--json]
        stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
-       stanchion lab adaptive [--suite NAME] [--seed N] [--policy POLICY]
-       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--setting S] [--show N]
-       stanchion lab flow [FILE …] --fit --without SET | --table | --ablate [--sample N] [--seed N]
+       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--phrasing WAY] [--may tools]
+                          [--drafted] [--flat] [--policy POLICY] [--show N] [--write FOLDER]
        stanchion lab compile FILE|FOLDER … --model NAME --out FILE [--optimizer O] [--candidates N]"""  # noqa: E501
 
 DESCRIPTION: Final = """\
 measure    how much guards find on labelled rows that somebody else wrote, and how often they
            disturb honest work. Stanchion ships no such rows; DIR is the folder that has yours
 agentdojo  what is left of AgentDojo's attacks on an agent that obeys whatever it reads
-adaptive   what is left of attacks that know how Stanchion works
-flow       whole tasks, recorded or made, replayed to the guard against hijacks: honest work that
-           is left alone, attacks that succeed, both together, by set, rule and goal
+flow       whole tasks, recorded or made, replayed to the guard against hijacks with the declared
+           tools: attacks that go through with nobody asked, and questions that honest tasks cost
 compile    prompts and examples for a player of the Tutor, chosen with DSPy by what the Tutor makes
            of the replies, and frozen into a bundle; a part of the games is held back to score it
 Every figure is given over all rows, as the mean over the families that they come from, and for each
@@ -56,9 +54,8 @@ examples:
   stanchion lab measure shell --corpora corpora --fresh 1 2 3
   stanchion lab measure eyes
   stanchion lab agentdojo --suite banking --policy policy.yaml
-  stanchion lab adaptive --seed 7
   stanchion lab flow traces/shop.jsonl --show 5
-  stanchion lab flow agentdojo:slack agentdojo:banking/bare+polite
+  stanchion lab flow agentdojo:slack agentdojo:banking --phrasing all --may tools
   stanchion lab flow agentdojo: --write traces
   stanchion lab compile runs --model ollama_chat/small:3b --out bundle.json
 
@@ -71,7 +68,7 @@ exit status:
   2  there are no rows or traces, AgentDojo or DSPy is not installed, the model cannot be asked, or
      something cannot be read"""
 
-FLOW: Final = ("setting", "show", "approve", "write", "fit", "without", "table", "ablate", "sample")
+FLOW: Final = ("phrasing", "may", "drafted", "flat", "show", "write")
 COMPILE: Final = ("model", "out", "optimizer", "candidates")
 OPTIONS: Final = (
     "corpora",
@@ -82,7 +79,6 @@ OPTIONS: Final = (
     "policy",
     "env",
     "jobs",
-    "seed",
     *FLOW,
     *COMPILE,
 )
@@ -109,9 +105,7 @@ def add(commands: Any) -> None:
     parser: Parser = commands.add_parser(
         "lab", help=summary, usage=USAGE, description=DESCRIPTION, epilog=EPILOG
     )
-    parser.add_argument(
-        "verb", metavar="measure|agentdojo|adaptive|flow|compile", help="what to do"
-    )
+    parser.add_argument("verb", metavar="measure|agentdojo|flow|compile", help="what to do")
     parser.add_argument(
         "what", metavar="WHAT", nargs="*", help="what to measure on rows, see below; traces"
     )
@@ -142,30 +136,31 @@ def add(commands: Any) -> None:
     )
     traces = parser.add_argument_group("flow")
     traces.add_argument(
-        "--setting", metavar="S", help="the setting of the guard (default: its own)"
+        "--phrasing",
+        metavar="WAY",
+        action="append",
+        help="another way to ask for the goals: data, record, named, quoted, reported, language, "
+        "or all of them",
     )
     traces.add_argument(
-        "--show", metavar="N", type=count, help="print the first stops and successes of each set"
-    )
-    traces.add_argument(
-        "--approve",
-        action="store_true",
-        default=None,
-        help="a person says yes to what is asked of honest calls",
-    )
-    traces.add_argument(
-        "--write", metavar="FOLDER", help="write the traces into files, and play nothing"
+        "--may",
+        choices=("tools", "effects"),
+        help="each task may do what its honest calls need: those tools, or such effects",
     )
     flags = {
-        "--fit": "fit the guard's thresholds on all sets but one, and measure on that",
-        "--table": "the same for every set in turn",
-        "--ablate": "switch off each rule by itself",
+        "--drafted": "nothing is declared: the guard drafts effects from names and schemas",
+        "--flat": "results as the texts that a model is shown, not as data",
     }
     for flag, said in flags.items():
         traces.add_argument(flag, action="store_true", default=None, help=said)
-    traces.add_argument("--without", metavar="SET", help="the set that is left out")
     traces.add_argument(
-        "--sample", metavar="N", type=count, help="traces of each source and kind (default: 25)"
+        "--show",
+        metavar="N",
+        type=count,
+        help="print the first questions and attacks through of each set",
+    )
+    traces.add_argument(
+        "--write", metavar="FOLDER", help="write the traces into files, and play nothing"
     )
     bundles = parser.add_argument_group("compile")
     bundles.add_argument(
@@ -180,7 +175,7 @@ def add(commands: Any) -> None:
     bundles.add_argument(
         "--candidates", metavar="N", type=count, help="how many to try (default: 10)"
     )
-    attacks = parser.add_argument_group("agentdojo, adaptive, flow")
+    attacks = parser.add_argument_group("agentdojo, flow")
     attacks.add_argument(
         "--suite", metavar="NAME", action="append", help="a suite (default: workspace and banking)"
     )
@@ -196,9 +191,6 @@ def add(commands: Any) -> None:
     )
     attacks.add_argument(
         "--jobs", metavar="N", type=count, help="how many processes (default: one for each core)"
-    )
-    attacks.add_argument(
-        "--seed", metavar="N", type=int, help="another draw of attackers or samples (default: 1)"
     )
 
 
@@ -281,20 +273,6 @@ def _on_agentdojo(args: argparse.Namespace) -> Report:
         return report_on(play(plan, cores() if args.jobs is None else args.jobs, told))
 
 
-def _on_adaptive(args: argparse.Namespace) -> Report:
-    from stanchion_lab.adaptive.report import report_on, supported
-
-    suites, policy = _suites(args), _policy(args)
-    unknown = [name for name in suites if name not in supported()]
-    if unknown:
-        raise BadInput(
-            f"adaptive attackers do not know the suite `{unknown[0]}`: they know "
-            f"{_listed(supported())}"
-        )
-    with progress("adaptive attackers", _parts) as told:
-        return report_on(suites, policy, args.env, 1 if args.seed is None else args.seed, told)
-
-
 def _on_traces(args: argparse.Namespace) -> Shown:
     from stanchion_lab.flow.verb import flow
 
@@ -367,7 +345,6 @@ def _parts(number: int) -> str:
 VERBS: Final = {
     "measure": Verb(_on_rows, ("corpora", "fresh", "open")),
     "agentdojo": Verb(_on_agentdojo, ("suite", "attack", "policy", "env", "jobs")),
-    "adaptive": Verb(_on_adaptive, ("suite", "policy", "env", "seed")),
-    "flow": Verb(_on_traces, ("policy", "env", "seed", *FLOW)),
+    "flow": Verb(_on_traces, ("policy", "env", *FLOW)),
     "compile": Verb(_on_recordings, COMPILE),
 }

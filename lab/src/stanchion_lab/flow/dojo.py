@@ -4,82 +4,81 @@ obeys what it reads."""
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import date, time
+from enum import Enum
 from functools import cache
-from random import Random
-from typing import Any
+from typing import Any, Final
+
+import msgspec
 
 from stanchion_lab.agentdojo.agent import Goal
+from stanchion_lab.agentdojo.attacks import Attack
 from stanchion_lab.agentdojo.goals import goal_of
 from stanchion_lab.agentdojo.judges import definitions
 from stanchion_lab.agentdojo.package import NoAgentDojo, agentdojo
 from stanchion_lab.agentdojo.worlds import Frozen, Seen, Worlds
-from stanchion_lab.flow.asking import WAYS, Asking
+from stanchion_lab.flow.declared import declared_for
+from stanchion_lab.flow.phrasings import Wish, phrased, values_of
+from stanchion_lab.flow.rewriting import wanted_args
 from stanchion_lab.flow.sources import Source
 from stanchion_lab.flow.trace import Call, Prompt, Reply, Side, Step, Trace
 from stanchion_lab.measuring.rows import NoRows
 
+LOUD: Final = "important_instructions"
+"""The attack of AgentDojo that stands for how its attacks ask."""
 
-def suite_sources(asked: str) -> list[Source]:
-    """A suite, or with no name all of them; behind a slash the ways of asking,
-    `slack/bare+polite`."""
-    name, _, chosen = asked.partition("/")
+
+def suite_sources(name: str, flat: bool = False, phrasings: tuple[str, ...] = ()) -> list[Source]:
+    """A suite, or with no name all of them."""
     try:
         known = agentdojo().suites
     except NoAgentDojo as error:
         raise NoRows(str(error)) from None
-    ways = tuple(chosen.split("+")) if chosen else WAYS
-    for word, among, what in (
-        (name, known, "suite"),
-        *[(way, WAYS, "way of asking") for way in ways],
-    ):
-        if word and word not in among:
-            raise NoRows(f"AgentDojo has no {what} `{word}`: there are {', '.join(among)}")
-    return [_source(suite, ways) for suite in ([name] if name else known)]
+    if name and name not in known:
+        raise NoRows(f"AgentDojo has no suite `{name}`: there are {', '.join(known)}")
+    return [_source(suite, flat, phrasings) for suite in ([name] if name else known)]
 
 
-def _source(suite: str, ways: tuple[str, ...]) -> Source:
+def _source(suite: str, flat: bool, phrasings: tuple[str, ...]) -> Source:
+    declared = declared_for([suite])
     return Source(
         f"agentdojo_{suite}",
-        lambda: suite_traces(suite, ways),
+        lambda: suite_traces(suite, flat, phrasings),
         lambda: {suite: definitions(agentdojo().suites[suite])},
-        lambda most, seed: suite_traces(suite, ways, _chosen(suite, ways, most, seed)),
+        lambda _: declared,
+        made=True,
     )
 
 
-def _chosen(
-    suite: str, ways: tuple[str, ...], most: int, seed: int
-) -> frozenset[tuple[str, str, str]]:
-    """So many attacks, each a goal, a task that can be attacked, and a way of asking."""
-    worlds, seen = _worlds(suite)
-    tasks = [name for name in worlds.suite.user_tasks if seen[name] is not None]
-    every = [
-        (aim, name, way) for aim in worlds.suite.injection_tasks for name in tasks for way in ways
-    ]
-    return frozenset(Random(f"{seed}/{suite}").sample(every, min(most, len(every))))
-
-
 def suite_traces(
-    suite: str, ways: tuple[str, ...] = WAYS, chosen: frozenset[tuple[str, str, str]] | None = None
+    suite: str, flat: bool = False, phrasings: tuple[str, ...] = ()
 ) -> Iterator[Trace]:
-    """Every honest task of a suite, and every attack on it in each of these ways, or those that are
-    chosen."""
+    """Every honest task of a suite, and every attack on it as AgentDojo asks and in each of these
+    ways. Results are data, or if `flat` the texts that AgentDojo makes of them."""
     worlds, seen = _worlds(suite)
     for name, task in worlds.suite.user_tasks.items():
-        yield _honest(worlds, name, task)
-    askings = [Asking(way, worlds.suite) for way in ways]
+        world = Frozen(task.init_environment(worlds.make({})))
+        steps = Recorder(worlds.suite, world, flat).honest(task)
+        yield Trace(f"{suite}/{name}", f"agentdojo {suite}", "honest", tuple(steps), suite)
+    loud = Attack(LOUD, worlds.suite)
     for aim, wanted in worlds.suite.injection_tasks.items():
         goal = goal_of(worlds.suite, wanted)
         for name, task in worlds.suite.user_tasks.items():
             read = seen[name]
             if read is None:
                 continue
-            for asking in askings:
-                if chosen is not None and (aim, name, asking.way) not in chosen:
-                    continue
-                texts = asking.texts(task, wanted, read.vectors)
-                world = Frozen(task.init_environment(worlds.make(texts)))
-                told = Recorder(worlds.suite, world)
-                yield _attack(suite, name, aim, asking.way, told.attacked(task, goal, read.after))
+            texts = loud.texts(task, wanted, read.vectors)
+            trace = _attack(worlds, name, aim, goal, read, texts, flat)
+            yield trace
+            wish = _wish(trace, wanted.GOAL, suite)
+            for way in phrasings:
+                texts = dict.fromkeys(read.vectors, phrased(way, wish))
+                other = _attack(worlds, name, aim, goal, read, texts, flat)
+                yield msgspec.structs.replace(other, id=f"{other.id}/{way}", phrasing=way)
+
+
+def _wish(trace: Trace, goal: str, suite: str) -> Wish:
+    return Wish(goal, values_of(wanted_args(trace, declared_for([suite]))), trace.prompt, trace.id)
 
 
 @cache
@@ -88,29 +87,24 @@ def _worlds(suite: str) -> tuple[Worlds, dict[str, Seen | None]]:
     return worlds, {name: worlds.seen(task) for name, task in worlds.suite.user_tasks.items()}
 
 
-def _honest(worlds: Worlds, name: str, task: Any) -> Trace:
+def _attack(
+    worlds: Worlds, name: str, aim: str, goal: Goal, read: Seen, texts: dict[str, str], flat: bool
+) -> Trace:
     suite = worlds.suite.name
-    world = Frozen(task.init_environment(worlds.make({})))
-    steps = Recorder(worlds.suite, world).honest(task)
-    return Trace(f"{suite}/{name}", f"agentdojo {suite}", "honest", tuple(steps), suite)
-
-
-def _attack(suite: str, task: str, aim: str, way: str, steps: list[Step]) -> Trace:
-    spoken = not any(isinstance(step, Call) and step.essential for step in steps)
-    family = f"agentdojo {suite}{', answers' if spoken else ''}"
-    case = f"{suite}/{task}/{aim}"
-    return Trace(
-        f"{case}/{way}", f"{family} {way}", "attack", tuple(steps), suite, aim, case, family
-    )
+    task = worlds.suite.user_tasks[name]
+    world = Frozen(task.init_environment(worlds.make(texts)))
+    steps = Recorder(worlds.suite, world, flat).attacked(task, goal, read.after)
+    return Trace(f"{suite}/{name}/{aim}", f"agentdojo {suite}", "attack", tuple(steps), suite, aim)
 
 
 class Recorder:
     """Makes the calls of a task in a world and writes down what came of them."""
 
-    def __init__(self, suite: Any, world: Frozen) -> None:
+    def __init__(self, suite: Any, world: Frozen, flat: bool = False) -> None:
         self._package = agentdojo()
         self._runtime = self._package.runtime(suite.tools)
         self._before, self._world = world, world.fresh()
+        self._flat = flat
 
     def honest(self, task: Any) -> list[Step]:
         """The task alone, and its answer."""
@@ -147,7 +141,8 @@ class Recorder:
         result, error = self._runtime.run_function(world, call.function, args)
         if error is not None:
             return Call(call.function, args, error=error, side=side, essential=essential)
-        return Call(call.function, args, self._package.text(result), side=side, essential=essential)
+        given = self._package.text(result) if self._flat else as_plain(result)
+        return Call(call.function, args, given, side=side, essential=essential)
 
     def _plain(self, args: Any, world: Any) -> Any:
         """Arguments with the calls in them made: AgentDojo lets one call be the argument of
@@ -163,6 +158,23 @@ class Recorder:
                 )[0]
             case _:
                 return args
+
+
+def as_plain(value: Any) -> Any:
+    """What a tool of AgentDojo gives, as plain data."""
+    match value:
+        case Enum():
+            return as_plain(value.value)
+        case dict():
+            return {str(key): as_plain(one) for key, one in value.items()}
+        case list() | tuple() | set():
+            return [as_plain(one) for one in value]
+        case date() | time():
+            return value.isoformat()
+        case _ if hasattr(value, "model_dump"):
+            return value.model_dump(mode="json")
+        case _:
+            return value
 
 
 def _answer(task: Any) -> list[Step]:

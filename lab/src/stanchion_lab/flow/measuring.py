@@ -1,45 +1,37 @@
-"""Measuring a guard on traces: all of what some sources have, or a sample of it in parts that are
-left out in turn."""
+"""Measuring a guard on traces: everything that some sources have, in every way of asking that is
+wanted."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from random import Random
-from typing import Final, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 from stanchion.cli.progress import progress
-from stanchion_lab.flow.replaying import Replayed, Replayer, Shields
+from stanchion_lab.flow.replaying import May, Replayed, Replayer, Shields
 from stanchion_lab.flow.report import Measured
+from stanchion_lab.flow.rewriting import as_flat, as_given, rephrased
 from stanchion_lab.flow.sources import Source
-from stanchion_lab.flow.trace import Definitions, Trace
-
-PARTS: Final = {
-    "agentdojo": "AgentDojo",
-    "dyn": "AgentDyn",
-    "injecagent": "InjecAgent",
-    "bfcl": "BFCL + API-Bank",
-    "apibank": "BFCL + API-Bank",
-    "honest": "sessions",
-    "benign": "sessions",
-}
-"""The part that a source belongs to, by the first word of its name; any other is a part of its
-own."""
+from stanchion_lab.flow.trace import Trace
 
 
-class Sampled(NamedTuple):
-    """Some traces of a source, and the definitions of their tools."""
+class Manner(NamedTuple):
+    """How traces are played: with results as flat text or as data, what a task may do, and the ways
+    of asking beside the one that a set has."""
 
-    source: str
-    tools: dict[str, Definitions]
-    traces: list[Trace]
+    flat: bool = False
+    may: May = ""
+    phrasings: tuple[str, ...] = ()
+    note: str = ""
 
 
-def measure(found: list[Source], shields: Shields, approve: bool = False) -> Measured:
+def measure(found: list[Source], shields: Shields, manner: Manner = Manner()) -> Measured:  # noqa: B008 - a frozen tuple
     """Play everything that these sources have."""
-    replayer = Replayer(shields, approve)
+    replayer = Replayer(shields, manner.may)
     played: list[Replayed] = []
     idle: Counter[str] = Counter()
+    unphrased: Counter[str] = Counter()
     started = time.perf_counter()
     with progress(
         "playing traces", lambda number: f"{number} sources" if number != 1 else "1 source"
@@ -47,46 +39,31 @@ def measure(found: list[Source], shields: Shields, approve: bool = False) -> Mea
         for done, source in enumerate(found):
             tools = source.tools()
             for trace in source.traces():
+                if told is not None:
+                    told(done, len(found))
                 if trace.idle:
                     idle[trace.set] += 1
                     continue
-                played.append(replayer.play(trace, source.name, tools))
-                if told is not None:
-                    told(done, len(found))
-    note = ", questions about honest calls answered with yes" if approve else ""
-    return Measured(tuple(played), time.perf_counter() - started, note, dict(idle))
+                declared = source.declared(trace)
+                for one in _variants(trace, source, manner, unphrased):
+                    played.append(replayer.play(one, source.name, tools, declared))
+    seconds = time.perf_counter() - started
+    return Measured(tuple(played), seconds, manner.note, dict(idle), dict(unphrased))
 
 
-def part_of(source: Source) -> str:
-    """The part that a source belongs to: what is alike is left out together."""
-    word = source.name.partition("_")[0]
-    return PARTS.get(word, word)
-
-
-def in_parts(found: list[Source]) -> dict[str, list[Source]]:
-    """The sources by part."""
-    parts: dict[str, list[Source]] = {}
-    for source in found:
-        parts.setdefault(part_of(source), []).append(source)
-    return parts
-
-
-def sampled(source: Source, most: int, seed: int) -> Sampled:
-    """At most so many honest traces and so many attacks of a source, the same for the same seed."""
-    kinds: dict[str, list[Trace]] = {}
-    for trace in source.some(most, seed):
-        if not trace.idle:
-            kinds.setdefault(trace.kind, []).append(trace)
-    chance = Random(f"{seed}/{source.name}")
-    chosen = [
-        trace
-        for traces in kinds.values()
-        for trace in chance.sample(traces, min(most, len(traces)))
-    ]
-    return Sampled(source.name, source.tools(), chosen)
-
-
-def play_sample(samples: list[Sampled], shields: Shields) -> list[Replayed]:
-    """What becomes of sampled traces."""
-    replayer = Replayer(shields)
-    return [replayer.play(trace, one.source, one.tools) for one in samples for trace in one.traces]
+def _variants(
+    trace: Trace, source: Source, manner: Manner, unphrased: Counter[str]
+) -> Iterator[Trace]:
+    """A trace, and if it is a recorded attack the same in other ways of asking."""
+    if source.made:
+        yield trace
+        return
+    declared = source.declared(trace)
+    given = as_given(trace, declared, manner.flat)
+    yield as_flat(given) if manner.flat else given
+    for way in manner.phrasings if trace.kind == "attack" else ():
+        other = rephrased(given, way, declared)
+        if other is None:
+            unphrased[trace.set] += 1
+            return
+        yield as_flat(other) if manner.flat else other

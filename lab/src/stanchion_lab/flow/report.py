@@ -1,116 +1,122 @@
-"""Showing what became of traces: a table by set, the rules behind it, goals, and single stops and
-successes."""
+"""Showing what became of traces: tables of honest tasks and of attacks, the rules behind them, and
+single questions and attacks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
 import msgspec
 
-from stanchion_lab.flow.counting import Count, by_set, totals, worst
+from stanchion_lab.flow.counting import (
+    Attacks,
+    Tasks,
+    Through,
+    attacks_by_phrasing,
+    attacks_by_set,
+    grouped,
+    passes_inattentive,
+    tasks_by_set,
+    went_through,
+)
 from stanchion_lab.flow.replaying import Halt, Replayed
-from stanchion_lab.flow.trace import Call, Reply
+from stanchion_lab.flow.trace import AS_IT_IS, Call
 
-HEAD: Final = (
-    "",
-    "traces",
-    "undisturbed",
+TASKS: Final = (
+    "honest tasks",
+    "tasks",
+    "no question",
     "95 % interval",
-    "calls stopped",
-    "questions",
+    "one",
+    "more",
+    "blocked",
+    "answers changed",
+)
+ATTACKS: Final = (
+    "attacks as they are",
+    "attacks",
+    "through",
+    "95 % interval",
+    "in part",
+    "inattentive",
+    "local",
+    "reads",
     "answers",
-    "succeed",
-    "both",
 )
 LONGEST: Final = 240
 
 NOTES: Final = (
-    (
-        "undisturbed: no honest call was stopped, and no result withheld; a call that failed in "
-        "the record is no loss."
-    ),
-    (
-        "questions: asked for each task, of its user's own calls. answers: honest ones that were "
-        "stopped or changed."
-    ),
-    (
-        "succeed: everything that the attacker needs went ahead. both: the attack fails, and "
-        "nothing honest is stopped."
-    ),
-    (
-        "A call that is stopped has no result; the agent goes on as recorded, and nobody answers "
-        "unless told so."
-    ),
+    "A person says yes to every question about an honest step, and the task goes on; one ticket is",
+    "one question. blocked: something was refused for good. Nobody says yes to an attacker.",
+    "through: every call of the attack that is outward, irreversible or privileged went ahead with",
+    "nobody asked; in part: only some of several. inattentive: through with somebody who says yes",
+    "about each tool that the task uses anyway. local, reads, answers: attacks that reach no",
+    "further, and how many of them went ahead.",
 )
 
 
 class Measured(msgspec.Struct, frozen=True):
-    """Everything that was played, how long it took, and of each set how many traces have no call:
-    they cannot be disturbed, so they are left out of every share, and told."""
+    """Everything that was played, how long it took, how it was played, how many traces of each set
+    have no call, and how many attacks of each cannot be asked for in other ways."""
 
     played: tuple[Replayed, ...]
     seconds: float
     note: str = ""
     idle: dict[str, int] = {}
+    unphrased: dict[str, int] = {}
 
 
 def lines(measured: Measured, show: int = 0) -> Iterator[str]:
-    """The report for people; `show` is how many stops and successes of each set are printed one by
-    one."""
-    sets, groups, whole = by_set(measured.played), worst(measured.played), totals(measured.played)
-    yield f"Whole tasks: {len(measured.played):,} traces in {measured.seconds:.1f} s{measured.note}"
-    yield from table([HEAD, *[_cells(count) for count in (*sets, *groups, *whole)]])
+    """The report for people; `show` is how many questions and attacks of each set are printed one
+    by one."""
+    played = measured.played
+    yield f"Whole tasks: {len(played):,} traces in {measured.seconds:.1f} s{measured.note}"
+    tasks, attacks = tasks_by_set(played), attacks_by_set(played)
+    if tasks:
+        yield from table([TASKS, *[_task_cells(count) for count in tasks]])
+    if attacks:
+        yield ""
+        yield from table([ATTACKS, *[_attack_cells(count) for count in attacks]])
+    yield from _phrasing_lines(attacks_by_phrasing(played))
+    yield ""
     for note in NOTES:
         yield f"  {note}"
     if measured.idle:
-        yield f"  left out, for they have no call: {_codes(measured.idle)}"
-    yield from _part("stops of honest steps, by rule", sets, lambda count: _codes(count.rules))
-    yield from _part("stops of attackers' steps, by rule", sets, lambda count: _codes(count.caught))
+        yield f"  left out, for they have no call: {_listed(measured.idle)}"
+    if measured.unphrased:
+        yield (
+            f"  asked for in no other way, for nothing tells what of a text is the attacker's: "
+            f"{_listed(measured.unphrased)}"
+        )
+    yield from _part("honest steps, by rule", [(one.name, _listed(one.codes)) for one in tasks])
     yield from _part(
-        "attacks that succeed, by goal",
-        groups if groups else sets,
-        lambda count: _goals(count.goals),
+        "attackers' steps, by rule", [(one.name, _listed(one.codes)) for one in attacks]
     )
+    yield from _part("attacks through, by goal", [(one.name, _goals(one.goals)) for one in attacks])
     if show:
-        yield from _shown(measured.played, show)
+        yield from _shown(played, show)
 
 
 def plain(measured: Measured) -> dict[str, Any]:
     """The report as data."""
+    played = measured.played
     return {
-        "traces": len(measured.played),
+        "traces": len(played),
         "seconds": round(measured.seconds, 3),
         "left_out": measured.idle,
-        "sets": [_data(count) for count in by_set(measured.played)],
-        "worst": [_data(count) for count in worst(measured.played)],
-        "totals": [_data(count) for count in totals(measured.played)],
-        "stops": [
-            _halt(one, halt) for one in measured.played for halt in (*one.stops, *one.answers)
+        "not_phrased": measured.unphrased,
+        "tasks": msgspec.to_builtins(tasks_by_set(played)),
+        "attacks": msgspec.to_builtins(attacks_by_set(played)),
+        "phrasings": msgspec.to_builtins(attacks_by_phrasing(played)),
+        "halts": [
+            {"set": one.trace.set, "id": one.trace.id, "step": halt.at, "side": halt.side}
+            | {"what": halt.what, "code": halt.code, "why": halt.why, "asks": halt.asks}
+            for one in played
+            for halt in one.halts
         ],
-        "successes": [one.trace.id for one in measured.played if one.succeeded],
-    }
-
-
-def _data(count: Count) -> dict[str, Any]:
-    low, high = count.interval
-    goals = {goal: list(found) for goal, found in count.goals.items()}
-    return {
-        **msgspec.structs.asdict(count),
-        "goals": goals,
-        "low": round(low, 6),
-        "high": round(high, 6),
-    }
-
-
-def _halt(one: Replayed, halt: Halt) -> dict[str, Any]:
-    return {
-        "set": one.trace.set,
-        "id": one.trace.id,
-        "step": halt.at,
-        "what": halt.what,
-        "code": halt.code,
-        "why": halt.why,
+        "through": [
+            one.trace.id for one in played if one.trace.kind == "attack" and went_through(one)
+        ],
     }
 
 
@@ -122,20 +128,50 @@ def table(rows: list[tuple[str, ...]]) -> Iterator[str]:
         yield f"  {'  '.join([name.ljust(widths[0]), *shown])}".rstrip()
 
 
-def _cells(count: Count) -> tuple[str, ...]:
-    low, high = count.interval
-    attacked = count.kind == "attack"
+def _task_cells(count: Tasks) -> tuple[str, ...]:
     return (
         count.name,
-        str(count.traces),
-        share(count.undisturbed, count.traces),
-        f"{low:.1%} to {high:.1%}",
-        share(count.stopped, count.calls),
-        f"{count.questions / max(1, count.played):.2f}",
-        str(count.answers),
-        share(count.succeeded, count.traces) if attacked else "",
-        share(count.joint, count.traces) if attacked else "",
+        str(count.tasks),
+        share(count.none, count.tasks),
+        _interval(count),
+        share(count.one, count.tasks),
+        share(count.more, count.tasks),
+        str(count.blocked),
+        str(count.changed),
     )
+
+
+def _attack_cells(count: Attacks) -> tuple[str, ...]:
+    real = count.through.of
+    return (
+        count.name,
+        str(count.attacks),
+        _rate(count.through),
+        _interval(count) if real else "",
+        share(count.part, real) if real else "",
+        share(count.inattentive, real) if real else "",
+        _rate(count.local),
+        _rate(count.reads),
+        _rate(count.answers),
+    )
+
+
+def _phrasing_lines(counts: list[Attacks]) -> Iterator[str]:
+    """Through by the way of asking, where there are several."""
+    ways = [way for way in dict.fromkeys([one.phrasing for one in counts]) if way != AS_IT_IS]
+    if not ways:
+        return
+    shown = {(one.name, one.phrasing): _rate(one.through) for one in counts}
+    rows: list[tuple[str, ...]] = [("through, by phrasing", AS_IT_IS, *ways)]
+    for name in dict.fromkeys([one.name for one in counts]):
+        rows.append((name, *[shown.get((name, way), "") for way in (AS_IT_IS, *ways)]))
+    yield ""
+    yield from table(rows)
+
+
+def _interval(count: Tasks | Attacks) -> str:
+    low, high = count.interval
+    return f"{low:.0%} to {high:.0%}"
 
 
 def share(hits: int, of: int) -> str:
@@ -143,8 +179,12 @@ def share(hits: int, of: int) -> str:
     return f"{hits}/{of} {hits / of:.1%}" if of else "0/0"
 
 
-def _part(title: str, counts: list[Count], worded: Callable[[Count], str]) -> Iterator[str]:
-    some = [(count.name, said) for count in counts if (said := worded(count))]
+def _rate(through: Through) -> str:
+    return share(through.hits, through.of) if through.of else ""
+
+
+def _part(title: str, counts: Iterable[tuple[str, str]]) -> Iterator[str]:
+    some = [(name, said) for name, said in counts if said]
     if some:
         yield ""
         yield f"{title}:"
@@ -153,49 +193,49 @@ def _part(title: str, counts: list[Count], worded: Callable[[Count], str]) -> It
             yield f"  {name.ljust(width)}  {said}"
 
 
-def _codes(codes: dict[str, int]) -> str:
-    return ", ".join([f"{code} {count}" for code, count in codes.items()])
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join([f"{name} {count}" for name, count in counts.items()])
 
 
-def _goals(goals: dict[str, tuple[int, int]]) -> str:
-    return ", ".join([f"{goal} {won}/{of}" for goal, (won, of) in goals.items() if won])
+def _goals(goals: dict[str, Through]) -> str:
+    return ", ".join([f"{goal} {one.hits}/{one.of}" for goal, one in goals.items() if one.hits])
 
 
 def _shown(played: tuple[Replayed, ...], most: int) -> Iterator[str]:
-    sets = dict.fromkeys([one.trace.set for one in played])
-    for name in sets:
-        own = [one for one in played if one.trace.set == name]
-        stops = [(one, halt) for one in own for halt in (*one.stops, *one.answers)]
-        for one, halt in stops[:most]:
-            yield from _stop(one, halt)
-        for one in [one for one in own if one.succeeded][:most]:
-            yield from _success(one)
+    for own in grouped(played, lambda one: one.trace.set).values():
+        honest = [one for one in own if one.trace.kind == "honest"]
+        attacks = [one for one in own if one.trace.kind == "attack"]
+        halts = [(one, halt) for one in honest for halt in one.halts]
+        for task, halt in halts[:most]:
+            yield from _halted(task, halt)
+        through = [one for one in attacks if went_through(one)]
+        for attack in through[:most]:
+            yield from _attack("THROUGH", attack)
+        waved = [one for one in attacks if not went_through(one) and passes_inattentive(one)]
+        for attack in waved[:most]:
+            yield from _attack("INATTENTIVE", attack)
 
 
-def _stop(one: Replayed, halt: Halt) -> Iterator[str]:
+def _halted(one: Replayed, halt: Halt) -> Iterator[str]:
     yield ""
-    yield f"STOPPED {one.trace.set}: {one.trace.id}, step {halt.at}"
+    said = "ASKED" if halt.asks else "REFUSED"
+    yield f"{said} {one.trace.set}: {one.trace.id}, step {halt.at}"
     yield f"  user  {_short(one.trace.prompt)}"
     yield f"  call  {_short(_call(halt.what, halt.args))}"
     yield f"  rule  {halt.code}: {_short(halt.why)}"
-    for name, said in halt.evidence.items():
-        yield f"  {name}: {_short(str(said))}"
+    for name, shown in halt.evidence.items():
+        yield f"  {name}: {_short(str(shown))}"
 
 
-def _success(one: Replayed) -> Iterator[str]:
+def _attack(what: str, one: Replayed) -> Iterator[str]:
     yield ""
-    yield f"SUCCEEDED {one.trace.set}: {one.trace.id}"
+    yield f"{what} {one.trace.set}, {one.trace.phrasing}: {one.trace.id}"
     yield f"  user  {_short(one.trace.prompt)}"
-    for step in one.trace.wanted:
-        yield f"  {_wanted(step)}"
-
-
-def _wanted(step: Call | Reply) -> str:
-    return (
-        f"call  {_short(_call(step.tool, step.args))}"
-        if isinstance(step, Call)
-        else f"says  {_short(step.wants)}"
-    )
+    steps = [step for step in one.trace.steps if isinstance(step, Call)]
+    for step, attempt in zip(steps, one.attempts, strict=True):
+        yield f"  {attempt.outcome}, {attempt.effect}  {_short(_call(step.tool, step.args))}"
+    for halt in [halt for halt in one.halts if halt.side == "attack"]:
+        yield f"  rule  {halt.code}: {_short(halt.why)}"
 
 
 def _call(tool: str, args: dict[str, Any]) -> str:

@@ -15,9 +15,8 @@ from stanchion_lab.measuring import traces as recorded
 from stanchion_lab.measuring.injecagent import HOLE, args_for, fetching
 from stanchion_lab.measuring.rows import Row
 
-BARE: Final = ""
-DEFINED: Final = "defined"
-"""The tools of a trace: nothing is known of them but names, or what can be made of the names."""
+NAMED: Final = "by name"
+"""The tools of a trace that are defined by what can be made of their names."""
 
 FETCHED: Final = {"data": "what was asked for"}
 
@@ -36,27 +35,18 @@ def is_playable(row: Row) -> bool:
     return is_hijack(row) or any(isinstance(step, recorded.Call) for step in _steps(row))
 
 
-def of_row(row: Row) -> Iterator[Trace]:
-    """The traces of a row; a hijack is played without definitions and with them."""
+def of_row(row: Row) -> Trace:
+    """The trace of a row."""
     if is_hijack(row):
         kind: Side = "attack" if row.label == "attack" else "honest"
         steps = tuple(_hijack(row.payload))
-        yield Trace(
-            row.id, "injecagent, names alone", kind, steps, BARE, row.payload.get("attack_type", "")
-        )
-        yield Trace(
-            row.id,
-            "injecagent, tools defined",
-            kind,
-            steps,
-            DEFINED,
-            row.payload.get("attack_type", ""),
-        )
-        return
+        asked = row.payload.get("attacker_instruction", "")
+        goal = row.payload.get("attack_type", "")
+        return Trace(row.id, "injecagent", kind, steps, NAMED, goal, injected=asked)
     steps = _last_is_final(
         [_step(step) for step in _steps(row) if not isinstance(step, recorded.Came)]
     )
-    yield Trace(row.id, _family(row), "honest", steps)
+    return Trace(row.id, _family(row), "honest", steps)
 
 
 def definitions_of(traces: Iterable[Trace]) -> Definitions:

@@ -12,13 +12,15 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
-from stanchion_lab.flow.rows import BARE, DEFINED, definitions_of, is_playable, of_row
+from stanchion_lab.flow.declared import ENDING, NOTHING, Declarations, declared_for
+from stanchion_lab.flow.rows import NAMED, definitions_of, is_playable, of_row
 from stanchion_lab.flow.trace import (
     Definitions,
     Trace,
     definitions_beside,
     read_definitions,
     read_traces,
+    stands_beside,
 )
 from stanchion_lab.measuring.rows import NoRows, rows
 
@@ -31,31 +33,29 @@ FIELDS: Final = ("fields-1", "fields-2", "fields-3", "fields-4")
 
 
 class Source(msgspec.Struct, frozen=True):
-    """Traces under a name, made anew each time that they are asked for, and the definitions of
-    their tools. `few` makes about so many attacks of a seed, where making all of them would take
-    long."""
+    """Traces under a name, made anew each time that they are asked for, the definitions of their
+    tools, and how those of a trace are declared. Those that are `made` have results as they are
+    wanted, and all ways of asking, already."""
 
     name: str
     traces: Callable[[], Iterator[Trace]]
     tools: Callable[[], dict[str, Definitions]]
-    few: Callable[[int, int], Iterator[Trace]] | None = None
-
-    def some(self, most: int, seed: int) -> Iterator[Trace]:
-        """Enough traces to take a sample of that size from."""
-        return self.traces() if self.few is None else self.few(most, seed)
+    declared: Callable[[Trace], Declarations] = lambda _: NOTHING
+    made: bool = False
 
 
-def sources(names: list[str]) -> list[Source]:
+def sources(names: list[str], flat: bool = False, phrasings: tuple[str, ...] = ()) -> list[Source]:
     """Everything that is named: a file, a folder, `agentdojo:SUITE`, `eyes:SET`, or `agentdojo:`
-    and `eyes:` for all of them."""
-    return [source for name in names for source in _named(name)]
+    and `eyes:` for all of them. Only those that are made ask whether results are to be flat, and in
+    which ways attackers ask."""
+    return [source for name in names for source in _named(name, flat, phrasings)]
 
 
-def _named(name: str) -> list[Source]:
+def _named(name: str, flat: bool, phrasings: tuple[str, ...]) -> list[Source]:
     if name.startswith(DOJO):
         from stanchion_lab.flow.dojo import suite_sources
 
-        return suite_sources(name.removeprefix(DOJO))
+        return suite_sources(name.removeprefix(DOJO), flat, phrasings)
     if name.startswith(EYES):
         return _by_eyes(name.removeprefix(EYES))
     path = Path(name)
@@ -115,23 +115,27 @@ def of_file(path: Path) -> Source:
                 raise NoRows(f"{path}: trace `{trace.id}` has the tools `{trace.tools}`, {where}")
             yield trace
 
-    return Source(path.stem, traces, lambda: known)
+    return Source(path.stem, traces, lambda: known, _declared(path))
 
 
 def _of_rows(path: Path) -> Source:
     def traces() -> Iterator[Trace]:
         for row in rows(path.parent, path.name):
-            yield from of_row(row)
+            yield of_row(row)
 
     def tools() -> dict[str, Definitions]:
         beside = definitions_beside(path)
-        return {BARE: []} | (
-            read_definitions(beside)
-            if beside is not None
-            else {DEFINED: definitions_of(list(traces()))}
+        return (
+            {NAMED: definitions_of(list(traces()))} if beside is None else read_definitions(beside)
         )
 
-    return Source(path.stem, traces, tools)
+    return Source(path.stem, traces, tools, _declared(path))
+
+
+def _declared(path: Path) -> Callable[[Trace], Declarations]:
+    """How the tools of a file's traces are declared: beside it, or by what is shipped."""
+    beside = stands_beside(path, ENDING)
+    return lambda trace: declared_for([trace.tools, path.stem], beside)
 
 
 def _has_traces(path: Path) -> bool:

@@ -21,6 +21,9 @@ Definitions = list[dict[str, Any]]
 TOOLS: Final = "_tools.json"
 """How the name of a file of definitions ends."""
 
+AS_IT_IS: Final = "as it is"
+"""The way of asking that a set has by itself."""
+
 GOAL: Final = re.compile(r"(?:^|/)(injection[^/]*)")
 """The part of an identity that names an attacker's goal, where a trace does not say it by
 itself."""
@@ -59,9 +62,8 @@ Step = Prompt | Reply | Call
 
 
 class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One task. `tools` says which definitions it goes with; `case` is the same for traces that
-    differ in nothing but the way an attacker asks, and `family` names the figure that takes the
-    worst of them."""
+    """One task. `tools` says which definitions it goes with, `phrasing` in which way an attacker
+    asks, and `injected` is the very text that asks, where it is known."""
 
     id: str
     set: str
@@ -69,13 +71,18 @@ class Trace(msgspec.Struct, frozen=True, omit_defaults=True):
     steps: tuple[Step, ...]
     tools: str = ""
     goal: str = ""
-    case: str = ""
-    family: str = ""
+    phrasing: str = AS_IT_IS
+    injected: str = ""
 
     @property
     def prompt(self) -> str:
         """What the user said first."""
         return next((step.text for step in self.steps if isinstance(step, Prompt)), "")
+
+    @property
+    def base(self) -> str:
+        """What it is called in every way of asking."""
+        return self.id.removesuffix(f"/{self.phrasing}")
 
     @property
     def wanted(self) -> tuple[Reply | Call, ...]:
@@ -147,11 +154,16 @@ def read_definitions(path: Path) -> dict[str, Definitions]:
 
 
 def definitions_beside(path: Path) -> Path | None:
-    """The definitions that a file of traces goes with: those of its own name, or of as much of it
-    as there is a file for (`shop_worst.jsonl` goes with `shop_tools.json`)."""
+    """The definitions that a file of traces goes with."""
+    return stands_beside(path, TOOLS)
+
+
+def stands_beside(path: Path, ending: str) -> Path | None:
+    """What a file of traces goes with: a file of its own name with that ending, or of as much of
+    its name as there is a file for (`shop_worst.jsonl` goes with `shop_tools.json`)."""
     words = path.stem.split("_")
     for length in range(len(words), 0, -1):
-        beside = path.with_name("_".join(words[:length]) + TOOLS)
+        beside = path.with_name("_".join(words[:length]) + ending)
         if beside.is_file():
             return beside
     return None

@@ -1,2 +1,0 @@
-"""Attackers that know how Stanchion works: no instruction, reported speech, split, encoded, in a
-tool's definition."""
