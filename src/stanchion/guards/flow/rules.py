@@ -4,8 +4,8 @@ A call is judged by where its values come from, once something was read that oth
 written. The rules are tried in this order:
 
 1. What it acts on (`sink`), and the page that a browser tool acts on.
-2. What it hands over (`payload`): addresses that stand in what was read; of what lasts, every
-   amount, key or role that stands nowhere else.
+2. What it hands over (`payload`): addresses that stand in what was read, a piece of a text word
+   for word; of what lasts, every amount, key or role that stands nowhere else.
 3. That it acts at all (`unasked`), where nothing says whom or what on.
 4. That it carries away what was read (`read_out`), in an address or an id.
 """
@@ -28,7 +28,15 @@ from stanchion.guards.flow.tools import (
 )
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.known import NOWHERE, Origin
-from stanchion.readings.origins.marks import STEM, Spelled, kind_mark, link_mark, spell
+from stanchion.readings.origins.marks import (
+    STEM,
+    Spelled,
+    kind_mark,
+    link_mark,
+    pairs_of,
+    spell,
+    words_of,
+)
 from stanchion.readings.origins.values import LINK, split_link, values
 
 GOOD: Final = frozenset({"granted", "user", "me", "own", "named", "directory"})
@@ -40,6 +48,9 @@ DOUBTS: Final = 8
 """How many values of a call are asked about at once."""
 FEW_WORDS: Final = 3
 """Up to how many words an amount, a key or a role has."""
+SENTENCE: Final = 3
+LONGEST: Final = 60
+"""How many words a text has that may be dictated."""
 PLAIN: Final = frozenset({"0", "1", "true", "false"})
 LEAST: Final = 4
 """From how many letters on a piece of an address tells something."""
@@ -129,12 +140,28 @@ def _payload(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
     found = []
     for name, text in payload_of(tool, args):
         found += [Doubt(name, value, origin) for value, origin in _addresses(memory, tool, text)]
+        if _is_dictated(memory, text) and not memory.approved(tool.name, spell(text, memory.key)):
+            found.append(Doubt(name, text, Origin("content")))
         if tool.effect in LASTING and _is_order(text):
             spelled = spell(text, memory.key)
             origin = _of_order(memory, tool, spelled)
             if origin.word == "content":
                 found.append(Doubt(name, text, origin))
     return Question("payload", tuple(found[:DOUBTS])) if found else None
+
+
+def _is_dictated(memory: Memory, text: str) -> bool:
+    """Whether a text that is handed over stands word for word inside of one that was read, and the
+    user does not say it. To hand on the whole of a field is no dictation."""
+    known, words = memory.known, tuple(words_of(text, memory.key))
+    if not SENTENCE <= len(words) <= LONGEST or not all(word in known.texts for word in words):
+        return False
+    pairs = [*pairs_of(words)]
+    return (
+        all(pair in known.phrases for pair in pairs)
+        and not all(pair in known.pairs for pair in pairs)
+        and Spelled((), words).mark not in known.wholes
+    )
 
 
 def _addresses(memory: Memory, tool: FlowTool, text: str) -> Iterator[tuple[str, Origin]]:

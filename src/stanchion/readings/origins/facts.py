@@ -14,6 +14,7 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.marks import (
     STEM,
+    Spelled,
     kind_mark,
     link_mark,
     marks_of,
@@ -77,7 +78,7 @@ class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
 class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What one text or result tells. `texts` are the marks of what stands in free text, `links`
     those of addresses just as they are, `listed` those of a directory, or of the names in the
-    user's words; `pairs` are kept of the user's words alone."""
+    user's words, `pairs` those of two words that stand beside each other."""
 
     records: tuple[RecordFacts, ...] = ()
     texts: frozenset[int] = frozenset()
@@ -86,6 +87,8 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     pairs: frozenset[int] = frozenset()
     numbers: frozenset[int] = frozenset()
     """The marks of values that stand in fields of their own: amounts, dates, quantities."""
+    wholes: frozenset[int] = frozenset()
+    """The marks of whole texts and fields."""
     prose: bool = False
     """Whether there is any free text: only that can say how to put a value together."""
 
@@ -191,6 +194,8 @@ class _Taken:
         self._shape, self._key = shape, key
         self._records: list[_Record] = []
         self._texts: set[int] = set()
+        self._pairs: set[int] = set()
+        self._wholes: set[int] = set()
         self._links: set[int] = set()
         self._numbers: set[int] = set()
         self._listed: set[int] = set()
@@ -206,13 +211,18 @@ class _Taken:
             frozenset(self._texts),
             frozenset(self._links),
             frozenset(listed) if not self._prose else frozenset(),
+            frozenset(self._pairs),
             numbers=frozenset(self._numbers),
+            wholes=frozenset(self._wholes),
             prose=self._prose,
         )
 
     def text(self, text: str) -> None:
         """Take what anybody may have written."""
         self._texts |= marks_of(text, self._key)
+        words = words_of(text, self._key)
+        self._pairs.update(pairs_of(words))
+        self._wholes.add(Spelled((), tuple(words)).mark)
         if "://" in text or "www." in text:
             self._links.update([link_mark(each, self._key) for each in LINK.findall(text)])
 

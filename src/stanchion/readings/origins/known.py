@@ -78,6 +78,10 @@ class Known:
         self.own: set[int] = set()
         self.texts: dict[int, int] = {}
         self.numbers: dict[int, int] = {}
+        self.phrases: set[int] = set()
+        self.wholes: set[int] = set()
+        """What was read: words and values with the number of their result, pairs of words, whole
+        texts."""
         self.listed: dict[int, int] = {}
         self.read_links: set[int] = set()
         self.places: dict[int, list[Place]] = {}
@@ -124,6 +128,8 @@ class Known:
                 elif mark not in kept:
                     self.full = True
         self._put(self.read_links, facts.links)
+        self._put(self.phrases, facts.pairs)
+        self._put(self.wholes, facts.wholes)
         if makes:
             for record in facts.records:
                 self._put(self.own, [mark for mark, *_ in record.ids])
