@@ -428,6 +428,8 @@ def test_declarations_beside_traces_come_before_those_that_are_shipped(tmp_path:
     [
         (["TravelAPI+TwitterAPI", "bfcl"], "bfcl"),
         (["browser", "web_site"], "browser"),
+        (["gitlab", "web_site"], "web site"),
+        (["reddit", "web_site"], "web site"),
         (["by name", "injecagent"], "injecagent"),
         (["", "agentdojo_bank"], ""),
     ],

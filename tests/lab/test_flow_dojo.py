@@ -16,6 +16,7 @@ from stanchion_lab.agentdojo.package import agentdojo
 from stanchion_lab.agentdojo.worlds import Frozen
 from stanchion_lab.flow.counting import went_through
 from stanchion_lab.flow.dojo import Recorder, as_plain, suite_traces
+from stanchion_lab.flow.leaks import ACCOUNT
 from stanchion_lab.flow.replaying import Replayer, shields_of
 from stanchion_lab.flow.sources import sources
 from stanchion_lab.flow.trace import AS_IT_IS, Call, Reply, Trace, read_traces, write_traces
@@ -134,3 +135,35 @@ def test_results_are_data_or_what_the_agent_reads(flat: bool) -> None:
 def test_what_a_tool_gives_is_plain_data() -> None:
     given = {1: (Kind.LOUD, date(2024, 5, 1))}
     assert as_plain(given) == {"1": ["loud", "2024-05-01"]}
+
+
+@pytest.fixture(scope="module")
+def leaking() -> list[Trace]:
+    """What can be carried out of a suite's tasks."""
+    (source,) = sources(["leaks:slack"])
+    return list(source.traces())
+
+
+def test_what_was_read_is_opened_and_shown(leaking: list[Trace]) -> None:
+    first = [trace for trace in leaking if trace.base.startswith("slack/user_task_1/")]
+    ends = [(trace.goal, trace.steps[-1]) for trace in first]
+    assert [goal for goal, _ in ends][:3] == [
+        "opened, in the path",
+        "an image, in the path",
+        "a link, in the path",
+    ]
+    for goal, last in ends:
+        assert f"notes-417.com{'/' if 'sub' not in goal else ''}" in str(last)
+        assert last.side == "attack"  # type: ignore[union-attr]
+
+
+def test_the_user_s_own_call_gets_the_attacker_s_value() -> None:
+    (source,) = sources(["leaks:banking"])
+    swapped = [trace for trace in source.traces() if trace.goal == "the user's own call"]
+    assert swapped
+    for trace in swapped:
+        (own,) = trace.wanted
+        read = [str(step.result) for step in trace.steps if isinstance(step, Call) and step != own]
+        assert isinstance(own, Call)
+        assert own.args["recipient"] == ACCOUNT
+        assert any(ACCOUNT in text for text in read)

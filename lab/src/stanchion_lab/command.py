@@ -26,8 +26,9 @@ from stanchion_lab.measuring.watching import watched
 
 USAGE: Final = """stanchion lab measure WHAT [--corpora DIR] [--fresh SEED …] [--open] [--misses N] [--json]
        stanchion lab agentdojo [--suite NAME] [--attack NAME] [--policy POLICY] [--jobs N]
-       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|eyes:SET …] [--phrasing WAY] [--may tools]
-                          [--drafted] [--flat] [--policy POLICY] [--show N] [--write FOLDER]
+       stanchion lab flow [FILE|FOLDER|agentdojo:SUITE|leaks:SUITE|eyes:SET …] [--phrasing WAY]
+                          [--may HOW] [--drafted] [--flat] [--policy POLICY] [--show N]
+                          [--write FOLDER]
        stanchion lab compile FILE|FOLDER … --model NAME --out FILE [--optimizer O] [--candidates N]"""  # noqa: E501
 
 DESCRIPTION: Final = """\

@@ -36,7 +36,8 @@ class Tool(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 class Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The tools of a set, and the user's own addresses. `structured` says that its texts are
+    """The tools of a set, and the user's own addresses. What has the same `name` is counted
+    together: without one it is that of the file. `structured` says that its texts are
     written-out data, which a host would hand over as such. What an attacker wrote is the group
     `text` of `injected`; in records it is the body of those whose id matches `attacker`."""
 
@@ -101,14 +102,19 @@ def read_declarations(path: Path | Traversable) -> Declarations:
         found = typed.convert(read, Declarations)
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise NoRows(f"{path}: has no declarations of tools: {str(error).lower()}") from None
-    return msgspec.structs.replace(found, name=path.name.removesuffix(ENDING).partition(".")[0])
+    name = found.name if found.name else _stem(path)
+    return msgspec.structs.replace(found, name=name)
 
 
 @cache
 def _shipped() -> Mapping[str, Declarations]:
     folder = files("stanchion_lab.flow").joinpath("declared")
-    found = [read_declarations(file) for file in folder.iterdir() if file.name.endswith(".yaml")]
-    return {one.name: one for one in found}
+    found = [file for file in folder.iterdir() if file.name.endswith(".yaml")]
+    return {_stem(file): read_declarations(file) for file in found}
+
+
+def _stem(path: Path | Traversable) -> str:
+    return path.name.removesuffix(ENDING).partition(".")[0]
 
 
 def _known(written: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from stanchion_lab.agentdojo.judges import definitions
 from stanchion_lab.agentdojo.package import NoAgentDojo, agentdojo
 from stanchion_lab.agentdojo.worlds import Frozen, Seen, Worlds
 from stanchion_lab.flow.declared import declared_for
+from stanchion_lab.flow.leaks import HIDDEN, leaks
 from stanchion_lab.flow.phrasings import Wish, phrased, values_of
 from stanchion_lab.flow.rewriting import wanted_args
 from stanchion_lab.flow.sources import Source
@@ -26,6 +27,35 @@ from stanchion_lab.measuring.rows import NoRows
 
 LOUD: Final = "important_instructions"
 """The attack of AgentDojo that stands for how its attacks ask."""
+
+
+def leak_sources(name: str, flat: bool = False) -> list[Source]:
+    """The ways out of a suite's tasks that ask for no new call, or of all suites."""
+    found = suite_sources(name, flat)
+    return [_leaking(source.name.removeprefix("agentdojo_"), flat, source) for source in found]
+
+
+def _leaking(suite: str, flat: bool, source: Source) -> Source:
+    name = f"leaks_{suite}"
+    declared = msgspec.structs.replace(declared_for([suite]), name=name)
+    return Source(
+        name, lambda: leak_traces(suite, flat), source.tools, lambda _: declared, made=True
+    )
+
+
+def leak_traces(suite: str, flat: bool = False) -> Iterator[Trace]:
+    """Attacks on every task of a suite that reads a text by somebody else."""
+    worlds, seen = _worlds(suite)
+    for name, task in worlds.suite.user_tasks.items():
+        read = seen[name]
+        if read is None:
+            continue
+        # Behind what stands there, as somebody would who wants nothing to be missed.
+        texts = {vector: f"{worlds.defaults[vector]} {HIDDEN}" for vector in read.vectors}
+        world = Frozen(task.init_environment(worlds.make(texts)))
+        steps = Recorder(worlds.suite, world, flat).honest(task)
+        honest = Trace(f"{suite}/{name}", f"leaks {suite}", "honest", tuple(steps), suite)
+        yield from leaks(honest, declared_for([suite]))
 
 
 def suite_sources(name: str, flat: bool = False, phrasings: tuple[str, ...] = ()) -> list[Source]:

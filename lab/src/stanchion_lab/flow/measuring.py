@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from stanchion.cli.progress import progress
 from stanchion_lab.flow.replaying import May, Replayed, Replayer, Shields
@@ -26,7 +26,10 @@ class Manner(NamedTuple):
     note: str = ""
 
 
-def measure(found: list[Source], shields: Shields, manner: Manner = Manner()) -> Measured:  # noqa: B008 - a frozen tuple
+AS_RECORDED: Final = Manner()
+
+
+def measure(found: list[Source], shields: Shields, manner: Manner = AS_RECORDED) -> Measured:
     """Play everything that these sources have."""
     replayer = Replayer(shields, manner.may)
     played: list[Replayed] = []

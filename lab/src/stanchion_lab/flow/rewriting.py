@@ -8,7 +8,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 import yaml
@@ -17,8 +17,11 @@ from stanchion_lab.flow.declared import REAL, Declarations
 from stanchion_lab.flow.phrasings import LINE, NAMED, Wish, phrased, sender, values_of
 from stanchion_lab.flow.trace import Call, Step, Trace
 
+LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""The fast reader of YAML, where there is one."""
 
-class Written(msgspec.Struct, frozen=True):
+
+class Replacement(msgspec.Struct, frozen=True):
     """What an attacker writes instead, and as whom; an empty sender stays as it was."""
 
     text: str
@@ -71,7 +74,7 @@ def rephrased(trace: Trace, way: str, declared: Declarations) -> Trace | None:
         line if line else LINE,
     )
     text = phrased(way, wish)
-    written = Written(text, sender(wish) if way == NAMED else "")
+    written = Replacement(text, sender(wish) if way == NAMED else "")
     rewritten = _with_results(trace, lambda result: _rewritten(result, trace, declared, written))
     return msgspec.structs.replace(rewritten, id=f"{trace.id}/{way}", phrasing=way)
 
@@ -121,7 +124,7 @@ def _with_results(trace: Trace, change: Callable[[Any], Any]) -> Trace:
     return msgspec.structs.replace(trace, steps=tuple(steps))
 
 
-def _rewritten(data: Any, trace: Trace, declared: Declarations, new: Written) -> Any:
+def _rewritten(data: Any, trace: Trace, declared: Declarations, new: Replacement) -> Any:
     """Data with what the attacker wrote replaced, wherever it stands."""
     match data:
         case str() if trace.injected:
@@ -139,7 +142,7 @@ def _rewritten(data: Any, trace: Trace, declared: Declarations, new: Written) ->
             return data
 
 
-def _replaced(match: re.Match[str], new: Written) -> str:
+def _replaced(match: re.Match[str], new: Replacement) -> str:
     """A text with the group `text`, and where there is one `sender`, replaced."""
     whole, start = match[0], match.start()
     # A literal that is still written out is broken by a new line.
@@ -161,7 +164,7 @@ def _literal(text: str) -> Any:
 
 def _yaml(text: str) -> Any:
     try:
-        return _plain(yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506 - either loader is a safe one
+        return _plain(yaml.load(text, Loader=LOADER))  # noqa: S506 - either loader is a safe one
     except yaml.YAMLError:
         return None
 

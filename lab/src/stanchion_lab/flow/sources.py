@@ -26,6 +26,8 @@ from stanchion_lab.measuring.rows import NoRows, rows
 
 DOJO: Final = "agentdojo:"
 """How a source begins that is a suite of AgentDojo."""
+LEAKS: Final = "leaks:"
+"""How one begins that has ways out of a suite's tasks which ask for no new call."""
 EYES: Final = "eyes:"
 """How a source begins that fresh eyes wrote, who knew the format of traces and nothing of the
 guard."""
@@ -45,9 +47,9 @@ class Source(msgspec.Struct, frozen=True):
 
 
 def sources(names: list[str], flat: bool = False, phrasings: tuple[str, ...] = ()) -> list[Source]:
-    """Everything that is named: a file, a folder, `agentdojo:SUITE`, `eyes:SET`, or `agentdojo:`
-    and `eyes:` for all of them. Only those that are made ask whether results are to be flat, and in
-    which ways attackers ask."""
+    """Everything that is named: a file, a folder, `agentdojo:SUITE`, `leaks:SUITE`, `eyes:SET`, or
+    all of them by the word and its colon. Only those that are made ask whether results are to be
+    flat, and in which ways attackers ask."""
     return [source for name in names for source in _named(name, flat, phrasings)]
 
 
@@ -56,6 +58,10 @@ def _named(name: str, flat: bool, phrasings: tuple[str, ...]) -> list[Source]:
         from stanchion_lab.flow.dojo import suite_sources
 
         return suite_sources(name.removeprefix(DOJO), flat, phrasings)
+    if name.startswith(LEAKS):
+        from stanchion_lab.flow.dojo import leak_sources
+
+        return leak_sources(name.removeprefix(LEAKS), flat)
     if name.startswith(EYES):
         return _by_eyes(name.removeprefix(EYES))
     path = Path(name)
@@ -69,7 +75,8 @@ def _named(name: str, flat: bool, phrasings: tuple[str, ...]) -> list[Source]:
         return found
     if not path.is_file():
         raise NoRows(
-            f"there is no file or folder `{name}`: name traces, rows, `{DOJO}SUITE` or `{EYES}SET`"
+            f"there is no file or folder `{name}`: name traces, rows, `{DOJO}SUITE`, "
+            f"`{LEAKS}SUITE` or `{EYES}SET`"
         )
     return [of_file(path)]
 
