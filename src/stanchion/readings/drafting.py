@@ -9,9 +9,10 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from stanchion.kernel.declared import CONTENT, EFFECTS, READ, Declared
+from stanchion.kernel.declared import CONTENT, EFFECTS, READ, Declared, strictest
 from stanchion.readings import act_words
 from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.known_tools import KnownTool, known_tool
 from stanchion.readings.names import KEPT, own_name, plain, words
 from stanchion.readings.word_lists import sections
 
@@ -81,7 +82,24 @@ def _draft(
     effect, because = max(found, key=lambda one: EFFECTS.index(one[0]))
     result = None if effect == READ and not _gives_text(verbs, args) else CONTENT
     declared = Declared(None, effect, result, _sinks(verbs, effect, names))
-    return DraftedTool(declared, because, verbs.plain)
+    return _tightened(DraftedTool(declared, because, verbs.plain), known_tool(tool, names), args)
+
+
+def _tightened(drafted: DraftedTool, known: KnownTool | None, args: tuple[str, ...]) -> DraftedTool:
+    """A draft at least as strict as what a known tool of that name does, which may be another."""
+    if known is None:
+        return drafted
+    said, own = known.declared, drafted.declared
+    effect = strictest(EFFECTS, (own.effect, said.effect))
+    sinks = [sink for sink in said.sinks if sink in args or sink == OF_PAGE]
+    declared = Declared(
+        None,
+        effect,
+        CONTENT if CONTENT in (own.result, said.result) or effect != READ else None,
+        tuple(dict.fromkeys([*own.sinks, *sinks])),
+    )
+    because = drafted.because if effect == own.effect else f"as `{known.source}` has it"
+    return DraftedTool(declared, because, drafted.sure)
 
 
 def _gives_text(verbs: Verbs, args: tuple[str, ...]) -> bool:
@@ -120,19 +138,20 @@ def _effect(verb: str, name: frozenset[str], names: tuple[str, ...] | None) -> t
     if verb == "open" and _holds(things, known["opened"]):
         return READ, f"`{verb}` of what is only shown"
     effect, thing = _reach(verb, kind, things)
-    if effect == LOCAL and kind == GENERIC and _takes_others(things, names):
+    if effect == LOCAL and kind == GENERIC and _takes_others(verb, things, names):
         return OUTWARD, f"`{verb}` {thing}, and others may take part"
     return effect, f"`{verb}` {thing}".rstrip()
 
 
-def _takes_others(things: frozenset[str], names: tuple[str, ...] | None) -> bool:
-    """Whether arguments of what makes one's own things name others, or may do so."""
+def _takes_others(verb: str, things: frozenset[str], names: tuple[str, ...] | None) -> bool:
+    """Whether arguments of what makes one's own things name others, or may do so; who takes part in
+    what there is already, they do not say."""
     known = _table()
     if _holds(things, known["ours"]):
         return False
-    if names is None:
-        return bool(_holds(things, known["meets"]))
-    return any(plain(name) in known["reaches"] for name in names)
+    if _holds(things, known["meets"]) and (names is None or verb not in known["makes"]):
+        return True
+    return any(plain(name) in known["reaches"] for name in names or ())
 
 
 def _reach(verb: str, kind: str, things: frozenset[str]) -> tuple[str, str]:
@@ -146,7 +165,8 @@ def _reach(verb: str, kind: str, things: frozenset[str]) -> tuple[str, str]:
         return IRREVERSIBLE, money
     if power:
         return PRIVILEGE, power
-    return _reach_of(things) if kind == GENERIC else (kind, "")
+    shared = _holds(things, known["shared"]) if verb in known["sets"] else ""
+    return _reach_of(things) if kind == GENERIC else (OUTWARD if shared else kind, shared)
 
 
 def _reach_of(things: frozenset[str]) -> tuple[str, str]:
