@@ -230,8 +230,8 @@ def test_a_person_sees_what_is_asked_and_the_call_goes_on() -> None:
         told = got(
             play(Case(name, "strict", (Judge("prompt", {"text": "read my note"}), read, mail)), way)
         )
-        assert [each.get("code") for each in told[:3]] == [None, None, "flow.dictated"]
-        assert [ticket["code"] for ticket in told[2]["tickets"]] == ["flow.dictated"]
+        assert [each.get("code") for each in told[:3]] == [None, None, "flow.sink"]
+        assert [ticket["code"] for ticket in told[2]["tickets"]] == ["flow.sink"]
         assert KEY not in json.dumps(told)
         last.add(told[4]["code"])
         assert told[3]["ticket"] == (

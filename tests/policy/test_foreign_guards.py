@@ -277,9 +277,9 @@ class Asks(msgspec.Struct, frozen=True):
             self, knows=(*self.knows, f"places {type(own.closed).__name__}")
         )
 
-    def knowing(self, defined: Any, names: Any, /) -> Asks:
+    def knowing(self, defined: Any, /) -> Asks:
         return msgspec.structs.replace(
-            self, knows=(*self.knows, f"tools {names('')} {defined('', 'pay')[0]}")
+            self, knows=(*self.knows, f"tools {defined('', 'pay')[0]}")
         )
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside:
@@ -310,7 +310,7 @@ def test_an_asking_guard_is_answered_by_its_own_code_and_told_all_it_wants_to_kn
     assert decision.code == "mine.asked"
     assert (
         decision.message
-        == "about pay: needs ('money',); places tuple; tools ['pay'] {'description': 'pays'}"
+        == "about pay: needs ('money',); places tuple; tools {'description': 'pays'}"
     )
     assert run.check("read", {}).proceeds, "it concerns what is paid alone"
     assert {seat.placed.id: seat.placed.stages for seat in shield.policy.seats[1:]} == {

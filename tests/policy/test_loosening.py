@@ -61,9 +61,7 @@ STRICTER: Final[list[tuple[dict[str, Any], dict[str, Any]]]] = [
         policy({"use": "size_limits", "applies_to": {"agents": ["bob", "ann"]}}),
     ),
     (policy({"use": "secrets"}), policy({"use": "secrets", "at": {"tool_call": "block"}})),
-    (policy({"use": "flow", "setting": "lenient"}), policy({"use": "flow", "setting": "balanced"})),
-    (policy({"use": "flow", "setting": "balanced"}), policy({"use": "flow"})),
-    (policy({"use": "flow"}), policy({"use": "flow", "setting": "strict"})),
+    (policy({"use": "flow"}), policy({"use": "flow", "links": "ask"})),
     (
         policy(
             {"use": "size_limits", "bypass": {"allowed": True, "requires_approval": "architect"}}

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -69,7 +69,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     """The action for a call or a request whose values the user has not named."""
     answer: Severer[ActionName] = "redact"
     """The action for a final answer with addresses that would carry away what was read."""
-    links: Literal["follow", "ask"] = "follow"
+    links: Annotated[Literal["follow", "ask"], ("follow", "ask")] = "follow"
     """Whether a link that stands in what was read may be opened as it is: `follow`, or `ask`."""
     remember: Off[bool] = True
     """If `true`, a person's yes is valid for the rest of the run; otherwise once."""

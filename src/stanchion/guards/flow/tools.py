@@ -102,7 +102,8 @@ def understood(
     gives = result != CONTENT and (effect == READ or bool(known.result or known.records))
     fields = known.identity_fields if known.identity_fields else identity
     shape = Shape(gives and not runs, known.records or "", fields)
-    runs = runs and not declared.sinks
+    # What a query does, `sql` judges, as `shell` and `python` judge commands and code.
+    runs = (runs or (drafted and "sql" in names.words(name))) and not declared.sinks
     return FlowTool(name, effect, declared.sinks, result, shape, drafted, runs)
 
 

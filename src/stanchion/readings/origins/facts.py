@@ -63,8 +63,8 @@ TITLES: Final = (
 
 class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One record: the marks of the values that name it, the words of the names and the titles in
-    it, and the stems of each title's telling words. `forged` is one that stands in a flat text, where anybody may have
-    written its first line."""
+    it, and the stems of each title's telling words. `forged` is one that stands in a flat text,
+    where anybody may have written its first line."""
 
     ids: tuple[tuple[int, str, bool], ...] = ()
     """Each with its field, and whether who says it means this record: nobody does by a number of
