@@ -12,7 +12,17 @@ from stanchion import typed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import Grant, grants_key, grants_of
 from stanchion.approvals.pages import filed, page_key, pages_for, relisted
-from stanchion.approvals.ticket import State, Ticket, as_of, is_over, joined, key_of, reopen
+from stanchion.approvals.ticket import (
+    NO,
+    Kind,
+    State,
+    Ticket,
+    as_of,
+    is_over,
+    joined,
+    key_of,
+    reopen,
+)
 from stanchion.kernel import compare_and_set as changing
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change_together
@@ -46,19 +56,23 @@ class Kept(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How many tickets a run may open, and how many a minute an agent."""
+    """How many tickets a run may open, how many a minute an agent, and how many about values a
+    task."""
 
     for_a_run: int
     a_minute: int
+    about_values: int = 0
 
 
 class Found(NamedTuple):
     """What an action finds: its ticket, or a grant that covers it, at which version of their
-    record. Neither where it has asked too often."""
+    record. Neither where it has asked too often: as often as `limit` (a field of `Limits`) lets
+    it."""
 
     kept: Kept | None
     grant: Grant | None = None
     version: int = 0
+    limit: str = ""
 
 
 def find(
@@ -68,9 +82,11 @@ def find(
     covered: Callable[[Grant, int], bool],
     life_ms: int,
     limits: Limits,
+    parts: tuple[str, ...] = (),
 ) -> Generator[Batch, Reply, Found]:
     """The grant that covers an action, or its ticket: the one that was opened for it before, or a
-    new one, filed with the others of its tenant. One trip where nothing is written."""
+    new one, filed with the others of its tenant. A no to one of its `parts`, which are kept there,
+    comes before it. One trip where nothing is written."""
     tenant, grants = wanted.tenant, grants_key(wanted.tenant)
     before: Ticket | None = None
     after: Ticket | None = None
@@ -78,12 +94,18 @@ def find(
     opens = False
 
     def keys() -> tuple[str, ...]:
-        return (wanted.key, grants, *pages_for(records, tenant)) if opens else (wanted.key, grants)
+        known = (wanted.key, grants, *parts)
+        return (*known, *pages_for(records, tenant)) if opens else known
 
     def new(now: int) -> dict[str, Any]:
         nonlocal before, after, grant, opens
         known = grants_of(records.get(grants, ABSENT)[1])
         grant = next((one for one in known if now < one.until and covered(one, now)), None)
+        denied = [one for key in parts if (one := read(records.get(key, ABSENT)[1])) is not None]
+        before = next((one for one in denied if one.kind is Kind.VALUE and one.state in NO), None)
+        if before is not None:
+            after = before
+            return {}
         before = after = read(records.get(wanted.key, ABSENT)[1])
         if grant is not None:
             return {}
@@ -106,7 +128,8 @@ def find(
     if grant is not None:
         return Found(None, grant, records[grants][0])
     if after is not before and not made.written:
-        return Found(None)
+        stops = [at for at, one in enumerate(made.reply.actions) if one >= Action.BLOCK]
+        return Found(None, limit=Limits._fields[stops[0] if stops else 0])
     return Found(Kept(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now))
 
 
@@ -115,10 +138,14 @@ def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
     if not opens:
         return ()
     agent = key(wanted.tenant, "asks", "agent", wanted.agent)
-    return (
+    counted = (
         Line(key(wanted.tenant, "asks", "run", wanted.run), ((limits.for_a_run, Action.BLOCK),)),
         Line(f"{agent}/{MINUTE_MS}", ((limits.a_minute, Action.BLOCK),), window_ms=MINUTE_MS),
     )
+    if wanted.kind is not Kind.VALUE:
+        return counted
+    task = key(wanted.tenant, "asks", "values", wanted.deed.root)
+    return (*counted, Line(task, ((limits.about_values, Action.BLOCK),)))
 
 
 def ask_again(

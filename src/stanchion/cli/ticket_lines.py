@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
+from stanchion.approvals.values import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
@@ -46,7 +47,7 @@ COLUMNS: Final = (
 )
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
-LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence"})
+LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
 """What may have several lines; everything else is a name or a sentence."""
 
 
@@ -117,6 +118,8 @@ def _reach(ticket: TicketView) -> str:
     proof = "signed" if ticket.proven else "unproven"
     if ticket.kind is Kind.RUN:
         return f", {proof}: it says that somebody has looked, and lets nothing through"
+    if ticket.kind is Kind.VALUE and not ticket.edits:
+        return f", {proof}: {ticket.tool} may use these values in this task, {lasts}"
     if ticket.edits:
         return f", {proof}: the call goes ahead once, with {pairs(ticket.edits)}, {lasts}"
     if ticket.scope is Scope.ONCE:
@@ -166,6 +169,9 @@ def _headline(ticket: TicketView) -> str:
             f"{who} called {ticket.about} past {ticket.guard}, and it ran: was that right? An "
             f"operator reviews it"
         )
+    if ticket.kind is Kind.VALUE:
+        may = f"use {pairs(ticket.content)}" if ticket.content else "be called"
+        return f"{DANGERS[ticket.deed.effect]}: may {ticket.tool} {may} in this task? ({who} asks)"
     if ticket.kind is Kind.RUN:
         return f"{who}: will you look at its run?"
     if ticket.kind is Kind.EFFECT:
@@ -180,6 +186,8 @@ def _headline(ticket: TicketView) -> str:
 
 
 def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
+    if ticket.kind is Kind.VALUE:
+        yield from _question(ticket)
     yield (
         "ticket",
         ticket.id
@@ -187,7 +195,8 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
         else f"{ticket.id}, asked for the {_th(ticket.generation)} time",
     )
     yield "kind", str(ticket.kind) if ticket.kind is not Kind.ACTION else ""
-    yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
+    if ticket.kind is not Kind.VALUE:
+        yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
     beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
     yield "changed", pairs(ticket.edits) if ticket.edits else ""
     yield (
@@ -196,8 +205,9 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
         if beside
         else "",
     )
-    yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
-    yield "why", ticket.message
+    if ticket.kind is not Kind.VALUE:
+        yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
+        yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
     yield "risk", ticket.risk
     yield "effect", ticket.deed.effect
@@ -215,6 +225,20 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "used by", ticket.used_by
     yield "policy", ticket.policy
     yield "digest", ticket.digest
+
+
+def _question(ticket: TicketView) -> Iterator[tuple[str, str]]:
+    """What is asked about values: the danger first, what there is to know, and last what happens
+    without an answer."""
+    told = dict(ticket.evidence)
+    call, choices = told.pop(CALL, None), told.pop(CHOICES, {})
+    yield "danger", DANGERS[ticket.deed.effect]
+    yield "tool", ticket.tool
+    yield "values", _text(ticket.content) if ticket.content else ""
+    yield "origin", "\n".join([f"{name}: {_text(words)}" for name, words in told.items()])
+    yield "pick", pairs(choices) if choices else ""
+    yield "default", f"no: without an answer {NO_ANSWER}"
+    yield "call", _text(call)
 
 
 def _asks(ticket: TicketView) -> str:
@@ -252,7 +276,8 @@ def _answer(ticket: TicketView) -> str:
     role = f", as {ticket.answered_as}" if ticket.answered_as else ""
     proof = "" if ticket.proven else ", unproven"
     reach = f", for {ticket.reach}" if ticket.reach and ticket.scope is not Scope.ONCE else ""
-    return f"{word} by {ticket.answered_by}{role}{reach}{proof}, {shown(ticket.answered_at)}"
+    fast = ", within two seconds" if ticket.fast else ""
+    return f"{word} by {ticket.answered_by}{role}{reach}{proof}, {shown(ticket.answered_at)}{fast}"
 
 
 def _until(ticket: TicketView, now: int) -> str:

@@ -384,7 +384,8 @@ def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
     """What is answered, as it is read in that moment: a ticket may have changed since it was looked
     up."""
     yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
-    yield f"a yes covers: {visible(wish.scope)}"
+    values = wish.said.kind is Kind.VALUE and wish.scope == Scope.ONCE
+    yield f"a yes covers: {'these values in this task' if values else visible(wish.scope)}"
     changed = changed_by(wish.scope)
     if changed:
         yield f"the call goes ahead with other arguments: {visible(pairs(changed))}"

@@ -3,6 +3,7 @@ opened for it before."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,9 +14,9 @@ from stanchion.approvals.grants import Grant, covers, grants_key
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.order import turn
 from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
-from stanchion.approvals.shelf import Kept, Limits, change, find
-from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use
-from stanchion.approvals.words import DENIED, EXPIRED, USED
+from stanchion.approvals.shelf import Found, Kept, Limits, change, find
+from stanchion.approvals.ticket import Kind, State, Ticket, as_of, id_of, shown_of, use
+from stanchion.approvals.words import EXPIRED, FULL, NOBODY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.record import BESIDE, patched
@@ -23,11 +24,9 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
-from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import BY_POLICY, Event, Moment
 from stanchion.kernel.findings import ASK, Finding
-from stanchion.kernel.lookups import Answered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
 from stanchion.policy.sections import Escalation
@@ -39,6 +38,15 @@ from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
 from stanchion.runtime.deciding.patience import Patience
 from stanchion.runtime.deciding.pauses import held_up, hold_up
 from stanchion.runtime.deciding.terms import paused, question
+from stanchion.runtime.deciding.value_questions import (
+    about_values,
+    answers_of,
+    asks_of,
+    denied,
+    is_somebody_there,
+    limit_of,
+    refused,
+)
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.people.passing import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
@@ -86,8 +94,7 @@ def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None
 def asking(decision: Decision) -> tuple[str, ...]:
     """The guards that ask for a person, those included to whose questions one has said yes
     already."""
-    asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
-    return tuple(dict.fromkeys([one.guard for one in asks]))
+    return tuple(dict.fromkeys([one.guard for one in asks_of(decision)]))
 
 
 def ask(
@@ -105,30 +112,31 @@ def ask(
         if name:
             return Granted(f"{BY_POLICY}{name}", decision.policy, asking(decision), "", 0, 0)
     wanted = asked_about(desk, event, decision)
+    about = about_values(desk, event, decision, wanted)
+    wanted = wanted if about is None else about.ticket(wanted)
     terms = paused(decision, desk.shield.policy.file.escalation)
-    life_ms = max(1, int(terms.timeout_s * 1000))
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
+    waited = False
     try:
-        yield from make_known(desk, wanted.tenant, decision.id)
         roster = yield from desk.shield.authority.roster()
-        wanted = asking_first(desk, wanted, roster)
+        if not is_somebody_there(desk, wanted, roster):
+            return refused(decision, NOBODY, about)
 
         def covered(grant: Grant, _now: int) -> bool:
             return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(
                 desk, roster, grant, wanted
             )
 
-        found = yield from find(
-            desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits
+        parts = () if about is None else about.parts(wanted)
+        wanted, found = yield from filed(
+            desk, f"{decision.id}.ask", wanted, roster, covered, terms.timeout_s, parts
         )
         if found.grant is not None:
             return _granted(found.grant, grants_key(wanted.tenant), found.version)
         kept = found.kept
         if kept is None:
-            desk.tell(
-                "people were asked too often, so nobody is asked about this one; ask again later"
-            )
-            return None
+            return refused(decision, FULL[found.limit], about, limit_of(terms, found.limit))
+        if kept.ticket is not None and kept.ticket.key in parts:
+            return denied(decision, kept.ticket)
         if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
             desk.tell(
                 "a person is asked about something else first: repeat the call when that is "
@@ -143,6 +151,7 @@ def ask(
         elif is_due(kept.ticket, roster, kept.now):
             kept = yield from pass_on(desk.shield, kept.ticket, roster, f"{decision.id}.pass")
         if kept.ticket is not None and kept.ticket.state is State.OPEN and waits:
+            waited = True
             kept = yield from _wait(desk, kept.ticket, kept, decision, roster)
             roster = yield from desk.shield.authority.roster()
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
@@ -153,7 +162,31 @@ def ask(
         )
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return None
-    return _answer(kept, decision, wanted)
+    answer = _answer(kept, decision, wanted)
+    if waited and isinstance(answer, Granted) and answer.approved is None:
+        # More may have been read meanwhile: what is asked by now has to be the very question.
+        return answer._replace(ticket="", lifts=(), key="")
+    return answer
+
+
+def filed(
+    desk: Desk,
+    batch: str,
+    wanted: Ticket,
+    roster: Roster | None,
+    covered: Callable[[Grant, int], bool],
+    life_s: float,
+    parts: tuple[str, ...] = (),
+) -> Flow[tuple[Ticket, Found]]:
+    """What is asked, with the role of a `roster` that is told of it first, and its ticket as the
+    store has it now, or a grant."""
+    terms = desk.shield.policy.file.escalation
+    yield from make_known(desk, wanted.tenant, batch)
+    wanted = wanted if roster is None else asking_first(desk, wanted, roster)
+    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
+    life_ms = max(1, int(life_s * 1000))
+    found = yield from find(desk.shield.records, batch, wanted, covered, life_ms, limits, parts)
+    return wanted, found
 
 
 def _granted(grant: Grant, key: str, version: int) -> Granted:
@@ -193,19 +226,16 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         code=asks.code,
         message=asks.message,
     )
-    terms = desk.shield.policy.file.escalation
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
-    life_ms = max(1, int(terms.timeout_s * 1000))
-    batch = f"{decision.id}.report"
+    life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.report"
     try:
-        yield from make_known(desk, wanted.tenant, decision.id)
-        kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
+        _, found = yield from filed(desk, batch, wanted, None, never, life_s)
     except (StoreLost, TicketError) as error:
         desk.tell(
             "nobody could be asked to look at this run, because the state store cannot be used"
         )
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return
+    kept = found.kept
     if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
         desk.tell(f"{asks.message}; a person is asked to look at this run")
         write_down(desk, kept.ticket, decision.id)
@@ -254,7 +284,8 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
         return None
     match ticket.state:
         case State.APPROVED:
-            if not all(wanted.agent in one.act.agents for one in ticket.answers):
+            shared = ticket.kind is Kind.VALUE
+            if not shared and not all(wanted.agent in one.act.agents for one in ticket.answers):
                 return None
             lifts, until = ticket.deed.guards, ticket.grant_until
             return Granted(
@@ -264,12 +295,11 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
                 ticket.key,
                 kept.version,
                 until,
-                ticket,
+                ticket if ticket.once else None,
                 ticket.edits,
             )
         case State.DENIED | State.WITHDRAWN:
-            said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
-            return Finding(Action.BLOCK, DENIED, said, guard="kernel")
+            return denied(decision, ticket)
         case State.USED:
             return Finding(Action.BLOCK, USED, (ticket.id,), guard="kernel")
         case State.EXPIRED:
@@ -330,21 +360,15 @@ def _beside(desk: Desk, event: Event, name: str) -> Any:
 
 
 def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
-    """What a person has to know beside the action itself, where the guard that asks for one can
+    """What a person has to know beside the action itself, where the guards that ask for one can
     tell."""
-    asks = decision.determining
-    placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
-    telling = None if placed is None else having(placed.guard, "shown")
-    if asks is None or telling is None:
-        return {}
-    answers = [
-        answer.value
-        for name, answer in decision.inputs.answers
-        if name == asks.guard and type(answer) is Answered
-    ]
-    return {
-        name: masked(words) for answer in answers for name, words in telling.shown(answer).items()
-    }
+    told: dict[str, Any] = {}
+    determining = () if decision.determining is None else (decision.determining.guard,)
+    for guard in dict.fromkeys([*determining, *asking(decision)]):
+        telling, answers = answers_of(desk, decision, guard, "shown")
+        for answer in answers if telling is not None else ():
+            told |= {name: masked(words) for name, words in telling.shown(answer).items()}
+    return told
 
 
 def next_ms(terms: Escalation) -> int:
