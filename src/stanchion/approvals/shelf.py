@@ -101,10 +101,8 @@ def find(
         nonlocal before, after, grant, opens
         known = grants_of(records.get(grants, ABSENT)[1])
         grant = next((one for one in known if now < one.until and covered(one, now)), None)
-        denied = [one for key in parts if (one := read(records.get(key, ABSENT)[1])) is not None]
-        before = next((one for one in denied if one.kind is Kind.VALUE and one.state in NO), None)
+        before = after = _denied(records, parts)
         if before is not None:
-            after = before
             return {}
         before = after = read(records.get(wanted.key, ABSENT)[1])
         if grant is not None:
@@ -128,9 +126,22 @@ def find(
     if grant is not None:
         return Found(None, grant, records[grants][0])
     if after is not before and not made.written:
-        stops = [at for at, one in enumerate(made.reply.actions) if one >= Action.BLOCK]
-        return Found(None, limit=Limits._fields[stops[0] if stops else 0])
+        return Found(None, limit=_limit(made.reply))
     return Found(Kept(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now))
+
+
+def _limit(reply: Reply) -> str:
+    """The limit that nothing more was counted towards."""
+    stops = [at for at, one in enumerate(reply.actions) if one >= Action.BLOCK]
+    return Limits._fields[stops[0] if stops else 0]
+
+
+def _denied(records: Records, keys: tuple[str, ...]) -> Ticket | None:
+    """One of the tickets about values that are kept there to which somebody has said no."""
+    for one in [read(records.get(each, ABSENT)[1]) for each in keys]:
+        if one is not None and one.kind is Kind.VALUE and one.state in NO:
+            return one
+    return None
 
 
 def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:

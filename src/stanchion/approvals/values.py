@@ -35,7 +35,7 @@ NO_ANSWER: Final = "it is refused"
 """What happens where nobody answers."""
 
 
-class Piece(NamedTuple):
+class AskedPiece(NamedTuple):
     """One thing that a guard asks about: the guard, its code, the argument and the hash of a value
     in it. Both are empty where the question is about the tool."""
 
@@ -45,7 +45,9 @@ class Piece(NamedTuple):
     value: str = ""
 
 
-def values_deed(deed: Deed, root: str, declared: str, tenant: str, asked: Sequence[Piece]) -> Deed:
+def values_deed(
+    deed: Deed, root: str, declared: str, tenant: str, asked: Sequence[AskedPiece]
+) -> Deed:
     """What a yes to values is bound to: tool, task, first run and the tool's own declaration, and
     not the rest of the call, the agent or the policy. `deed` is that of the call."""
     pieces = sorted(set(asked))
@@ -61,7 +63,7 @@ def values_deed(deed: Deed, root: str, declared: str, tenant: str, asked: Sequen
 
 
 def parts_of_question(
-    deed: Deed, root: str, declared: str, tenant: str, asked: Sequence[Piece]
+    deed: Deed, root: str, declared: str, tenant: str, asked: Sequence[AskedPiece]
 ) -> tuple[str, ...]:
     """Where the tickets are kept about each of several values alone: a no to one of them is a no to
     all."""

@@ -36,7 +36,7 @@ def ask_about(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> F
     life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.effect"
     try:
         roster = yield from desk.shield.authority.roster()
-        kept = (yield from filed(desk, batch, wanted, roster, never, life_s))[1].kept
+        kept = (yield from filed(desk, batch, wanted, roster, never, life_s)).kept
     except (StoreLost, TicketError) as error:
         aside(f"nobody could be asked about effect `{page.id}`", error)
         return

@@ -58,7 +58,7 @@ def request(
         if desk.shield.journal.trouble:
             desk.shield.journal.probe()
         batch, life_s = f"{desk.new_id()}.bypass", life_ms(asked) / 1000
-        kept = (yield from filed(desk, batch, ticket, None, never, life_s))[1].kept
+        kept = (yield from filed(desk, batch, ticket, None, never, life_s)).kept
         if kept is None:
             raise BypassRefused(
                 "people were asked too often: nobody is asked about this; ask again later"

@@ -42,7 +42,7 @@ def call_somebody(desk: Desk, reason: str) -> Flow[str]:
     life_s, batch = desk.shield.policy.file.escalation.timeout_s, desk.new_id()
     try:
         roster = yield from desk.shield.authority.roster()
-        kept = (yield from filed(desk, batch, wanted, roster, never, life_s))[1].kept
+        kept = (yield from filed(desk, batch, wanted, roster, never, life_s)).kept
     except StoreLost as lost:
         raise TicketError(
             "nobody could be asked, because the state store cannot be used; try again later"

@@ -24,6 +24,7 @@ from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
+from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import BY_POLICY, Event, Moment
 from stanchion.kernel.findings import ASK, Finding
@@ -39,6 +40,7 @@ from stanchion.runtime.deciding.patience import Patience
 from stanchion.runtime.deciding.pauses import held_up, hold_up
 from stanchion.runtime.deciding.terms import paused, question
 from stanchion.runtime.deciding.value_questions import (
+    AboutValues,
     about_values,
     answers_of,
     asks_of,
@@ -105,53 +107,22 @@ def ask(
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
-    if desk.shield.policy.file.approved:
-        from stanchion.runtime.deciding.standing_yes import standing_yes
-
-        name = standing_yes(desk, event, decision, asking(decision))
-        if name:
-            return Granted(f"{BY_POLICY}{name}", decision.policy, asking(decision), "", 0, 0)
+    if stands := _by_policy(desk, event, decision):
+        return stands
     wanted = asked_about(desk, event, decision)
     about = about_values(desk, event, decision, wanted)
     wanted = wanted if about is None else about.ticket(wanted)
-    terms = paused(decision, desk.shield.policy.file.escalation)
-    waited = False
     try:
         roster = yield from desk.shield.authority.roster()
         if not is_somebody_there(desk, wanted, roster):
             return refused(decision, NOBODY, about)
-
-        def covered(grant: Grant, _now: int) -> bool:
-            return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(
-                desk, roster, grant, wanted
-            )
-
-        parts = () if about is None else about.parts(wanted)
-        wanted, found = yield from filed(
-            desk, f"{decision.id}.ask", wanted, roster, covered, terms.timeout_s, parts
-        )
-        if found.grant is not None:
-            return _granted(found.grant, grants_key(wanted.tenant), found.version)
-        kept = found.kept
-        if kept is None:
-            return refused(decision, FULL[found.limit], about, limit_of(terms, found.limit))
-        if kept.ticket is not None and kept.ticket.key in parts:
-            return denied(decision, kept.ticket)
-        if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
-            desk.tell(
-                "a person is asked about something else first: repeat the call when that is "
-                "answered"
-            )
-            return None
+        found = yield from _found(desk, event, decision, wanted, about, roster)
+        if not isinstance(found, Kept):
+            return found
         desk.waits_for(decision, wanted.id)
-        if kept.ticket.state is State.OPEN:
-            yield from hold_up(desk, decision, kept.ticket)
-        if kept.opened:
-            write_down(desk, kept.ticket, decision.id)
-        elif is_due(kept.ticket, roster, kept.now):
-            kept = yield from pass_on(desk.shield, kept.ticket, roster, f"{decision.id}.pass")
-        if kept.ticket is not None and kept.ticket.state is State.OPEN and waits:
-            waited = True
+        kept = yield from _attend(desk, found, decision, roster)
+        waited = waits and _stands_open(kept)
+        if waited and kept.ticket is not None:
             kept = yield from _wait(desk, kept.ticket, kept, decision, roster)
             roster = yield from desk.shield.authority.roster()
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
@@ -169,6 +140,72 @@ def ask(
     return answer
 
 
+def _by_policy(desk: Desk, event: Event, decision: Decision) -> Granted | None:
+    """The policy's own yes to an action, where it has one."""
+    if not desk.shield.policy.file.approved:
+        return None
+    from stanchion.runtime.deciding.standing_yes import standing_yes
+
+    lifts = asking(decision)
+    name = standing_yes(desk, event, decision, lifts)
+    return Granted(f"{BY_POLICY}{name}", decision.policy, lifts, "", 0, 0) if name else None
+
+
+def _found(
+    desk: Desk,
+    event: Event,
+    decision: Decision,
+    wanted: Ticket,
+    about: AboutValues | None,
+    roster: Roster,
+) -> Flow[Kept | Granted | Finding | None]:
+    """The ticket of what is asked, or what answers it already: a grant, a limit, a no to a part of
+    it."""
+
+    def covered(grant: Grant, _now: int) -> bool:
+        return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(
+            desk, roster, grant, wanted
+        )
+
+    terms = paused(decision, desk.shield.policy.file.escalation)
+    parts = () if about is None else about.parts(wanted)
+    found = yield from filed(
+        desk, f"{decision.id}.ask", wanted, roster, covered, terms.timeout_s, parts
+    )
+    kept, grant = found.kept, found.grant
+    if grant is not None:
+        policy, lifts = grant.deed.policy, grant.deed.guards
+        name = grants_key(wanted.tenant)
+        return Granted(grant.id, policy, lifts, name, found.version, grant.until)
+    if kept is None:
+        return refused(decision, FULL[found.limit], about, limit_of(terms, found.limit))
+    if kept.ticket is not None and kept.ticket.key in parts:
+        return denied(decision, kept.ticket)
+    if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
+        desk.tell(
+            "a person is asked about something else first: repeat the call when that is answered"
+        )
+        return None
+    return kept
+
+
+def _attend(desk: Desk, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
+    """See to a ticket that was found: what waits with it, who is to hear of it."""
+    ticket = kept.ticket
+    assert ticket is not None
+    if ticket.state is State.OPEN:
+        yield from hold_up(desk, decision, ticket)
+    if kept.opened:
+        write_down(desk, ticket, decision.id)
+    elif is_due(ticket, roster, kept.now):
+        kept = yield from pass_on(desk.shield, ticket, roster, f"{decision.id}.pass")
+    return kept
+
+
+def _stands_open(kept: Kept) -> bool:
+    return kept.ticket is not None and kept.ticket.state is State.OPEN
+
+
 def filed(
     desk: Desk,
     batch: str,
@@ -177,20 +214,15 @@ def filed(
     covered: Callable[[Grant, int], bool],
     life_s: float,
     parts: tuple[str, ...] = (),
-) -> Flow[tuple[Ticket, Found]]:
-    """What is asked, with the role of a `roster` that is told of it first, and its ticket as the
-    store has it now, or a grant."""
+) -> Flow[Found]:
+    """What the store has for what is asked by now: its ticket, of which the first role of a
+    `roster` is told, or a grant."""
     terms = desk.shield.policy.file.escalation
     yield from make_known(desk, wanted.tenant, batch)
     wanted = wanted if roster is None else asking_first(desk, wanted, roster)
     limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
     life_ms = max(1, int(life_s * 1000))
-    found = yield from find(desk.shield.records, batch, wanted, covered, life_ms, limits, parts)
-    return wanted, found
-
-
-def _granted(grant: Grant, key: str, version: int) -> Granted:
-    return Granted(grant.id, grant.deed.policy, grant.deed.guards, key, version, grant.until)
+    return (yield from find(desk.shield.records, batch, wanted, covered, life_ms, limits, parts))
 
 
 def make_known(desk: Desk, tenant: str, batch_id: str) -> Flow[None]:
@@ -228,14 +260,13 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     )
     life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.report"
     try:
-        _, found = yield from filed(desk, batch, wanted, None, never, life_s)
+        kept = (yield from filed(desk, batch, wanted, None, never, life_s)).kept
     except (StoreLost, TicketError) as error:
         desk.tell(
             "nobody could be asked to look at this run, because the state store cannot be used"
         )
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return
-    kept = found.kept
     if kept is not None and kept.changed and kept.ticket is not None and kept.before is None:
         desk.tell(f"{asks.message}; a person is asked to look at this run")
         write_down(desk, kept.ticket, decision.id)
@@ -264,7 +295,7 @@ def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Ro
     """Look again and again, ever more rarely, until somebody has answered or the caller's time is
     over."""
     patience, looks = Patience(desk), 0
-    while not patience.is_over and kept.ticket is not None and kept.ticket.state is State.OPEN:
+    while not patience.is_over and _stands_open(kept):
         yield from patience.pause(ticket.key)
         looks += 1
         look = f"{decision.id}.look{looks}"
@@ -365,8 +396,11 @@ def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
     told: dict[str, Any] = {}
     determining = () if decision.determining is None else (decision.determining.guard,)
     for guard in dict.fromkeys([*determining, *asking(decision)]):
-        telling, answers = answers_of(desk, decision, guard, "shown")
-        for answer in answers if telling is not None else ():
+        placed, answers = answers_of(desk, decision, guard)
+        telling = having(placed, "shown")
+        if telling is None:
+            continue
+        for answer in answers:
             told |= {name: masked(words) for name, words in telling.shown(answer).items()}
     return told
 

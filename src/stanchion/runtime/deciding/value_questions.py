@@ -15,7 +15,7 @@ from stanchion.approvals.ticket import NO_REASON, Kind, Ticket, id_of, shown_of
 from stanchion.approvals.values import (
     CALL,
     CHOICES,
-    Piece,
+    AskedPiece,
     in_words,
     parts_of_question,
     values_deed,
@@ -48,7 +48,7 @@ class AboutValues(NamedTuple):
 
     desk: Desk
     event: Event
-    pieces: tuple[Piece, ...]
+    pieces: tuple[AskedPiece, ...]
     values: dict[str, Any]
     choices: dict[str, Any]
     wanted: tuple[str, ...]
@@ -80,7 +80,7 @@ class AboutValues(NamedTuple):
 def about_values(desk: Desk, event: Event, decision: Decision, call: Ticket) -> AboutValues | None:
     """What guards ask about values of a call; nothing where one of them asks about the whole of
     it."""
-    pieces: list[Piece] = []
+    pieces: list[AskedPiece] = []
     raw: list[tuple[str, Any]] = []
     choices: list[tuple[str, Any]] = []
     words: list[str] = []
@@ -88,8 +88,10 @@ def about_values(desk: Desk, event: Event, decision: Decision, call: Ticket) -> 
         asked = _asked(desk, decision, finding)
         if asked is None:
             return None
-        named = [Piece(finding.guard, finding.code, name, hashed(it)) for name, it in asked.values]
-        pieces += named if named else [Piece(finding.guard, finding.code)]
+        named = [
+            AskedPiece(finding.guard, finding.code, name, hashed(it)) for name, it in asked.values
+        ]
+        pieces += named if named else [AskedPiece(finding.guard, finding.code)]
         raw += asked.values
         choices += asked.choices
         words += asked.wanted
@@ -113,23 +115,21 @@ def asks_of(decision: Decision) -> list[Finding]:
     return [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
 
 
-def answers_of(desk: Desk, decision: Decision, guard: str, power: str) -> tuple[Any, list[Any]]:
-    """A guard where it has a power, and the answers that its finding rests on."""
+def answers_of(desk: Desk, decision: Decision, guard: str) -> tuple[Any, list[Any]]:
+    """A guard, and the answers that its finding rests on."""
     placed = desk.shield.placed(decision.policy, guard)
     found = [
         answer.value
         for name, answer in decision.inputs.answers
         if name == guard and type(answer) is Answered
     ]
-    return None if placed is None else having(placed.guard, power), found
+    return None if placed is None else placed.guard, found
 
 
 def _asked(desk: Desk, decision: Decision, finding: Finding) -> AskedValues | None:
-    guard, found = answers_of(desk, decision, finding.guard, "asked_about")
-    if guard is None:
-        return None
-    asked: AskedValues | None = guard.asked_about(finding, found[0] if found else None)
-    return asked
+    placed, found = answers_of(desk, decision, finding.guard)
+    guard = having(placed, "asked_about")
+    return None if guard is None else guard.asked_about(finding, found[0] if found else None)
 
 
 def _json(value: Any) -> str:
