@@ -312,7 +312,7 @@ def test_people_read_the_danger_first_and_last_what_happens_without_an_answer() 
     with shield.run("bot", "t") as run:
         ticket = shield.ticket(str(refused(run, to=BAD).ticket))
     assert ticket.message == (
-        'it cannot be taken back: may `send` use to="read:evil@x" in this task?; it stands: only '
+        'it cannot be taken back: may `send` use to="read:evil@x" in this task? it stands: only '
         "in result 3 of read_bill, field body; the user asked for: pay the bill; without an answer "
         "it is refused"
     )

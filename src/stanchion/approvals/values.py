@@ -82,5 +82,5 @@ def in_words(deed: Deed, values: Mapping[str, Any], evidence: Mapping[str, Any])
         f"{name}={msgspec.json.encode(value).decode()}" for name, value in values.items()
     )
     may = f"may `{deed.tool}` use {named}" if named else f"may `{deed.tool}` be called"
-    words = [f"{DANGERS[deed.effect]}: {may} in this task?", *stands]
-    return "; ".join([*words, f"without an answer {NO_ANSWER}"])
+    words = "; ".join([*stands, f"without an answer {NO_ANSWER}"])
+    return f"{DANGERS[deed.effect]}: {may} in this task? {words}"

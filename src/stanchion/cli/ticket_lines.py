@@ -77,6 +77,9 @@ def summary(ticket: TicketView) -> str:
     answered."""
     who = ticket.agent if ticket.agent else "an agent"
     about = f"{ticket.about}({_short(ticket)})" if ticket.content is not None else ticket.about
+    about = f"{about}, {ticket.risk}: {ticket.message}"
+    if ticket.kind is Kind.VALUE:
+        about = ticket.message  # it has all of that, and the danger first
     kind = "" if ticket.kind is Kind.ACTION else f" [{ticket.kind}]"
     asks = (
         f"; asks {' and '.join(ticket.told)}" if ticket.told and ticket.state is State.OPEN else ""
@@ -88,7 +91,7 @@ def summary(ticket: TicketView) -> str:
         else ""
     )
     said = f": {ticket.comment}" if ticket.comment else ""
-    return f"{ticket.id}{kind} {who}: {about}, {ticket.risk}: {ticket.message}{asks}{by}{said}"
+    return f"{ticket.id}{kind} {who}: {about}{asks}{by}{said}"
 
 
 def outcome(ticket: TicketView) -> str:
@@ -211,7 +214,8 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
     yield "risk", ticket.risk
     yield "effect", ticket.deed.effect
-    yield "acts on", pairs(sink_values(ticket.deed.sinks, ticket.content))
+    if ticket.kind is not Kind.VALUE:
+        yield "acts on", pairs(sink_values(ticket.deed.sinks, ticket.content))
     yield "agents", ", ".join(ticket.askers) if len(ticket.askers) > 1 else ""
     yield "task", ticket.task
     yield "run", ticket.run
@@ -228,16 +232,15 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
 
 
 def _question(ticket: TicketView) -> Iterator[tuple[str, str]]:
-    """What is asked about values: the danger first, what there is to know, and last what happens
-    without an answer."""
+    """What there is to know of a question about values, and last what happens without an
+    answer."""
     told = dict(ticket.evidence)
     call, choices = told.pop(CALL, None), told.pop(CHOICES, {})
-    yield "danger", DANGERS[ticket.deed.effect]
-    yield "tool", ticket.tool
-    yield "values", _text(ticket.content) if ticket.content else ""
+    values = ticket.content if isinstance(ticket.content, dict) else {}
+    yield "values", "\n".join([pairs({name: value}) for name, value in values.items()])
     yield "origin", "\n".join([f"{name}: {_text(words)}" for name, words in told.items()])
     yield "pick", pairs(choices) if choices else ""
-    yield "default", f"no: without an answer {NO_ANSWER}"
+    yield "default", f"no: without an answer {NO_ANSWER}" if ticket.state is State.OPEN else ""
     yield "call", _text(call)
 
 

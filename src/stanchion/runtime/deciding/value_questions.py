@@ -93,7 +93,7 @@ def about_values(desk: Desk, event: Event, decision: Decision, call: Ticket) -> 
         ]
         pieces += named if named else [AskedPiece(finding.guard, finding.code)]
         raw += asked.values
-        choices += asked.choices
+        choices += [one for one in asked.choices if one[0] in dict(asked.values)]
         words += asked.wanted
     if not pieces:
         return None
