@@ -64,3 +64,22 @@ class Origins(msgspec.Struct, frozen=True):
         """The values of one call."""
         pairs = tuple([(sink["parameter"], sink["value"]) for sink in value["sinks"]])
         return AskedValues(pairs, tuple(value["asked"]), (("to", "known@a"), ("to", "other@a")))
+
+
+class PlainOrigins(msgspec.Struct, frozen=True):
+    """The same without a question to anybody: its finding says what it is about."""
+
+    id: ClassVar[str] = "plain-origins"
+    kind: ClassVar[Kind] = Kind.PURE
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL})
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        """Ask a person about what the user did not say."""
+        args = reading.event.args
+        found = [[name, value] for name, value in args.items() if str(value).startswith(READ)]
+        about = msgspec.json.encode(found).decode()
+        return Finding(Action.ESCALATE, "test.sink", about=about) if found else None
+
+    def asked_about(self, finding: Finding, _value: Any, /) -> AskedValues:
+        """The values of one call."""
+        return AskedValues(msgspec.json.decode(finding.about, type=tuple[tuple[str, str], ...]))

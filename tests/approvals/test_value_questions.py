@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import random
 import threading
+from concurrent.futures import ProcessPoolExecutor
+from itertools import count
+from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
@@ -14,13 +18,18 @@ from stanchion import Refused, Run, Shield
 from stanchion.approvals import State, TicketError
 from stanchion.approvals.act import Way
 from stanchion.approvals.ticket import Kind, Ticket, wish_of
+from stanchion.kernel.units import JUST_ONE
+from stanchion.runtime.calling.reports import check
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.testing import FakeClock, shield_for
+from stanchion.testing import FakeClock, interleave, shield_for
 from stanchion.testing.operators import operator
 from tests.approvals.asking import Meanwhile, Paid
-from tests.approvals.origins import Origins
+from tests.approvals.origins import Origins, PlainOrigins
 from tests.approvals.test_taken_back import put
+from tests.approvals.value_process import attempt
+from tests.operators import ANN, KNOWN
+from tests.stores.several import TakingTurns
 
 BAD, WORSE = "read:evil@x", "read:worse@x"
 TOOLS: dict[str, Any] = {"send": {"effect": "outward", "sinks": ["to"]}}
@@ -131,6 +140,45 @@ def test_two_children_that_race_put_one_question() -> None:
         assert set(tickets) == {ticket.id}
         assert len(ticket.askers) == 6
         assert [fact.what for fact in shield.journal.facts()].count("ticket.opened") == 1
+
+
+@pytest.mark.parametrize("kind", ["memory", "sqlite"])
+def test_however_the_steps_of_racers_fall_there_is_one_question_and_all_go_on_its_yes(
+    kind: str, tmp_path: Path
+) -> None:
+    clock, draw = FakeClock(), random.Random(7)
+    store: Any = (
+        MemoryStore(clock)
+        if kind == "memory"
+        else TakingTurns([SqliteStore(tmp_path / "s.db", clock=clock) for _ in range(2)])
+    )
+    asks = policy(questions_for_a_task=99, tickets_a_minute=99)
+    shield = shield_for(asks, store=store, guards=[PlainOrigins()], operators=[KNOWN])
+    parent = shield.run("bot", "t")
+    for number in range(8):
+        value = f"{BAD}{number}"
+        for goes in (False, True):
+            asking = [
+                check(parent.spawn(f"helper-{at}").desk, "send", {"to": value, "n": at}, JUST_ONE)
+                for at in range(3)
+            ]
+            decisions = interleave(asking, store, draw.randrange).decisions
+            assert [one.proceeds for one in decisions] == [goes] * 3
+            opened = [one for one in shield.tickets() if one.content == {"to": value}]
+            assert (len(opened), opened[0].generation) == (1, 1)
+            if not goes:
+                shield.approve(opened[0].id, by=ANN)
+    store.close()
+
+
+def test_several_processes_of_a_run_put_one_question(tmp_path: Path) -> None:
+    place = str(tmp_path / "state.db")
+    with ProcessPoolExecutor(3, mp_context=get_context("spawn")) as pool:
+        given = [(policy(), place, BAD, number) for number in range(6)]
+        found = set(pool.map(attempt, given))
+    with Shield.load(policy(), store=place, journal="memory:") as shield:
+        assert {one.id for one in shield.tickets()} == found
+        assert len(found) == 1
 
 
 def test_another_process_of_the_run_shares_the_question_the_yes_and_the_no(tmp_path: Path) -> None:
@@ -466,3 +514,36 @@ def test_a_caller_who_waited_is_asked_about_what_it_would_do_by_then() -> None:
     with shield.run("bot", "t") as run:
         assert sends(run, to=BAD)["to"] == BAD
     shield.close()
+
+
+class Former(Origins, frozen=True):
+    """The guard as it asked about whole calls."""
+
+    asked_about: Any = None
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_ticket_of_the_former_form_ends_by_itself_and_is_asked_anew(answered: bool) -> None:
+    clock, nonces = FakeClock(), count()
+    store = MemoryStore(clock)
+    before, after = [
+        shield_for(
+            policy(),
+            guards=[guard],
+            store=store,
+            clock=clock,
+            nonces=lambda: f"n{next(nonces)}",
+        )
+        for guard in (Former(), Origins())
+    ]
+    with before.run("bot", "t", id="r1") as run, after.run("bot", "t", id="r1") as same:
+        former = str(refused(run, to=BAD).ticket)
+        assert before.ticket(former).kind is Kind.ACTION
+        if answered:
+            before.approve(former, by="ann")
+        new = str(refused(same, to=BAD).ticket)
+        assert new != former
+        after.approve(new, by="ann")
+        assert sends(same, to=BAD)
+        clock.advance(1_800_000)
+        assert before.ticket(former).state is State.EXPIRED

@@ -57,11 +57,11 @@ class Kept(NamedTuple):
 
 class Limits(NamedTuple):
     """How many tickets a run may open, how many a minute an agent, and how many about values a
-    task."""
+    task: under the names that a policy has for them."""
 
-    for_a_run: int
-    a_minute: int
-    about_values: int = 0
+    tickets_for_a_run: int
+    tickets_a_minute: int
+    questions_for_a_task: int
 
 
 class Found(NamedTuple):
@@ -150,13 +150,18 @@ def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
         return ()
     agent = key(wanted.tenant, "asks", "agent", wanted.agent)
     counted = (
-        Line(key(wanted.tenant, "asks", "run", wanted.run), ((limits.for_a_run, Action.BLOCK),)),
-        Line(f"{agent}/{MINUTE_MS}", ((limits.a_minute, Action.BLOCK),), window_ms=MINUTE_MS),
+        Line(
+            key(wanted.tenant, "asks", "run", wanted.run),
+            ((limits.tickets_for_a_run, Action.BLOCK),),
+        ),
+        Line(
+            f"{agent}/{MINUTE_MS}", ((limits.tickets_a_minute, Action.BLOCK),), window_ms=MINUTE_MS
+        ),
     )
     if wanted.kind is not Kind.VALUE:
         return counted
     task = key(wanted.tenant, "asks", "values", wanted.deed.root)
-    return (*counted, Line(task, ((limits.about_values, Action.BLOCK),)))
+    return (*counted, Line(task, ((limits.questions_for_a_task, Action.BLOCK),)))
 
 
 def ask_again(

@@ -14,9 +14,9 @@ EDITED: Final = "approval.edited"
 EDIT_ASKS: Final = "approval.edit_asks"
 EDIT_UNFIT: Final = "approval.edit_unfit"
 FULL: Final[dict[str, str]] = {
-    "for_a_run": "people.run_full",
-    "a_minute": "people.too_often",
-    "about_values": "people.questions_spent",
+    "tickets_for_a_run": "people.run_full",
+    "tickets_a_minute": "people.too_often",
+    "questions_for_a_task": "people.questions_spent",
 }
 """The code for each limit of tickets."""
 NOBODY: Final = "people.nobody"
@@ -72,6 +72,8 @@ CODES: Final = declare(
         NOBODY: Words(
             "a person would have to be asked, and nobody is there who could answer",
             "go on without it, and report what you could not do",
+            "`escalation.attended` is `false`, or no operator has a role of the ticket and "
+            "the key that it takes: `stanchion operators add NAME` adds one",
         ),
         EDIT_ASKS: Words(
             "a person allowed this call with changes, and the changed call raises another question",

@@ -46,7 +46,6 @@ from stanchion.runtime.deciding.value_questions import (
     asks_of,
     denied,
     is_somebody_there,
-    limit_of,
     refused,
 )
 from stanchion.runtime.driving.flow import Flow
@@ -178,7 +177,7 @@ def _found(
         name = grants_key(wanted.tenant)
         return Granted(grant.id, policy, lifts, name, found.version, grant.until)
     if kept is None:
-        return refused(decision, FULL[found.limit], about, limit_of(terms, found.limit))
+        return refused(decision, FULL[found.limit], about, getattr(terms, found.limit))
     if kept.ticket is not None and kept.ticket.key in parts:
         return denied(decision, kept.ticket)
     if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:

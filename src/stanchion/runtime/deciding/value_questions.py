@@ -32,7 +32,6 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.policy.sections import Escalation
 from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import cleaner, wanted as hidden
@@ -193,16 +192,6 @@ def refused(decision: Decision, code: str, about: AboutValues | None, *limit: in
     said = [_advice(decision), WANTED + " ".join(wanted) if wanted else ""]
     guidance = "; ".join([words for words in said if words])
     return Finding(Action.BLOCK, code, limit, guidance=guidance, guard="kernel")
-
-
-def limit_of(terms: Escalation, limit: str) -> int:
-    """How much a limit of tickets allows, by its name."""
-    limits = {
-        "for_a_run": terms.tickets_for_a_run,
-        "a_minute": terms.tickets_a_minute,
-        "about_values": terms.questions_for_a_task,
-    }
-    return limits[limit]
 
 
 def denied(decision: Decision, ticket: Ticket) -> Finding:
