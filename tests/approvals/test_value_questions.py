@@ -429,6 +429,21 @@ def test_whoever_is_unattended_is_refused_whatever_asks() -> None:
     assert raised.value.decision.code == "people.nobody"
 
 
+def test_what_somebody_has_answered_holds_where_nobody_is_by_now() -> None:
+    store, nonces = MemoryStore(FakeClock()), count()
+    attended, alone = [
+        guarded(policy(attended=there), store=store, nonces=lambda: f"n{next(nonces)}")
+        for there in (True, False)
+    ]
+    with attended.run("bot", "t", id="r1") as run, alone.run("bot", "t", id="r1") as same:
+        yes, no = [str(refused(run, to=value).ticket) for value in (BAD, WORSE)]
+        assert refused(same, to=BAD).decision.code == "people.nobody", "nobody has answered yet"
+        attended.approve(yes, by="ann")
+        attended.deny(no, by="ann", comment="not them")
+        assert sends(same, to=BAD)
+        assert "not them" in str(refused(same, to=WORSE))
+
+
 def test_another_value_can_be_put_in_its_place_once() -> None:
     shield = guarded()
     with shield.run("bot", "t") as run:

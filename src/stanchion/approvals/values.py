@@ -3,7 +3,7 @@ asks exactly about them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -45,33 +45,26 @@ class AskedPiece(NamedTuple):
     value: str = ""
 
 
-def values_deed(
-    deed: Deed, root: str, declared: str, tenant: str, asked: Sequence[AskedPiece]
-) -> Deed:
+def values_deed(deed: Deed, tenant: str, asked: Iterable[AskedPiece]) -> Deed:
     """What a yes to values is bound to: tool, task, first run and the tool's own declaration, and
-    not the rest of the call, the agent or the policy. `deed` is that of the call."""
+    not the rest of the call, the agent or the policy. `deed` is that of the call, with both."""
     pieces = sorted(set(asked))
+    same = [FORM, tenant, deed.root, deed.stage, deed.tool, deed.risk, deed.declared]
     return msgspec.structs.replace(
         deed,
         guards=tuple(sorted({one.guard for one in pieces})),
         policy="",
-        root=root,
-        declared=declared,
-        what=hashed([FORM, tenant, root, deed.stage, deed.tool, deed.risk, declared, pieces]),
+        what=hashed([*same, pieces]),
         parts={},
     )
 
 
-def parts_of_question(
-    deed: Deed, root: str, declared: str, tenant: str, asked: Sequence[AskedPiece]
-) -> tuple[str, ...]:
+def alone(deed: Deed, tenant: str, asked: Iterable[AskedPiece]) -> tuple[str, ...]:
     """Where the tickets are kept about each of several values alone: a no to one of them is a no to
     all."""
-    pieces = sorted(set(asked))
-    if not 1 < len(pieces) <= MOST:
-        return ()
-    alone = [values_deed(deed, root, declared, tenant, [one]) for one in pieces]
-    return tuple([key_of(tenant, id_of(one)) for one in alone])
+    pieces = set(asked)
+    several = pieces if 1 < len(pieces) <= MOST else ()
+    return tuple([key_of(tenant, id_of(values_deed(deed, tenant, [one]))) for one in several])
 
 
 def in_words(deed: Deed, values: Mapping[str, Any], evidence: Mapping[str, Any]) -> str:

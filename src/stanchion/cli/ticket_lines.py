@@ -49,6 +49,8 @@ SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
 LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
 """What may have several lines; everything else is a name or a sentence."""
+OF_A_CALL: Final = frozenset({"args", "content", "evidence", "why", "acts on"})
+"""What a question about values has in rows of its own."""
 
 
 def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
@@ -154,7 +156,10 @@ def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
     state = terminal.paint(str(ticket.state).upper(), STYLES[ticket.state])
     yield f"{state}  {visible(_headline(ticket))}"
     yield ""
-    for label, words in _rows(ticket, now):
+    rows = [*_rows(ticket, now)]
+    if ticket.kind is Kind.VALUE:
+        rows = [*_question(ticket), *[one for one in rows if one[0] not in OF_A_CALL]]
+    for label, words in rows:
         if words:
             yield from row(label, words if label in LAID_OUT else visible(words), terminal)
     if ticket.state is State.OPEN and not ticket.whole:
@@ -189,8 +194,6 @@ def _headline(ticket: TicketView) -> str:
 
 
 def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
-    if ticket.kind is Kind.VALUE:
-        yield from _question(ticket)
     yield (
         "ticket",
         ticket.id
@@ -198,8 +201,7 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
         else f"{ticket.id}, asked for the {_th(ticket.generation)} time",
     )
     yield "kind", str(ticket.kind) if ticket.kind is not Kind.ACTION else ""
-    if ticket.kind is not Kind.VALUE:
-        yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
+    yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
     beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
     yield "changed", pairs(ticket.edits) if ticket.edits else ""
     yield (
@@ -208,14 +210,12 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
         if beside
         else "",
     )
-    if ticket.kind is not Kind.VALUE:
-        yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
-        yield "why", ticket.message
+    yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
+    yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
     yield "risk", ticket.risk
     yield "effect", ticket.deed.effect
-    if ticket.kind is not Kind.VALUE:
-        yield "acts on", pairs(sink_values(ticket.deed.sinks, ticket.content))
+    yield "acts on", pairs(sink_values(ticket.deed.sinks, ticket.content))
     yield "agents", ", ".join(ticket.askers) if len(ticket.askers) > 1 else ""
     yield "task", ticket.task
     yield "run", ticket.run

@@ -16,6 +16,7 @@ from stanchion.approvals.order import turn
 from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
 from stanchion.approvals.shelf import Found, Kept, Limits, change, find
 from stanchion.approvals.ticket import Kind, State, Ticket, as_of, id_of, shown_of, use
+from stanchion.approvals.values import alone
 from stanchion.approvals.words import EXPIRED, FULL, NOBODY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -110,11 +111,9 @@ def ask(
         return stands
     wanted = asked_about(desk, event, decision)
     about = about_values(desk, event, decision, wanted)
-    wanted = wanted if about is None else about.ticket(wanted)
+    wanted = wanted if about is None else about.ticket(wanted, event.run.root)
     try:
         roster = yield from desk.shield.authority.roster()
-        if not is_somebody_there(desk, wanted, roster):
-            return refused(decision, NOBODY, about)
         found = yield from _found(desk, event, decision, wanted, about, roster)
         if not isinstance(found, Kept):
             return found
@@ -167,15 +166,17 @@ def _found(
         )
 
     terms = paused(decision, desk.shield.policy.file.escalation)
-    parts = () if about is None else about.parts(wanted)
-    found = yield from filed(
-        desk, f"{decision.id}.ask", wanted, roster, covered, terms.timeout_s, parts
-    )
+    parts = () if about is None else alone(wanted.deed, wanted.tenant, about.pieces)
+    opens = is_somebody_there(desk, wanted, roster)
+    batch, life_s = f"{decision.id}.ask", terms.timeout_s
+    found = yield from filed(desk, batch, wanted, roster, covered, life_s, parts, opens)
     kept, grant = found.kept, found.grant
     if grant is not None:
         policy, lifts = grant.deed.policy, grant.deed.guards
         name = grants_key(wanted.tenant)
         return Granted(grant.id, policy, lifts, name, found.version, grant.until)
+    if not opens and (kept is None or _stands_open(kept)):
+        return refused(decision, NOBODY, about)
     if kept is None:
         return refused(decision, FULL[found.limit], about, getattr(terms, found.limit))
     if kept.ticket is not None and kept.ticket.key in parts:
@@ -213,13 +214,18 @@ def filed(
     covered: Callable[[Grant, int], bool],
     life_s: float,
     parts: tuple[str, ...] = (),
+    opens: bool = True,
 ) -> Flow[Found]:
     """What the store has for what is asked by now: its ticket, of which the first role of a
-    `roster` is told, or a grant."""
+    `roster` is told, or a grant. Unless it `opens` one, there has to be one already."""
     terms = desk.shield.policy.file.escalation
     yield from make_known(desk, wanted.tenant, batch)
     wanted = wanted if roster is None else asking_first(desk, wanted, roster)
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
+    limits = (
+        Limits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
+        if opens
+        else Limits(0, 0, 0)
+    )
     life_ms = max(1, int(life_s * 1000))
     return (yield from find(desk.shield.records, batch, wanted, covered, life_ms, limits, parts))
 

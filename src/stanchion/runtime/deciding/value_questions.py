@@ -17,7 +17,6 @@ from stanchion.approvals.values import (
     CHOICES,
     AskedPiece,
     in_words,
-    parts_of_question,
     values_deed,
 )
 from stanchion.approvals.words import DENIED
@@ -43,21 +42,21 @@ WANTED: Final = "the user asked for: "
 
 class AboutValues(NamedTuple):
     """What is asked about values of one call: the pieces as they are hashed, the values as they may
-    be shown by their arguments, what may be picked instead, and what the user asked for."""
+    be shown by their arguments, what may be picked instead, what the user asked for, and the digest
+    of what is declared of the tool."""
 
-    desk: Desk
-    event: Event
     pieces: tuple[AskedPiece, ...]
     values: dict[str, Any]
     choices: dict[str, Any]
     wanted: tuple[str, ...]
     declared: str
 
-    def ticket(self, call: Ticket) -> Ticket:
+    def ticket(self, call: Ticket, root: str) -> Ticket:
         """What is asked of a person: the values, with the call that asks first beside them."""
-        run, content = self.event.run, bounded(self.values)
-        deed = values_deed(call.deed, run.root, self.declared, run.tenant, self.pieces)
-        deed = msgspec.structs.replace(deed, shown=hashed(shown_of(content, {})))
+        content = bounded(self.values)
+        shown = hashed(shown_of(content, {}))
+        deed = msgspec.structs.replace(call.deed, root=root, declared=self.declared, shown=shown)
+        deed = values_deed(deed, call.tenant, self.pieces)
         more = {CHOICES: self.choices} if self.choices else {}
         return msgspec.structs.replace(
             call,
@@ -69,11 +68,6 @@ class AboutValues(NamedTuple):
             evidence={**call.evidence, **more, CALL: call.content},
             message=in_words(deed, self.values, call.evidence),
         )
-
-    def parts(self, wanted: Ticket) -> tuple[str, ...]:
-        """Where a no to one of several values is kept."""
-        run = self.event.run
-        return parts_of_question(wanted.deed, run.root, self.declared, run.tenant, self.pieces)
 
 
 def about_values(desk: Desk, event: Event, decision: Decision, call: Ticket) -> AboutValues | None:
@@ -98,8 +92,6 @@ def about_values(desk: Desk, event: Event, decision: Decision, call: Ticket) -> 
         return None
     clean = _Clean(desk, event, decision, call)
     return AboutValues(
-        desk,
-        event,
         tuple(pieces),
         clean.grouped(raw),
         clean.grouped(choices),
