@@ -55,7 +55,9 @@ class AboutValues(NamedTuple):
         """What is asked of a person: the values, with the call that asks first beside them."""
         content = bounded(self.values)
         shown = hashed(shown_of(content, {}))
-        deed = msgspec.structs.replace(call.deed, root=root, declared=self.declared, shown=shown)
+        deed = msgspec.structs.replace(
+            call.deed, root=hashed(root), declared=self.declared, shown=shown
+        )
         deed = values_deed(deed, call.tenant, self.pieces)
         more = {CHOICES: self.choices} if self.choices else {}
         return msgspec.structs.replace(
