@@ -61,6 +61,7 @@ MEANINGS: Final = {
     "failed": "how many of these failed",
     "failed_in_a_row": "how many of the last ones failed in a row",
     "failures": "how many failed",
+    "fast": "whether the answer came within two seconds of the question",
     "findings": "what guards found, in order",
     "fingerprint": "a hash that identifies it without revealing it",
     "folder": "the folder that contains the state",

@@ -16,6 +16,7 @@ from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import listing, whole
 from stanchion.views.tickets import ticket_view
+from tests.approvals.origins import Origins
 from tests.approvals.samples import asked, said
 from tests.cli.signing import Signing
 
@@ -331,3 +332,41 @@ def test_a_check_tells_programs_which_ticket_a_run_would_wait_for(
     assert main(["check", "--policy", str(policy), *about, "--json"]) == 4
     assert json.loads(capsys.readouterr().out)["ticket"] == ticket
     assert len(told(capsys, "list")) == 1
+
+
+def test_a_question_about_values_begins_with_the_danger_and_takes_a_pick(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    store = str(tmp_path / "state.db")
+    ann = Signing(tmp_path).enrolled(store)
+    policy = {"name": "p", "tools": {"send": {"effect": "privilege", "sinks": ["to"]}}}
+
+    def send(to: str, body: str) -> str:
+        return f"{body} to {to}"
+
+    with (
+        Shield.load(policy, store=store, journal="memory:", guards=[Origins()]) as shield,
+        shield.run("bot", "t") as run,
+    ):
+        with pytest.raises(Refused) as refused:
+            run.call(send, to="read:evil@x", body="hello")
+        ticket = str(refused.value.ticket)
+        assert main(["tickets", "show", ticket, "--store", store]) == 0
+        shown = capsys.readouterr().out.splitlines()
+        assert shown[0] == (
+            'OPEN  somebody else gains control: may send use to="read:evil@x" in this task? '
+            "(agent bot asks)"
+        )
+        labels = [line[:11].strip() for line in shown[2:8]]
+        assert labels == ["values", "origin", "", "pick", "default", "call"]
+        assert shown[6] == "  default  no: without an answer it is refused"
+        assert main(["tickets", "list", "--kind", "value", "--store", store]) == 0
+        assert ticket in capsys.readouterr().out
+        approve = ["tickets", "approve", ticket, "--store", store]
+        assert main([*approve, "--pick", "to", *ann.words()]) == 2
+        assert "write `ARGUMENT=VALUE`" in capsys.readouterr().err
+        assert main([*approve, "--pick", "to=known@a", *ann.words()]) == 0
+        assert 'goes ahead once, with to="known@a"' in capsys.readouterr().out
+        assert run.call(send, to="read:evil@x", body="hello") == "hello to known@a"
+        assert main(["tickets", "show", ticket, "--store", store]) == 0
+        assert "within two seconds" in capsys.readouterr().out

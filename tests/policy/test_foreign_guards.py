@@ -278,9 +278,7 @@ class Asks(msgspec.Struct, frozen=True):
         )
 
     def knowing(self, defined: Any, /) -> Asks:
-        return msgspec.structs.replace(
-            self, knows=(*self.knows, f"tools {defined('', 'pay')[0]}")
-        )
+        return msgspec.structs.replace(self, knows=(*self.knows, f"tools {defined('', 'pay')[0]}"))
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside:
         return Beside("meter", Odometer())

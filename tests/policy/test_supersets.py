@@ -40,11 +40,11 @@ CALLS: Final[list[tuple[str, dict[str, Any]]]] = [
 
 @cache
 def actions(pack: str) -> list[Action]:
-    """What a pack answers to the calls, each in a run of its own."""
+    """What a pack answers to the calls, each in a run and of an agent of its own."""
     with Shield.load(pack, store="memory:", journal="memory:") as shield:
         found: list[Action] = []
-        for tool, args in CALLS:
-            with shield.run("ann", "work") as run:
+        for number, (tool, args) in enumerate(CALLS):
+            with shield.run(f"ann-{number}", "work") as run:  # an agent asks people so often alone
                 found.append(run.check(tool, args).action)
         return found
 

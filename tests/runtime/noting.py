@@ -31,6 +31,7 @@ Make = Callable[[], Store]
 def policy(**options: Any) -> dict[str, Any]:
     return {
         "name": "hijacks",
+        "escalation": {"questions_for_a_task": 1000},
         "guards": [{"use": "flow", **options}, {"use": "step_limit", "max_steps": 1000}],
     }
 

@@ -11,7 +11,7 @@ from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.kernel.stages import Stage
 
-EDITED: Final = frozenset({Kind.ACTION, Kind.EFFECT})
+EDITED: Final = frozenset({Kind.ACTION, Kind.VALUE, Kind.EFFECT})
 """What a yes can be to with changes: an action that starts on it, and what is known of an
 effect."""
 

@@ -3,6 +3,7 @@ it has waited."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 from stanchion.approvals.act import Way
@@ -34,6 +35,18 @@ def turn(ticket: Ticket, roster: Roster, now: int) -> Turn:
     step = max(0, now - ticket.opened_at) // ticket.next_ms
     next_at = ticket.opened_at + (step + 1) * ticket.next_ms if step + 1 < len(able) else 0
     return Turn(tuple(able[: step + 1]), next_at if next_at < ticket.expires_at else 0)
+
+
+def is_anybody_able(ticket: Ticket, roster: Roster, ways: Iterable[Way]) -> bool:
+    """Whether anybody may say yes to a ticket: an operator, or whoever answers in one of these ways
+    without a key."""
+    answering = [Answering(way, "", OPERATOR, (), roster.enrolled) for way in ways]
+    answering += [
+        Answering(Way.KEY, one.name, role, roster.own(one), True)
+        for one in roster.operators.values()
+        for role in one.roles
+    ]
+    return any(not refusal(ticket.asked, one) for one in answering)
 
 
 def _held(ticket: Ticket, roster: Roster, role: str) -> bool:

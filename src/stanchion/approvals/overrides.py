@@ -106,6 +106,10 @@ def check_answer(
             f"ticket `{ticket.id}` is about one action as it is: a yes reaches no further and "
             f"edits nothing"
         )
+    if ticket.kind is Kind.VALUE and yes and scope is not Scope.ONCE:
+        raise TicketError(
+            f"ticket `{ticket.id}` is about values, and a yes is for this task: leave the scope out"
+        )
     if ticket.bypass is not None and yes and ticket.state is State.OPEN and ticket.roles == NOBODY:
         raise TicketError(
             f"ticket `{ticket.id}` can only be denied: `{ticket.bypass.guardrail}` is always "

@@ -12,7 +12,17 @@ from stanchion import typed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import Grant, grants_key, grants_of
 from stanchion.approvals.pages import filed, page_key, pages_for, relisted
-from stanchion.approvals.ticket import State, Ticket, as_of, is_over, joined, key_of, reopen
+from stanchion.approvals.ticket import (
+    NO,
+    Kind,
+    State,
+    Ticket,
+    as_of,
+    is_over,
+    joined,
+    key_of,
+    reopen,
+)
 from stanchion.kernel import compare_and_set as changing
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change_together
@@ -46,19 +56,23 @@ class Kept(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """How many tickets a run may open, and how many a minute an agent."""
+    """How many tickets a run may open, how many a minute an agent, and how many about values a
+    task: under the names that a policy has for them."""
 
-    for_a_run: int
-    a_minute: int
+    tickets_for_a_run: int
+    tickets_a_minute: int
+    questions_for_a_task: int
 
 
 class Found(NamedTuple):
     """What an action finds: its ticket, or a grant that covers it, at which version of their
-    record. Neither where it has asked too often."""
+    record. Neither where it has asked too often: as often as `limit` (a field of `Limits`) lets
+    it."""
 
     kept: Kept | None
     grant: Grant | None = None
     version: int = 0
+    limit: str = ""
 
 
 def find(
@@ -68,9 +82,11 @@ def find(
     covered: Callable[[Grant, int], bool],
     life_ms: int,
     limits: Limits,
+    parts: tuple[str, ...] = (),
 ) -> Generator[Batch, Reply, Found]:
     """The grant that covers an action, or its ticket: the one that was opened for it before, or a
-    new one, filed with the others of its tenant. One trip where nothing is written."""
+    new one, filed with the others of its tenant. A no to one of its `parts`, which are kept there,
+    comes before it. One trip where nothing is written."""
     tenant, grants = wanted.tenant, grants_key(wanted.tenant)
     before: Ticket | None = None
     after: Ticket | None = None
@@ -78,12 +94,16 @@ def find(
     opens = False
 
     def keys() -> tuple[str, ...]:
-        return (wanted.key, grants, *pages_for(records, tenant)) if opens else (wanted.key, grants)
+        known = (wanted.key, grants, *parts)
+        return (*known, *pages_for(records, tenant)) if opens else known
 
     def new(now: int) -> dict[str, Any]:
         nonlocal before, after, grant, opens
         known = grants_of(records.get(grants, ABSENT)[1])
         grant = next((one for one in known if now < one.until and covered(one, now)), None)
+        before = after = _denied(records, parts)
+        if before is not None:
+            return {}
         before = after = read(records.get(wanted.key, ABSENT)[1])
         if grant is not None:
             return {}
@@ -106,8 +126,22 @@ def find(
     if grant is not None:
         return Found(None, grant, records[grants][0])
     if after is not before and not made.written:
-        return Found(None)
+        return Found(None, limit=_limit(made.reply))
     return Found(Kept(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now))
+
+
+def _limit(reply: Reply) -> str:
+    """The limit that nothing more was counted towards."""
+    stops = [at for at, one in enumerate(reply.actions) if one >= Action.BLOCK]
+    return Limits._fields[stops[0] if stops else 0]
+
+
+def _denied(records: Records, keys: tuple[str, ...]) -> Ticket | None:
+    """One of the tickets about values that are kept there to which somebody has said no."""
+    for one in [read(records.get(each, ABSENT)[1]) for each in keys]:
+        if one is not None and one.kind is Kind.VALUE and one.state in NO:
+            return one
+    return None
 
 
 def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
@@ -115,10 +149,19 @@ def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
     if not opens:
         return ()
     agent = key(wanted.tenant, "asks", "agent", wanted.agent)
-    return (
-        Line(key(wanted.tenant, "asks", "run", wanted.run), ((limits.for_a_run, Action.BLOCK),)),
-        Line(f"{agent}/{MINUTE_MS}", ((limits.a_minute, Action.BLOCK),), window_ms=MINUTE_MS),
+    counted = (
+        Line(
+            key(wanted.tenant, "asks", "run", wanted.run),
+            ((limits.tickets_for_a_run, Action.BLOCK),),
+        ),
+        Line(
+            f"{agent}/{MINUTE_MS}", ((limits.tickets_a_minute, Action.BLOCK),), window_ms=MINUTE_MS
+        ),
     )
+    if wanted.kind is not Kind.VALUE:
+        return counted
+    task = key(wanted.tenant, "asks", "values", wanted.deed.root)
+    return (*counted, Line(task, ((limits.questions_for_a_task, Action.BLOCK),)))
 
 
 def ask_again(

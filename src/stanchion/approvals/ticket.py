@@ -22,6 +22,9 @@ from stanchion.kernel.states import NORMAL
 
 NO_REASON: Final = "no reason was given"
 
+FAST_MS: Final = 2_000
+"""Whoever answers sooner has hardly read what is asked."""
+
 MOST_ASKERS: Final = 32
 """How many agents can wait for one ticket."""
 
@@ -32,6 +35,8 @@ class Kind(StrEnum):
 
     ACTION = "action"
     """May this go ahead, which a guard asks about?"""
+    VALUE = "value"
+    """May a tool use values in this task that the user did not name?"""
     RUN = "run"
     """A run goes on with what is refused, or asks for somebody: will you look at it?"""
     BYPASS = "bypass"
@@ -44,7 +49,7 @@ class Kind(StrEnum):
     @property
     def starts(self) -> bool:
         """Whether an action can start on a yes."""
-        return self in (Kind.ACTION, Kind.BYPASS)
+        return self in (Kind.ACTION, Kind.VALUE, Kind.BYPASS)
 
 
 class State(StrEnum):
@@ -59,6 +64,10 @@ class State(StrEnum):
     """It was approved, and the approval was taken back before it was used."""
     REVIEWED = "reviewed"
     """Somebody has looked at what went past a guard in an emergency."""
+
+
+NO: Final = (State.DENIED, State.WITHDRAWN)
+"""States in which somebody has said no."""
 
 
 class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
@@ -161,6 +170,20 @@ class Ticket(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         return self.answer is not None and self.answer.way.proven
 
     @property
+    def fast(self) -> bool:
+        """Whether the last answer came so soon that hardly anybody had read the question."""
+        return 0 < self.answered_at < self.opened_at + FAST_MS
+
+    @property
+    def once(self) -> bool:
+        """Whether the action uses a yes up: one to values is for all calls that ask about them,
+        unless it changes the call."""
+        answers = self.answers
+        return self.kind is not Kind.VALUE or (
+            bool(answers) and answers[-1].act.scope != Scope.ONCE
+        )
+
+    @property
     def whole(self) -> bool:
         """Whether all of it is shown: nothing was too long, and what is shown is what was asked."""
         kept = all(map(is_whole, (self.content, *self.beside.values())))
@@ -250,11 +273,11 @@ def listed_until(ticket: Ticket) -> int:
 def is_over(ticket: Ticket, now: int) -> bool:
     """Whether the action can be asked for anew: the ticket was used, is known to have expired, or
     was answered for others (a grant, which is kept apart). A denial stands for as long as the
-    ticket would have been open."""
-    if ticket.state in (State.DENIED, State.WITHDRAWN):
-        return now >= ticket.expires_at
+    ticket would have been open; one of values as long as their task."""
+    if ticket.state in NO:
+        return ticket.kind is not Kind.VALUE and now >= ticket.expires_at
     if ticket.state is State.APPROVED:
-        return ticket.scope is not Scope.ONCE
+        return ticket.scope is not Scope.ONCE or not (ticket.once or now < ticket.grant_until)
     return ticket.state in (State.USED, State.EXPIRED)
 
 
@@ -325,6 +348,8 @@ def joined(ticket: Ticket, wanted: Ticket) -> Ticket:
 def fate(ticket: Ticket) -> str:
     """What became of a ticket that is not open, and what to do."""
     again = "it is opened again when the action is asked for again"
+    if ticket.kind is Kind.VALUE and ticket.state in NO:
+        return f"was already denied, by `{ticket.answered_by}`, for all of this task"
     match ticket.state:
         case State.APPROVED:
             return (

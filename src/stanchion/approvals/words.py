@@ -13,6 +13,13 @@ USED: Final = "approval.used"
 EDITED: Final = "approval.edited"
 EDIT_ASKS: Final = "approval.edit_asks"
 EDIT_UNFIT: Final = "approval.edit_unfit"
+FULL: Final[dict[str, str]] = {
+    "tickets_for_a_run": "people.run_full",
+    "tickets_a_minute": "people.too_often",
+    "questions_for_a_task": "people.questions_spent",
+}
+"""The code for each limit of tickets."""
+NOBODY: Final = "people.nobody"
 
 CODES: Final = declare(
     {
@@ -48,6 +55,25 @@ CODES: Final = declare(
             "do something else, or report what prevents your work",
             "ticket `{}` was approved with changes, and the host of this run cannot carry out "
             "`REDACT`",
+        ),
+        "people.run_full": Words(
+            "this run has asked people {} times, which is all that it may, so nobody is asked",
+            "go on without it, or report what prevents your work",
+        ),
+        "people.too_often": Words(
+            "people were asked more than {} times within a minute, so nobody is asked now",
+            "do something else first, and repeat the call in a minute",
+        ),
+        "people.questions_spent": Words(
+            "a person would have to say whether this is right, and a task puts no more than {} "
+            "such questions",
+            "go on with what the user asked for, and report what you could not do",
+        ),
+        NOBODY: Words(
+            "a person would have to be asked, and nobody is there who could answer",
+            "go on without it, and report what you could not do",
+            "`escalation.attended` is `false`, or no operator has a role of the ticket and "
+            "the key that it takes: `stanchion operators add NAME` adds one",
         ),
         EDIT_ASKS: Words(
             "a person allowed this call with changes, and the changed call raises another question",

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
+from stanchion.approvals.values import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
@@ -46,8 +47,10 @@ COLUMNS: Final = (
 )
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
-LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence"})
+LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
 """What may have several lines; everything else is a name or a sentence."""
+OF_A_CALL: Final = frozenset({"args", "content", "evidence", "why", "acts on"})
+"""What a question about values has in rows of its own."""
 
 
 def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
@@ -76,6 +79,9 @@ def summary(ticket: TicketView) -> str:
     answered."""
     who = ticket.agent if ticket.agent else "an agent"
     about = f"{ticket.about}({_short(ticket)})" if ticket.content is not None else ticket.about
+    about = f"{about}, {ticket.risk}: {ticket.message}"
+    if ticket.kind is Kind.VALUE:
+        about = ticket.message  # it has all of that, and the danger first
     kind = "" if ticket.kind is Kind.ACTION else f" [{ticket.kind}]"
     asks = (
         f"; asks {' and '.join(ticket.told)}" if ticket.told and ticket.state is State.OPEN else ""
@@ -87,7 +93,7 @@ def summary(ticket: TicketView) -> str:
         else ""
     )
     said = f": {ticket.comment}" if ticket.comment else ""
-    return f"{ticket.id}{kind} {who}: {about}, {ticket.risk}: {ticket.message}{asks}{by}{said}"
+    return f"{ticket.id}{kind} {who}: {about}{asks}{by}{said}"
 
 
 def outcome(ticket: TicketView) -> str:
@@ -117,6 +123,8 @@ def _reach(ticket: TicketView) -> str:
     proof = "signed" if ticket.proven else "unproven"
     if ticket.kind is Kind.RUN:
         return f", {proof}: it says that somebody has looked, and lets nothing through"
+    if ticket.kind is Kind.VALUE and not ticket.edits:
+        return f", {proof}: {ticket.tool} may use these values in this task, {lasts}"
     if ticket.edits:
         return f", {proof}: the call goes ahead once, with {pairs(ticket.edits)}, {lasts}"
     if ticket.scope is Scope.ONCE:
@@ -148,7 +156,10 @@ def whole(ticket: TicketView, now: int, terminal: Terminal) -> Iterator[str]:
     state = terminal.paint(str(ticket.state).upper(), STYLES[ticket.state])
     yield f"{state}  {visible(_headline(ticket))}"
     yield ""
-    for label, words in _rows(ticket, now):
+    rows = [*_rows(ticket, now)]
+    if ticket.kind is Kind.VALUE:
+        rows = [*_question(ticket), *[one for one in rows if one[0] not in OF_A_CALL]]
+    for label, words in rows:
         if words:
             yield from row(label, words if label in LAID_OUT else visible(words), terminal)
     if ticket.state is State.OPEN and not ticket.whole:
@@ -166,6 +177,9 @@ def _headline(ticket: TicketView) -> str:
             f"{who} called {ticket.about} past {ticket.guard}, and it ran: was that right? An "
             f"operator reviews it"
         )
+    if ticket.kind is Kind.VALUE:
+        may = f"use {pairs(ticket.content)}" if ticket.content else "be called"
+        return f"{DANGERS[ticket.deed.effect]}: may {ticket.tool} {may} in this task? ({who} asks)"
     if ticket.kind is Kind.RUN:
         return f"{who}: will you look at its run?"
     if ticket.kind is Kind.EFFECT:
@@ -217,6 +231,19 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
     yield "digest", ticket.digest
 
 
+def _question(ticket: TicketView) -> Iterator[tuple[str, str]]:
+    """What there is to know of a question about values, and last what happens without an
+    answer."""
+    told = dict(ticket.evidence)
+    call, choices = told.pop(CALL, None), told.pop(CHOICES, {})
+    values = ticket.content if isinstance(ticket.content, dict) else {}
+    yield "values", "\n".join([pairs({name: value}) for name, value in values.items()])
+    yield "origin", "\n".join([f"{name}: {_text(words)}" for name, words in told.items()])
+    yield "pick", pairs(choices) if choices else ""
+    yield "default", f"no: without an answer {NO_ANSWER}" if ticket.state is State.OPEN else ""
+    yield "call", _text(call)
+
+
 def _asks(ticket: TicketView) -> str:
     """The roles that are asked, and those that may answer as well."""
     others = [role for role in ticket.roles if role not in ticket.told]
@@ -252,7 +279,8 @@ def _answer(ticket: TicketView) -> str:
     role = f", as {ticket.answered_as}" if ticket.answered_as else ""
     proof = "" if ticket.proven else ", unproven"
     reach = f", for {ticket.reach}" if ticket.reach and ticket.scope is not Scope.ONCE else ""
-    return f"{word} by {ticket.answered_by}{role}{reach}{proof}, {shown(ticket.answered_at)}"
+    fast = ", within two seconds" if ticket.fast else ""
+    return f"{word} by {ticket.answered_by}{role}{reach}{proof}, {shown(ticket.answered_at)}{fast}"
 
 
 def _until(ticket: TicketView, now: int) -> str:

@@ -12,7 +12,8 @@ import msgspec
 from stanchion.approvals.act import GRANT_S
 from stanchion.approvals.reasons import says_something
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.ticket import Kind, State
+from stanchion.approvals.ticket import Kind, State, Ticket
+from stanchion.approvals.values import CHOICES
 from stanchion.cli.options import one_of
 from stanchion.cli.trouble import BadInput
 
@@ -62,9 +63,16 @@ def pattern_of(args: argparse.Namespace) -> dict[str, str] | None:
     return {name: glob for name, _, glob in pairs}
 
 
-def edits_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The arguments that a yes changes, and to what."""
+def edits_of(args: argparse.Namespace, ticket: Ticket) -> dict[str, Any]:
+    """The arguments that a yes changes, and to what: one that was read, or what is typed."""
     found: dict[str, Any] = {}
+    for text in args.pick if args.pick else ():
+        name, sign, value = text.partition("=")
+        if not name or not sign:
+            raise BadInput(f"`--pick` is `{text}`: write `ARGUMENT=VALUE`, such as `to=ann@a.org`")
+        known = ticket.evidence.get(CHOICES, {}).get(name, [])
+        choices = known if isinstance(known, list) else [known]
+        found[name] = next((one for one in choices if str(one) == value), value)
     for text in args.set if args.set else ():
         name, sign, value = text.partition("=")
         if not name or not sign:

@@ -48,7 +48,8 @@ from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, tick
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
        stanchion tickets watch [--kind KIND] [--tenant NAME] [--store URL] [--json]
        stanchion tickets show ID [--store URL] [--json]
-       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE] [--for TIME] [--key FILE]
+       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE | --pick ARG=VALUE]
+           [--for TIME] [--key FILE]
        stanchion tickets deny ID --comment WHY [--key FILE]
        stanchion tickets revoke GRANT [--comment WHY]
        stanchion tickets bypass [--all] [--tenant NAME] [--json]
@@ -77,13 +78,16 @@ examples:
   stanchion tickets approve 3f2a --key ~/.config/stanchion/keys/ann --for 5m
   stanchion tickets approve 3f2a --ssh-agent --scope pattern --pattern 'command=git push *'
   stanchion tickets approve 3f2a --ssh-agent --set amount=5 --set 'to="ACME"'
+  stanchion tickets approve 3f2a --ssh-agent --pick recipient=DE89370400440532013000
   stanchion tickets deny 3f2a --comment 'wrong account'
 
 ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
 asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or
 for the same call `run`, `task` or `time`, or `pattern`; critical or irreversible actions
 are approved once, and critical ones by as many operators as the policy says. With --set the
-call goes ahead once with other arguments (values are JSON), judged again. KIND is
+call goes ahead once with other arguments (values are JSON; with --pick they are text, or
+one of those that `show` offers), judged again. A yes to a `value` is for all calls of this
+tool in this task that ask about these values. KIND is
 {", ".join(Kind)}: nothing starts on a yes to a run, a review or an
 effect. A review is ended with `review`, not with `approve`. A yes to an effect says that it
 has happened, with `--set happened=false` that it has not. A TIME is 90s, 15m, 2h, at most
@@ -101,13 +105,15 @@ TAKES: Final = {
     "list": frozenset({"all", "kind", "state", "tenant"}),
     "watch": frozenset({"kind", "tenant"}),
     "show": frozenset({"id", "tenant"}),
-    "approve": frozenset({"id", "by", "comment", "for_s", "scope", "pattern", "set", "tenant"}),
+    "approve": frozenset(
+        {"id", "by", "comment", "for_s", "scope", "pattern", "pick", "set", "tenant"}
+    ),
     "deny": frozenset({"id", "by", "comment", "tenant"}),
     "bypass": frozenset({"all", "tenant"}),
     "review": frozenset({"id", "by", "comment", "wrong", "tenant"}),
     "revoke": frozenset({"id", "by", "comment", "tenant"}),
     "request": frozenset({"id", "tenant"}),
-    "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "set", "deny"}),
+    "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "pick", "set", "deny"}),
     "answer": frozenset({"id"}),
 }
 FILES: Final = frozenset({"sign", "answer"})
@@ -143,6 +149,11 @@ OPTIONS: Final = (
         option(
             "--set ARG=VALUE",
             "another value for an argument, as JSON; may be repeated",
+            action="append",
+        ),
+        option(
+            "--pick ARG=VALUE",
+            "the value to use instead: one that was read, or another; may be repeated",
             action="append",
         ),
         option("--wrong", "review: it should not have gone ahead", default=None),
@@ -233,7 +244,7 @@ def _approve(args: argparse.Namespace, shield: Shield) -> int:
         for_s=for_s_of(args),
         scope=scope_of(args),
         pattern=pattern_of(args),
-        edits=edits_of(args),
+        edits=edits_of(args, ticket),
         tenant=ticket.tenant,
         generation=ticket.generation,
     )
@@ -312,7 +323,7 @@ def _sign(args: argparse.Namespace) -> int:
             raise TicketError("it can only be denied: it is not shown in full, or was changed")
         for line in whole(ticket_in_full(ticket), wall_ms(), Terminal.of(sys.stderr, os.environ)):
             put(sys.stderr, line)
-        edits = checked_edits(ticket, edits_of(args), scope)
+        edits = checked_edits(ticket, edits_of(args, ticket), scope)
         if edits:
             put(sys.stderr, f"signed with other arguments: {visible(pairs(edits))}")
         wish = wish_of(ticket, said(scope, ticket.run, pattern, edits))
@@ -384,7 +395,8 @@ def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
     """What is answered, as it is read in that moment: a ticket may have changed since it was looked
     up."""
     yield from whole(ticket_in_full(wish.said), wall_ms(), terminal)
-    yield f"a yes covers: {visible(wish.scope)}"
+    values = wish.said.kind is Kind.VALUE and wish.scope == Scope.ONCE
+    yield f"a yes covers: {'these values in this task' if values else visible(wish.scope)}"
     changed = changed_by(wish.scope)
     if changed:
         yield f"the call goes ahead with other arguments: {visible(pairs(changed))}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
@@ -37,6 +37,9 @@ from stanchion.policy.sections import RiskEntry
 from stanchion.policy.static import STATIC
 from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
+
+if TYPE_CHECKING:
+    from stanchion.guards.schema.tools import Tools
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""
@@ -150,6 +153,8 @@ class CompiledPolicy:
         self.tools_digest = ""
         """The digest of the tools' definitions, where they alone make the hash another than the
         file's."""
+        self.defined: Tools | None = None
+        """The definitions that its guards read, the ingested ones included."""
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings
         self.count_marks = file.limits.count_marks

@@ -154,6 +154,7 @@ def with_tools(
         policy.file, tuple(seats), policy.calls, policy.undos, policy.files, digest
     )
     made.tools_digest = "" if told else tools.digest
+    made.defined = tools
     made.hints = {name: DESTROYS for (_, name), known in given.items() if _destroys(known.about)}
     return made, {**own_code(made), **answerers}
 

@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.lookups import WAITS_MS
-from stanchion.kernel.option import ForPeople, Higher, Lower, On, Shorter
+from stanchion.kernel.option import ForPeople, Higher, Lower, Off, On, Shorter
 
 Seconds = Annotated[float, msgspec.Meta(gt=0)]
 
@@ -44,6 +44,11 @@ class Escalation(FileSection, frozen=True):
     """
     tickets_a_minute: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 30
     """The most tickets that an agent may open within a minute."""
+    questions_for_a_task: Lower[Annotated[int, msgspec.Meta(ge=0)]] = 3
+    """The most questions about values that a run and its children may put to people; beyond that
+    the call is refused, with what the user asked for."""
+    attended: Off[bool] = True
+    """If `false`, nobody is there to answer: what would wait for a person is refused at once."""
     dialogs: Shorter[tuple[str, ...]] = ()
     """The hosts, by their names, with a person before them whose answer in the host's own dialog
     counts for one call; never for anything critical."""

@@ -74,6 +74,8 @@ class TicketView(msgspec.Struct, frozen=True, kw_only=True):
     votes: tuple[Answer, ...]
     said_yes: tuple[str, ...]
     """Who has said yes so far."""
+    fast: bool
+    """Whether the answer came within two seconds."""
     takes: int
     """How many have to say yes."""
     edits: dict[str, Any]
@@ -119,7 +121,7 @@ def ticket_in_full(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
     known: dict[str, Any] = msgspec.structs.asdict(ticket)
     known |= {
         name: getattr(ticket, name)
-        for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole")
+        for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole", "fast")
     }
     reach = "" if ticket.answer is None else ticket.answer.act.scope
     takes = max(needed(ticket, roster), len(ticket.votes))

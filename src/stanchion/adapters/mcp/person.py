@@ -20,7 +20,7 @@ from stanchion.adapters.mcp.words import HOST
 from stanchion.approvals.act import Way
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.rules import Answering, refusal
-from stanchion.approvals.ticket import Ticket
+from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.hosting import Host, Hosted, Refusal
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.shown import visible
@@ -33,7 +33,7 @@ LONGEST: Final = 4000
 inbox alone."""
 FORM: Final[dict[str, Any]] = {
     "type": "object",
-    "properties": {"allow": {"type": "boolean", "title": "Allow this call once"}},
+    "properties": {"allow": {"type": "boolean", "title": "Allow this"}},
     "required": ["allow"],
 }
 
@@ -99,6 +99,8 @@ def _has_forms(caller: Caller) -> bool:
 
 def _question(ticket: Ticket) -> str:
     """What the person reads; nothing where that would be too long."""
+    if ticket.kind is Kind.VALUE:
+        return visible(ticket.message) if len(ticket.message) <= LONGEST else ""
     content = visible(msgspec.json.encode(ticket.content).decode())
     if len(content) > LONGEST:
         return ""

@@ -3,11 +3,13 @@ replayed from, and as a person is shown it."""
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import Any, Final
 
 from stanchion.guards.flow.memory import Memory
 from stanchion.guards.flow.rules import Doubt, Question
 from stanchion.kernel.actions import Action
+from stanchion.kernel.contract.values import AskedValues
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.readings.origins.known import Origin
@@ -71,12 +73,26 @@ def left_out(memory: Memory, links: list[tuple[int, int, Origin]]) -> Answer | N
 def _doubt(one: Doubt) -> Answer:
     said: Answer = {
         "parameter": one.parameter[:SHOWN],
-        "value": one.value[:SHOWN],
+        "value": _shown(one.value),
         "origin": one.origin.word,
     }
     if one.origin.result:
         said |= {"tool": one.origin.tool, "result": one.origin.result}
     return said | ({"field": one.origin.field[:SHOWN]} if one.origin.field else {})
+
+
+def _shown(value: str) -> str:
+    """A value as it is shown; one that is cut off is told from every other by a digest."""
+    if len(value) <= SHOWN:
+        return value
+    cut = sha256(value.encode("utf-8", "replace")).hexdigest()[:16]
+    return f"{value[:SHOWN]}… ({len(value)} characters, {cut})"
+
+
+def asked_values(said: Answer) -> AskedValues:
+    """What of a call is asked about: each value with its parameter, and what the user said."""
+    pairs = [(one["parameter"], one["value"]) for one in said.get("sinks", ())]
+    return AskedValues(tuple(pairs), tuple(said.get("asked", ())))
 
 
 def finding(event: Event, said: Answer, action: Action) -> Finding:

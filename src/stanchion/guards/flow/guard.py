@@ -9,11 +9,11 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards.flow.answers import Answer, finding, told
+from stanchion.guards.flow.answers import Answer, asked_values, finding, told
 from stanchion.guards.flow.commands import addresses
 from stanchion.guards.flow.tools import FlowTool, understood
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Said
+from stanchion.kernel.contract.values import AskedValues, Said
 from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.events import Egress, Event, ModelReply, ToolCall
 from stanchion.kernel.findings import Finding
@@ -142,6 +142,12 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
         """What a person has to know to decide about an event: the values, where they stand, what is
         to confirm."""
         return told(value, self.remember) if isinstance(value, dict) else {}
+
+    def asked_about(self, _finding: Finding, value: Answer, /) -> AskedValues | None:
+        """The values that a call is asked about, or the tool where it has none; nothing for what is
+        no call, and where a yes is for one call alone."""
+        calls = "request" not in value and "spans" not in value
+        return asked_values(value) if calls and self.remember else None
 
     actions = list_actions
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from stanchion.kernel.actions import Action
-    from stanchion.kernel.contract.values import Defined, Said
+    from stanchion.kernel.contract.values import AskedValues, Defined, Said
     from stanchion.kernel.declared import ToolKnown
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.findings import Finding
@@ -274,6 +274,12 @@ class Powers(Protocol):
     def shown(self, value: Any, /) -> Mapping[str, str]:
         """What a person has to know of an answer, under the names by which it is shown. Asked where
         a finding waits for one."""
+
+    def asked_about(self, finding: Finding, value: Any, /) -> AskedValues | None:
+        """What a finding asks a person about, by the answer that it rests on (`None` where nothing
+        was looked up); nothing where it is the whole call. One yes to values is for all calls of
+        the tool in this task that ask exactly about them, and so is one no. Asked where a finding
+        waits for a person."""
 
     # What it gets to know when it is put in force.
 

@@ -153,6 +153,16 @@ class Places(Protocol):
         """What an agent may read and not change."""
 
 
+class AskedValues(NamedTuple):
+    """What a person is asked about where it is not the whole call: values with the arguments that
+    they stand in, or the tool where there are none. `wanted` is what the user asked for, in the
+    user's own words, and `choices` are values that could stand in an argument instead."""
+
+    values: tuple[tuple[str, Any], ...]
+    wanted: tuple[str, ...] = ()
+    choices: tuple[tuple[str, Any], ...] = ()
+
+
 Defined = Callable[[str, str], tuple[Any, Any, str]]
 """Gives the description and the schema of a tenant's tool, and a digest of both; empty where that
 does not say all."""

@@ -6,7 +6,6 @@ from typing import Final
 
 from stanchion.approvals.effects import about_effect
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.shelf import Limits, find
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
@@ -14,7 +13,7 @@ from stanchion.kernel.state import StoreLost
 from stanchion.runtime.asides import aside
 from stanchion.runtime.calling.ledger import Entry
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.escalation import asking_first, make_known, never, write_down
+from stanchion.runtime.deciding.escalation import filed, never, write_down
 from stanchion.runtime.driving.flow import Flow
 
 UNKNOWN: Final = "ledger.outcome_unknown"
@@ -28,19 +27,16 @@ def is_unknown(against: tuple[Finding, ...]) -> bool:
 def ask_about(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[None]:
     """Have a person asked what came of an effect. The call is refused all the same, also where
     nobody can be asked."""
-    run, terms, veil = desk.info, desk.shield.policy.file.escalation, desk.shield.policy.veil
+    run, veil = desk.info, desk.shield.policy.veil
     effect = page.effect
     about = {"call": veil.name(effect.call), "run": veil.name(effect.run), "began_at": effect.at}
     agents = [veil.name(name) for name in (run.agent, *desk.lineage)]
     risk = event.risk.name.lower()
     wanted = about_effect(run.tenant, page.id, veil.name(effect.tool), risk, about, agents)
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
-    batch = f"{decision.id}.effect"
+    life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.effect"
     try:
-        yield from make_known(desk, run.tenant, batch)
-        wanted = asking_first(desk, wanted, (yield from desk.shield.authority.roster()))
-        life_ms = max(1, int(terms.timeout_s * 1000))
-        kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
+        roster = yield from desk.shield.authority.roster()
+        kept = (yield from filed(desk, batch, wanted, roster, never, life_s)).kept
     except (StoreLost, TicketError) as error:
         aside(f"nobody could be asked about effect `{page.id}`", error)
         return

@@ -17,8 +17,7 @@ from stanchion.approvals.bypass import (
     urgency_of,
 )
 from stanchion.approvals.errors import BypassRefused, TicketError
-from stanchion.approvals.grants import Grant
-from stanchion.approvals.shelf import Kept, Limits, change, find
+from stanchion.approvals.shelf import Kept, change
 from stanchion.approvals.ticket import NO_REASON, State, Ticket
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.redaction import masked
@@ -26,7 +25,7 @@ from stanchion.kernel.autonomy import USED_UP
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.deciding.bypass import record, wanted
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.escalation import make_known
+from stanchion.runtime.deciding.escalation import filed, never
 from stanchion.runtime.deciding.refused_actions import RefusedAction
 from stanchion.runtime.deciding.ways_past import entry_of, mode_now, no_way, ways_past
 from stanchion.runtime.driving.flow import Flow
@@ -55,16 +54,11 @@ def request(
     ticket = msgspec.structs.replace(
         wanted(desk, refused.event, refused.decision, asked), mode=mode
     )
-    terms = desk.shield.policy.file.escalation
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
     try:
         if desk.shield.journal.trouble:
             desk.shield.journal.probe()
-        yield from make_known(desk, ticket.tenant, refused.decision.id)
-        batch = f"{desk.new_id()}.bypass"
-        kept = (
-            yield from find(desk.shield.records, batch, ticket, _never, life_ms(asked), limits)
-        ).kept
+        batch, life_s = f"{desk.new_id()}.bypass", life_ms(asked) / 1000
+        kept = (yield from filed(desk, batch, ticket, None, never, life_s)).kept
         if kept is None:
             raise BypassRefused(
                 "people were asked too often: nobody is asked about this; ask again later"
@@ -124,10 +118,6 @@ def _requested(
 
 def _ms(seconds: float) -> int:
     return max(1, int(seconds * 1000))
-
-
-def _never(_grant: Grant, _now: int) -> bool:
-    return False
 
 
 def _standing(kept: Kept, asked: Ticket) -> Ticket:

@@ -9,7 +9,6 @@ import msgspec
 from stanchion.approvals.digest import Deed, hashed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.reasons import says_something
-from stanchion.approvals.shelf import Limits, find
 from stanchion.approvals.ticket import Kind, Ticket, id_of, shown_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.stages import Stage
@@ -18,8 +17,7 @@ from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import (
     asked_about,
-    asking_first,
-    make_known,
+    filed,
     never,
     next_ms,
     write_down,
@@ -41,15 +39,10 @@ def call_somebody(desk: Desk, reason: str) -> Flow[str]:
             "say in words why somebody should look at this run: `reason` says nothing"
         )
     wanted = _wanted(desk, str(masked(reason))[:MOST])
-    terms = desk.shield.policy.file.escalation
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
-    batch = desk.new_id()
+    life_s, batch = desk.shield.policy.file.escalation.timeout_s, desk.new_id()
     try:
-        yield from make_known(desk, wanted.tenant, batch)
         roster = yield from desk.shield.authority.roster()
-        wanted = asking_first(desk, wanted, roster)
-        life_ms = max(1, int(terms.timeout_s * 1000))
-        kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
+        kept = (yield from filed(desk, batch, wanted, roster, never, life_s)).kept
     except StoreLost as lost:
         raise TicketError(
             "nobody could be asked, because the state store cannot be used; try again later"

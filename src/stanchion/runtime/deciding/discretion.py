@@ -76,21 +76,25 @@ def discreet(
 ) -> Decision:
     """A decision with the patched parts of some content taken out of its findings' words, and what
     names hide."""
+    clean = cleaner(content, patches, names)
+    findings = tuple([_cleaned(finding, clean) for finding in decision.findings])
+    shadow = tuple([_cleaned(finding, clean) for finding in decision.shadow])
+    if findings == decision.findings and shadow == decision.shadow:
+        return decision
+    return msgspec.structs.replace(decision, findings=findings, shadow=shadow)
+
+
+def cleaner(content: Any, patches: tuple[Patch, ...], names: Pairs = ()) -> Callable[[str], str]:
+    """Takes the patched parts of some content out of a text, and what names hide."""
     told = dict.fromkeys([*names, *_hidden(content, patches)])
     hidden = sorted(told, key=lambda pair: -len(pair[0]))
-    if not hidden:
-        return decision
 
     def clean(text: str) -> str:
         for raw, word in hidden:
             text = taken_out(text, raw, word)
         return text
 
-    findings = tuple([_cleaned(finding, clean) for finding in decision.findings])
-    shadow = tuple([_cleaned(finding, clean) for finding in decision.shadow])
-    if findings == decision.findings and shadow == decision.shadow:
-        return decision
-    return msgspec.structs.replace(decision, findings=findings, shadow=shadow)
+    return clean
 
 
 def _cleaned(finding: Finding, clean: Callable[[str], str]) -> Finding:

@@ -14,6 +14,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.value_questions import asks_of
 
 if TYPE_CHECKING:
     from stanchion.runtime.deciding.escalation import Granted
@@ -36,8 +37,7 @@ class Edit(NamedTuple):
 def questions(decision: Decision) -> frozenset[tuple[str, str]]:
     """What the guards ask a person, those included that have their answer: by whom, and which
     question."""
-    asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
-    return frozenset([(one.guard, one.code) for one in asks])
+    return frozenset([(one.guard, one.code) for one in asks_of(decision)])
 
 
 def edited(desk: Desk, event: Event, edits: dict[str, Any]) -> Event:

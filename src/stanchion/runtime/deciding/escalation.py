@@ -3,6 +3,7 @@ opened for it before."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -13,9 +14,10 @@ from stanchion.approvals.grants import Grant, covers, grants_key
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.order import turn
 from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
-from stanchion.approvals.shelf import Kept, Limits, change, find
-from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, as_of, id_of, shown_of, use
-from stanchion.approvals.words import DENIED, EXPIRED, USED
+from stanchion.approvals.shelf import Found, Kept, Limits, change, find
+from stanchion.approvals.ticket import Kind, State, Ticket, as_of, id_of, shown_of, use
+from stanchion.approvals.values import alone
+from stanchion.approvals.words import EXPIRED, FULL, NOBODY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.record import BESIDE, patched
@@ -27,7 +29,6 @@ from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import BY_POLICY, Event, Moment
 from stanchion.kernel.findings import ASK, Finding
-from stanchion.kernel.lookups import Answered
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
 from stanchion.policy.sections import Escalation
@@ -39,6 +40,15 @@ from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
 from stanchion.runtime.deciding.patience import Patience
 from stanchion.runtime.deciding.pauses import held_up, hold_up
 from stanchion.runtime.deciding.terms import paused, question
+from stanchion.runtime.deciding.value_questions import (
+    AboutValues,
+    about_values,
+    answers_of,
+    asks_of,
+    denied,
+    is_somebody_there,
+    refused,
+)
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.people.passing import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
@@ -86,8 +96,7 @@ def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None
 def asking(decision: Decision) -> tuple[str, ...]:
     """The guards that ask for a person, those included to whose questions one has said yes
     already."""
-    asks = [one for one in decision.findings if Action.ESCALATE in (one.action, one.said)]
-    return tuple(dict.fromkeys([one.guard for one in asks]))
+    return tuple(dict.fromkeys([one.guard for one in asks_of(decision)]))
 
 
 def ask(
@@ -98,51 +107,20 @@ def ask(
 
     `waits` says whether the caller stays until somebody has, for as long as the policy lets it.
     """
-    if desk.shield.policy.file.approved:
-        from stanchion.runtime.deciding.standing_yes import standing_yes
-
-        name = standing_yes(desk, event, decision, asking(decision))
-        if name:
-            return Granted(f"{BY_POLICY}{name}", decision.policy, asking(decision), "", 0, 0)
+    if stands := _by_policy(desk, event, decision):
+        return stands
     wanted = asked_about(desk, event, decision)
-    terms = paused(decision, desk.shield.policy.file.escalation)
-    life_ms = max(1, int(terms.timeout_s * 1000))
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
+    about = about_values(desk, event, decision, wanted)
+    wanted = wanted if about is None else about.ticket(wanted, event.run.root)
     try:
-        yield from make_known(desk, wanted.tenant, decision.id)
         roster = yield from desk.shield.authority.roster()
-        wanted = asking_first(desk, wanted, roster)
-
-        def covered(grant: Grant, _now: int) -> bool:
-            return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(
-                desk, roster, grant, wanted
-            )
-
-        found = yield from find(
-            desk.shield.records, f"{decision.id}.ask", wanted, covered, life_ms, limits
-        )
-        if found.grant is not None:
-            return _granted(found.grant, grants_key(wanted.tenant), found.version)
-        kept = found.kept
-        if kept is None:
-            desk.tell(
-                "people were asked too often, so nobody is asked about this one; ask again later"
-            )
-            return None
-        if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
-            desk.tell(
-                "a person is asked about something else first: repeat the call when that is "
-                "answered"
-            )
-            return None
+        found = yield from _found(desk, event, decision, wanted, about, roster)
+        if not isinstance(found, Kept):
+            return found
         desk.waits_for(decision, wanted.id)
-        if kept.ticket.state is State.OPEN:
-            yield from hold_up(desk, decision, kept.ticket)
-        if kept.opened:
-            write_down(desk, kept.ticket, decision.id)
-        elif is_due(kept.ticket, roster, kept.now):
-            kept = yield from pass_on(desk.shield, kept.ticket, roster, f"{decision.id}.pass")
-        if kept.ticket is not None and kept.ticket.state is State.OPEN and waits:
+        kept = yield from _attend(desk, found, decision, roster)
+        waited = waits and _stands_open(kept)
+        if waited and kept.ticket is not None:
             kept = yield from _wait(desk, kept.ticket, kept, decision, roster)
             roster = yield from desk.shield.authority.roster()
         if kept.ticket is not None and kept.ticket.state is State.APPROVED:
@@ -153,11 +131,103 @@ def ask(
         )
         aside(f"no ticket `{wanted.id}` could be opened", error)
         return None
-    return _answer(kept, decision, wanted)
+    answer = _answer(kept, decision, wanted)
+    if waited and isinstance(answer, Granted) and answer.approved is None:
+        # More may have been read meanwhile: what is asked by now has to be the very question.
+        return answer._replace(ticket="", lifts=(), key="")
+    return answer
 
 
-def _granted(grant: Grant, key: str, version: int) -> Granted:
-    return Granted(grant.id, grant.deed.policy, grant.deed.guards, key, version, grant.until)
+def _by_policy(desk: Desk, event: Event, decision: Decision) -> Granted | None:
+    """The policy's own yes to an action, where it has one."""
+    if not desk.shield.policy.file.approved:
+        return None
+    from stanchion.runtime.deciding.standing_yes import standing_yes
+
+    lifts = asking(decision)
+    name = standing_yes(desk, event, decision, lifts)
+    return Granted(f"{BY_POLICY}{name}", decision.policy, lifts, "", 0, 0) if name else None
+
+
+def _found(
+    desk: Desk,
+    event: Event,
+    decision: Decision,
+    wanted: Ticket,
+    about: AboutValues | None,
+    roster: Roster,
+) -> Flow[Kept | Granted | Finding | None]:
+    """The ticket of what is asked, or what answers it already: a grant, a limit, a no to a part of
+    it."""
+
+    def covered(grant: Grant, _now: int) -> bool:
+        return covers(grant, event, wanted.deed, wanted.agent) and not grant_doubt(
+            desk, roster, grant, wanted
+        )
+
+    terms = paused(decision, desk.shield.policy.file.escalation)
+    parts = () if about is None else alone(wanted.deed, wanted.tenant, about.pieces)
+    opens = is_somebody_there(desk, wanted, roster)
+    batch, life_s = f"{decision.id}.ask", terms.timeout_s
+    found = yield from filed(desk, batch, wanted, roster, covered, life_s, parts, opens)
+    kept, grant = found.kept, found.grant
+    if grant is not None:
+        policy, lifts = grant.deed.policy, grant.deed.guards
+        name = grants_key(wanted.tenant)
+        return Granted(grant.id, policy, lifts, name, found.version, grant.until)
+    if not opens and (kept is None or _stands_open(kept)):
+        return refused(decision, NOBODY, about)
+    if kept is None:
+        return refused(decision, FULL[found.limit], about, getattr(terms, found.limit))
+    if kept.ticket is not None and kept.ticket.key in parts:
+        return denied(decision, kept.ticket)
+    if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
+        desk.tell(
+            "a person is asked about something else first: repeat the call when that is answered"
+        )
+        return None
+    return kept
+
+
+def _attend(desk: Desk, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
+    """See to a ticket that was found: what waits with it, who is to hear of it."""
+    ticket = kept.ticket
+    assert ticket is not None
+    if ticket.state is State.OPEN:
+        yield from hold_up(desk, decision, ticket)
+    if kept.opened:
+        write_down(desk, ticket, decision.id)
+    elif is_due(ticket, roster, kept.now):
+        kept = yield from pass_on(desk.shield, ticket, roster, f"{decision.id}.pass")
+    return kept
+
+
+def _stands_open(kept: Kept) -> bool:
+    return kept.ticket is not None and kept.ticket.state is State.OPEN
+
+
+def filed(
+    desk: Desk,
+    batch: str,
+    wanted: Ticket,
+    roster: Roster | None,
+    covered: Callable[[Grant, int], bool],
+    life_s: float,
+    parts: tuple[str, ...] = (),
+    opens: bool = True,
+) -> Flow[Found]:
+    """What the store has for what is asked by now: its ticket, of which the first role of a
+    `roster` is told, or a grant. Unless it `opens` one, there has to be one already."""
+    terms = desk.shield.policy.file.escalation
+    yield from make_known(desk, wanted.tenant, batch)
+    wanted = wanted if roster is None else asking_first(desk, wanted, roster)
+    limits = (
+        Limits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
+        if opens
+        else Limits(0, 0, 0)
+    )
+    life_ms = max(1, int(life_s * 1000))
+    return (yield from find(desk.shield.records, batch, wanted, covered, life_ms, limits, parts))
 
 
 def make_known(desk: Desk, tenant: str, batch_id: str) -> Flow[None]:
@@ -193,13 +263,9 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         code=asks.code,
         message=asks.message,
     )
-    terms = desk.shield.policy.file.escalation
-    limits = Limits(terms.tickets_for_a_run, terms.tickets_a_minute)
-    life_ms = max(1, int(terms.timeout_s * 1000))
-    batch = f"{decision.id}.report"
+    life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.report"
     try:
-        yield from make_known(desk, wanted.tenant, decision.id)
-        kept = (yield from find(desk.shield.records, batch, wanted, never, life_ms, limits)).kept
+        kept = (yield from filed(desk, batch, wanted, None, never, life_s)).kept
     except (StoreLost, TicketError) as error:
         desk.tell(
             "nobody could be asked to look at this run, because the state store cannot be used"
@@ -234,7 +300,7 @@ def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Ro
     """Look again and again, ever more rarely, until somebody has answered or the caller's time is
     over."""
     patience, looks = Patience(desk), 0
-    while not patience.is_over and kept.ticket is not None and kept.ticket.state is State.OPEN:
+    while not patience.is_over and _stands_open(kept):
         yield from patience.pause(ticket.key)
         looks += 1
         look = f"{decision.id}.look{looks}"
@@ -254,7 +320,8 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
         return None
     match ticket.state:
         case State.APPROVED:
-            if not all(wanted.agent in one.act.agents for one in ticket.answers):
+            shared = ticket.kind is Kind.VALUE
+            if not shared and not all(wanted.agent in one.act.agents for one in ticket.answers):
                 return None
             lifts, until = ticket.deed.guards, ticket.grant_until
             return Granted(
@@ -264,12 +331,11 @@ def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding
                 ticket.key,
                 kept.version,
                 until,
-                ticket,
+                ticket if ticket.once else None,
                 ticket.edits,
             )
         case State.DENIED | State.WITHDRAWN:
-            said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
-            return Finding(Action.BLOCK, DENIED, said, guard="kernel")
+            return denied(decision, ticket)
         case State.USED:
             return Finding(Action.BLOCK, USED, (ticket.id,), guard="kernel")
         case State.EXPIRED:
@@ -330,21 +396,18 @@ def _beside(desk: Desk, event: Event, name: str) -> Any:
 
 
 def _evidence(desk: Desk, decision: Decision) -> dict[str, Any]:
-    """What a person has to know beside the action itself, where the guard that asks for one can
+    """What a person has to know beside the action itself, where the guards that ask for one can
     tell."""
-    asks = decision.determining
-    placed = None if asks is None else desk.shield.placed(decision.policy, asks.guard)
-    telling = None if placed is None else having(placed.guard, "shown")
-    if asks is None or telling is None:
-        return {}
-    answers = [
-        answer.value
-        for name, answer in decision.inputs.answers
-        if name == asks.guard and type(answer) is Answered
-    ]
-    return {
-        name: masked(words) for answer in answers for name, words in telling.shown(answer).items()
-    }
+    told: dict[str, Any] = {}
+    determining = () if decision.determining is None else (decision.determining.guard,)
+    for guard in dict.fromkeys([*determining, *asking(decision)]):
+        placed, answers = answers_of(desk, decision, guard)
+        telling = having(placed, "shown")
+        if telling is None:
+            continue
+        for answer in answers:
+            told |= {name: masked(words) for name, words in telling.shown(answer).items()}
+    return told
 
 
 def next_ms(terms: Escalation) -> int:

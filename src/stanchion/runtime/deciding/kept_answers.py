@@ -55,7 +55,8 @@ def wrong(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket) -> str:
         return "there is no answer"
     if not ticket.kind.starts:
         return "nothing starts on it"
-    if ticket.scope is not Scope.ONCE or ticket.deed != wanted.deed:
+    same = (ticket.kind, ticket.deed) == (wanted.kind, wanted.deed)
+    if ticket.scope is not Scope.ONCE or not same:
         return "it is for something else"
     try:
         checked_edits(ticket, ticket.edits)

@@ -31,7 +31,16 @@ from stanchion.approvals.reasons import check_reason
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
 from stanchion.approvals.shelf import all_in, read
-from stanchion.approvals.ticket import Kind, State, Ticket, as_of, key_of, listed_until, wish_of
+from stanchion.approvals.ticket import (
+    FAST_MS,
+    Kind,
+    State,
+    Ticket,
+    as_of,
+    key_of,
+    listed_until,
+    wish_of,
+)
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
@@ -237,7 +246,7 @@ class Tickets:
             page_key(tenant, found.page),
             ending_key(tenant, found.run),
         )
-        changed: list[tuple[Ticket, Ticket]] = []
+        changed: list[tuple[Ticket, Ticket, int]] = []
         authority = shield.authority
         roster = authority.known()
 
@@ -257,7 +266,7 @@ class Tickets:
                 takes,
                 lambda vote: not authority.doubt(roster, vote, asked),
             )
-            changed[:] = [(ticket, after)]
+            changed[:] = [(ticket, after, now)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
             if after.state is not State.OPEN and _pauses(records.get(run, ABSENT)[1], found.id):
@@ -287,14 +296,15 @@ class Tickets:
         except TicketError as error:
             self._refused(found, answer, str(error))
             raise
-        before, after = changed[0]
+        before, after, _ = changed[0]
         if not answer.act.yes:
             for one in before.answers:
                 shield.authority.spend(one)
         shield.waiting.wake(found.key)
         return after
 
-    def _write_down(self, before: Ticket, ticket: Ticket, answer: Answer) -> None:
+    def _write_down(self, before: Ticket, ticket: Ticket, now: int, answer: Answer) -> None:
+        fast = {"fast": True} if now < ticket.opened_at + FAST_MS else {}
         data = {
             "digest": ticket.deed.digest,
             "about": ticket.about,
@@ -303,6 +313,7 @@ class Tickets:
             "generation": ticket.generation,
             "scope": answer.act.scope,
             "grant_until": ticket.grant_until,
+            **fast,
             **told(answer),
             **told_of(ticket),
         }

@@ -96,13 +96,14 @@ def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) 
         return
     why = str(masked(fact.why)) if fact.why else NO_REASON
     named = fact.about.removeprefix("tool:") if fact.about.startswith("tool:") else tool
+    of_values = told.kind in ASKED and fact.data.get("kind") == "value"
     is_ticket = fact.what.startswith(("ticket.", "bypass."))
     whole = "fleet" if fact.tenant == FLEET else f"tenant:{fact.tenant}"
     shield.occurrences.tell(
         Occurrence(
             kind=told.kind,
             at=fact.at,
-            text=told.words.format(
+            text=(VALUES if of_values else told.words).format(
                 about=fact.about if fact.about else whole,
                 by=fact.by if fact.by else "somebody",
                 why=why,
@@ -118,6 +119,10 @@ def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) 
             decision=str(fact.data.get("call", "")) if is_ticket else "",
         )
     )
+
+
+VALUES: Final = "{why}; ticket `{about}` waits for {asks}: {who}"
+"""How a question about values is told: the danger comes first."""
 
 
 def _asks(fact: Fact) -> str:

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.approvals.act import LONGEST_S
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.standing import CRITICAL, Call
+from stanchion.approvals.ticket import Kind
 from stanchion.audit.again import withheld
 from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
@@ -73,7 +74,7 @@ def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gat
         told = _told(found)
         if told is None or told.tenant != tenant:
             continue
-        if told.what == OPENED and told.about in wanted:
+        if told.what == OPENED and told.about in wanted and told.data.get("kind") != Kind.VALUE:
             calls[told.about] = str(told.data.get("call", ""))
         elif told.what in (APPROVED, *REFUSED) and found.stub.at >= since_ms:
             more = len(answers) >= MOST_ANSWERS
