@@ -301,6 +301,7 @@ class Shield(Shielding, ByPeople):
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
         labels: Mapping[str, str] | None = None,
+        may: Iterable[str] | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
@@ -310,8 +311,9 @@ class Shield(Shielding, ByPeople):
         `can` names the actions that the run's host can carry out: what it cannot becomes the next
         stricter thing that it can. Without it that is every action, or what its parent's host can.
         `risk` is the level of the run: the worst of it, its task's and its parent's counts.
-        `labels` are names of the host's own that budgets can be counted by (`per: customer`). A
-        child spends from its parent's budgets, unless something was `carved` out of them for it
+        `labels` are names of the host's own that budgets can be counted by (`per: customer`). `may`
+        names the effects and tools that its task needs: a person is asked about any other. A child
+        spends from its parent's budgets, unless something was `carved` out of them for it
         (`run.spawn`).
         """
         from stanchion.runtime.deciding.described import Said, new_desk
@@ -320,7 +322,7 @@ class Shield(Shielding, ByPeople):
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
-        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels)
+        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels, may)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
         allotment = None if carved is None else carved.allotment

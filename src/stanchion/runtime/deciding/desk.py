@@ -93,6 +93,8 @@ class Desk(OpenCalls):
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans = plans_of(shield.policy, info, can)
+        self.unkept = info.may is not msgspec.UNSET
+        """Whether what the run may do has yet to be written where its other processes find it."""
         self._streamed: Plans | None = None
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = bounded(shield.policy.measures, info.allotment)
@@ -168,12 +170,19 @@ class Desk(OpenCalls):
         self._charges = Stage.CHARGE in policy.stages
         self.measures = bounded(policy.measures, self.info.allotment)
         self._plans = plans_of(policy, self.info, self.can)
+        self.unkept = self.info.may is not msgspec.UNSET
         self.lanes.clear()
 
     @property
     def is_late(self) -> bool:
-        """Whether something stands beside its events: late answers, its end, a deadline."""
-        return bool(self._late) or self.ended is not None or self.deadline_at_ms is not None
+        """Whether something stands beside its events: late answers, its end, a deadline, a mandate
+        that nobody else knows yet."""
+        return (
+            self.unkept
+            or bool(self._late)
+            or self.ended is not None
+            or self.deadline_at_ms is not None
+        )
 
     def charges(self, event: Event, spent: Amounts) -> bool:
         """Whether what an event costs is judged beside it."""

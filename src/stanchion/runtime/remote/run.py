@@ -291,11 +291,12 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
+        may: Iterable[str] | None = None,
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this
-        run's budgets."""
+        run's budgets. What this run may not do, it may not, whatever `may` says."""
         own = None if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, own, risk)
+        about = begin_fields(agent, task, role, deadline_s, tools, own, risk, may)
 
         def make() -> Begin:
             named = self._named()
@@ -378,6 +379,7 @@ def begin_fields(
     tools: Iterable[str] | None,
     can: Iterable[Any] | None,
     risk: str | None,
+    may: Iterable[str] | None,
 ) -> dict[str, Any]:
     """What a run begins with, as a broker is told it; raises `ValueError` for what makes no
     sense."""
@@ -390,4 +392,5 @@ def begin_fields(
         "tools": None if tools is None else texts_in("tools", tools),
         "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
         "risk": risk,
+        "may": None if may is None else texts_in("may", may),
     }
