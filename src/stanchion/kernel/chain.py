@@ -16,7 +16,7 @@ from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED, tool_fault
-from stanchion.kernel.gates import MAY, gates_of, mandate_in
+from stanchion.kernel.gates import BESIDE, MAY, gates_of, mandate_in
 from stanchion.kernel.guard import Kind, Placed, Reading, writes_at
 from stanchion.kernel.lineup import Lineups, Pure, always_raises
 from stanchion.kernel.mandate import join
@@ -281,8 +281,6 @@ def _past(cells: tuple[Action, ...]) -> tuple[Action, ...]:
     )
 
 
-ONLY_MAY: Final = frozenset({MAY})
-
 Watch = tuple[
     tuple[tuple[str, tuple[int, Any]], ...],
     tuple[Expect, ...],
@@ -350,7 +348,7 @@ class Plans:
             (*seen, (EPOCH, epoch)),
             (*[(name, version, version + 1) for name, (version, _) in seen], *remembers),
             tuple([(name, known[0], known[1]) for name, known in seen if known is not ABSENT]),
-            any(known[1] is not None and known[1].keys() != ONLY_MAY for _, known in seen),
+            any(known[1] is not None and not known[1].keys() <= BESIDE for _, known in seen),
         )
         return self.watch
 

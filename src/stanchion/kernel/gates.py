@@ -89,6 +89,11 @@ class Paused(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
 MAY: Final = "may"
 """Under what a run's record keeps what the run may do, beside its end or its pause."""
 
+OPENER: Final = "opener"
+"""Under what it keeps who opened the run, where that was asked for: the digest of what only that
+host knows."""
+BESIDE: Final = frozenset({MAY, OPENER})
+
 HELD_UP: Final = {
     "step": frozenset({Stage.TOOL_CALL, Stage.HANDOFF}),
     "run": frozenset({Stage.TOOL_CALL, Stage.HANDOFF, Stage.MODEL_CALL}),
@@ -192,16 +197,21 @@ def over(ended: Ending | None, deadline_at: int | None, at: int) -> Over | None:
 
 def stop_of(value: Any) -> Ending | Paused | None:
     """What a run's record says: that it has ended, that it waits for a person, or nothing."""
-    if value is None or value.keys() == {MAY}:
+    told = {} if value is None else {name: value[name] for name in value if name not in BESIDE}
+    if not told:
         return None
-    told = {name: said for name, said in value.items() if name != MAY}
     return typed.convert(told, Paused) if "ticket" in told else typed.convert(told, Ending)
 
 
 def with_stop(value: Any, stop: Ending | Paused | None) -> Any:
-    """A run's record with another stop, or none; what the run may do stays in it."""
-    kept = {} if value is None or MAY not in value else {MAY: value[MAY]}
+    """A run's record with another stop, or none; what stands beside it stays."""
+    kept = {} if value is None else {name: value[name] for name in value if name in BESIDE}
     return {**msgspec.to_builtins(stop), **kept} if stop is not None else kept if kept else None
+
+
+def opener_in(value: Any) -> str:
+    """Who opened a run by its record; empty where nobody asked."""
+    return "" if value is None else str(value.get(OPENER, ""))
 
 
 def mandate_in(value: Any) -> Mandate:

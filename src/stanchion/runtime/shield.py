@@ -65,6 +65,7 @@ class Shield(Shielding, ByPeople):
         post: Post | None = None,
         prepare: bool = True,
         coverage: Mode | None = None,
+        host_secret: str | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
         from stanchion.locks import Reentrant
@@ -139,7 +140,7 @@ class Shield(Shielding, ByPeople):
         self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting, self._nonces, self.chance = Waiting(), nonces, chance
-        self.policy_trouble = PolicyTrouble(self)
+        self.policy_trouble, self.host_secret = PolicyTrouble(self), host_secret
         listen_to_trail(self)
         self._toolbox = Toolbox()
         self.tool_of, self.registered = self._toolbox.tool_of, self._toolbox.declared

@@ -95,6 +95,8 @@ class Desk(OpenCalls):
         self._plans = plans_of(shield.policy, info, can)
         self.unkept = info.may is not msgspec.UNSET
         """Whether what the run may do has yet to be written where its other processes find it."""
+        self.hears_user: bool | None = None
+        """Whether its user's words can be said here; `None` until somebody asks."""
         self._streamed: Plans | None = None
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = bounded(shield.policy.measures, info.allotment)
@@ -171,6 +173,7 @@ class Desk(OpenCalls):
         self.measures = bounded(policy.measures, self.info.allotment)
         self._plans = plans_of(policy, self.info, self.can)
         self.unkept = self.info.may is not msgspec.UNSET
+        self.hears_user = None if self.hears_user else self.hears_user
         self.lanes.clear()
 
     @property

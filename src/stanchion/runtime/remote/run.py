@@ -12,7 +12,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.at_work import awork, work
+from stanchion.runtime.calling.at_work import awork, tool_at_work, work
 from stanchion.runtime.calling.call_methods import CallsOnce, Locking, P, R
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_fields import given
@@ -136,6 +136,8 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
 
     def _reported(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         fault = None
+        if stage is Stage.PROMPT and tool_at_work():
+            fields["trusted"] = False
         if isinstance(fields.get("error"), BaseException):
             fault = told(fields.pop("error"))
         if stage is Stage.TOOL_CALL and set(fields) >= {"tool", "args"}:
