@@ -65,10 +65,12 @@ Layer = tuple[Entry, ...]
 
 
 class Mandate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a task may do: its layers, and the tools to which a person has said yes besides."""
+    """What a task may do: its layers, the tools to which a person has said yes besides, and whether
+    a planner has had its say."""
 
     layers: tuple[Layer, ...] = ()
     also: tuple[str, ...] = ()
+    planned: bool = False
 
     @property
     def words(self) -> str:
@@ -137,8 +139,8 @@ def join(*mandates: Mandate) -> Mandate:
     """A mandate with the layers of all of them; the first one itself where nothing is added."""
     layers = tuple(dict.fromkeys([layer for one in mandates for layer in one.layers]))
     also = tuple(dict.fromkeys([tool for one in mandates for tool in one.also]))
-    first = mandates[0]
-    return first if (layers, also) == (first.layers, first.also) else Mandate(layers, also)
+    whole = Mandate(layers, also, any(one.planned for one in mandates))
+    return mandates[0] if whole == mandates[0] else whole
 
 
 def is_inside(

@@ -197,7 +197,7 @@ def _seat(
         guard.category if entry.category is None else Category[entry.category.upper()],
         stages,
         not entry.always and (entry.mode == "shadow" or file.mode == "shadow"),
-        entry.fail_open,
+        entry.fail_open or getattr(guard, "fail_open", False),
         entry.log_pass,
         entry.part_of,
         entry.effects,

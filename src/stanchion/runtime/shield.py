@@ -66,6 +66,7 @@ class Shield(Shielding, ByPeople):
         prepare: bool = True,
         coverage: Mode | None = None,
         host_secret: str | None = None,
+        planner: Callable[[Any], Any] | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
         from stanchion.locks import Reentrant
@@ -116,6 +117,10 @@ class Shield(Shielding, ByPeople):
         self.anchored: Any = door_to(
             self.store, self.journal, self.telemetry, self.occurrences, clock
         )
+        if planner is not None:
+            from stanchion.guards.planner import Planner
+
+            guards = (*guards, Planner(planner))
         self._policies = Policies(
             tuple(guards), brake, self._ingesting, resolver, settle=self._at_home
         )

@@ -20,6 +20,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import PAUSED, Ending, over
 from stanchion.kernel.late import in_order, late_finding
 from stanchion.kernel.lookups import Lookup, Over, Recall
+from stanchion.kernel.mandate import Mandate, join
 from stanchion.kernel.sizes import CEILING, LONG, refused_unread, room_left
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
@@ -175,6 +176,12 @@ class Desk(OpenCalls):
         self.unkept = self.info.may is not msgspec.UNSET
         self.hears_user = None if self.hears_user else self.hears_user
         self.lanes.clear()
+
+    def narrow(self, mandate: Mandate) -> None:
+        """Hold the run to one mandate more."""
+        may = join(self._given.mandate, mandate)
+        self._given = msgspec.structs.replace(self._given, may=may)
+        self._replan()
 
     @property
     def is_late(self) -> bool:

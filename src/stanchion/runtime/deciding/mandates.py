@@ -10,6 +10,7 @@ from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Narrow
 from stanchion.kernel.gates import Ending, ending_key, mandate_in, stop_of, with_mandate
 from stanchion.kernel.mandate import OUTSIDE, Mandate, join, names_values
 from stanchion.kernel.state import StoreLost
@@ -22,6 +23,12 @@ def keep_mandate(desk: Desk) -> Flow[None]:
     the store cannot be reached, it is kept with the next event."""
     mandate = desk.plans.run.mandate
     desk.unkept = not (yield from _changed(desk, lambda known: join(known, mandate)))
+
+
+def narrow(desk: Desk, terms: Narrow) -> Flow[None]:
+    """Hold a run to what its planner says from here on, on top of all that holds it already."""
+    desk.narrow(Mandate((terms.layer,), planned=True))
+    yield from keep_mandate(desk)
 
 
 def allow_besides(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
