@@ -83,7 +83,7 @@ def asked_in(context: Mapping[str, Any]) -> Asked | None:
             return None
         case "input":
             said = context["input"]
-            fields = {"trusted": said["role"] != "external"}
+            fields = {"trusted": said["role"] == "user"}
             return of_text("prompt", said["content"], fields)
         case "pre_model_call":
             fields = {"model": context["model"]["id"], "messages": context["messages"]}

@@ -92,7 +92,10 @@ class CountedRuns:
             )
         role = began.role if began.role else None
         if not began.parent:
-            return self.shield.run(began.agent, began.task, id=name, role=role, tenant=tenant)
+            run = self.shield.run(began.agent, began.task, id=name, role=role, tenant=tenant)
+            # Whoever has a shell can check an event of a run: nobody knows that it is the user.
+            run.desk.hears_user = False
+            return run
         above = self._run(began.parent, {"tenant": tenant}, begins=False, depth=depth + 1)
         return above.spawn(began.agent, began.task, id=name, role=role)
 

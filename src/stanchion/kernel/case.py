@@ -3,6 +3,8 @@ store's reply."""
 
 from __future__ import annotations
 
+import msgspec
+
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED
 from stanchion.kernel.chain import Plan, Plans, Slice, Watch
 from stanchion.kernel.decision import Inputs, Known
@@ -11,6 +13,7 @@ from stanchion.kernel.findings import Finding, Trace
 from stanchion.kernel.judgement import Found, read_of
 from stanchion.kernel.layout import Wanted
 from stanchion.kernel.lookups import UNHEARD, Answer
+from stanchion.kernel.mandate import join
 from stanchion.kernel.state import FOREVER, Expect, Line, Put, Reply
 
 
@@ -79,6 +82,22 @@ class Case:
         self.wanted: Wanted = []
         self.took: dict[int, int] = {}
         """How long guards took, by their places, in nanoseconds, where that is measured."""
+
+    def narrow(self) -> None:
+        """Judge the moment by what its run may do, as the store has it."""
+        known = self.first.run.mandate
+        may = join(known, self.plans.run.mandate)
+        if may is known:
+            return
+        events = tuple(
+            [
+                msgspec.structs.replace(event, run=msgspec.structs.replace(event.run, may=may))
+                for event in self.moment.events
+            ]
+        )
+        self.moment = msgspec.structs.replace(self.moment, events=events, readings=(), judged=None)
+        self.first, self.judged_by = events[0], None
+        self.readings = read_of(self.moment, self.plans.policy.read)
 
     @property
     def was_answered(self) -> bool:

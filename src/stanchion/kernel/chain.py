@@ -16,9 +16,10 @@ from stanchion.kernel.declared import ToolKnown
 from stanchion.kernel.epoch import expectation
 from stanchion.kernel.events import Event, Failure, RunInfo
 from stanchion.kernel.faults import FAILED, tool_fault
-from stanchion.kernel.gates import gates_of
+from stanchion.kernel.gates import BESIDE, MAY, gates_of, mandate_in
 from stanchion.kernel.guard import Kind, Placed, Reading, writes_at
 from stanchion.kernel.lineup import Lineups, Pure, always_raises
+from stanchion.kernel.mandate import join
 from stanchion.kernel.soundness import sound_line
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import ABSENT, EPOCH, FOREVER, Expect, Line, Records, When, key
@@ -333,22 +334,33 @@ class Plans:
         self.shares = policy.shares(run)
         self.confirmed = self.told = -1
         self.tools: dict[str, ToolKnown] = {}
-        self.watch = self.look({})
         self._plans: dict[tuple[Any, ...], Plan] = {}
+        self.watch = self.look({})
 
     def look(self, records: Records) -> Watch:
         """Look at the gates' records; what a decision needs of them is kept until one of them
         moves. A store whose epoch is known is expected to be in it."""
         seen = [(name, records.get(name, ABSENT)) for name in self.gates]
+        self._narrow([known[1] for _, known in seen[2:]])
         epoch = records.get(EPOCH, ABSENT)
         remembers = [] if epoch is ABSENT else [expectation(epoch[0])]
         self.watch = (
             (*seen, (EPOCH, epoch)),
             (*[(name, version, version + 1) for name, (version, _) in seen], *remembers),
             tuple([(name, known[0], known[1]) for name, known in seen if known is not ABSENT]),
-            any(known[1] is not None for _, known in seen),
+            any(known[1] is not None and not known[1].keys() <= BESIDE for _, known in seen),
         )
         return self.watch
+
+    def _narrow(self, ends: list[Any]) -> None:
+        """Take over what the records of a run and its ancestors say that it may do: other processes
+        may know of less than this one."""
+        if any(value is not None and MAY in value for value in ends):
+            known = self.run.mandate
+            may = join(known, *map(mandate_in, ends))
+            if may is not known:
+                self.run = msgspec.structs.replace(self.run, may=may)
+                self._plans.clear()
 
     def of(
         self,

@@ -155,6 +155,8 @@ def _look(case: Case, records: Records) -> Finding | None:
         if records.get(name, ABSENT) is not known:
             watch = plans.look(records)
             break
+    if case.first.run.may is not plans.run.may:
+        case.narrow()
     _, expects, used, marked = watch
     case.watch, case.expects, case.used = watch, [*expects], [*used]
     closed: Finding | None = None

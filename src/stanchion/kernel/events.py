@@ -8,6 +8,7 @@ import msgspec
 
 from stanchion.kernel.actions import Risk, RiskName
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.mandate import UNLIMITED, Mandate
 from stanchion.kernel.names import Names
 from stanchion.kernel.shown import brief
 from stanchion.kernel.stages import Stage
@@ -52,6 +53,8 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     level: RiskName | msgspec.UnsetType = msgspec.field(default=msgspec.UNSET, name="risk")
     labels: tuple[tuple[str, str], ...] | msgspec.UnsetType = msgspec.UNSET
     """Names that the host gives, such as `customer`, each with whom or what it stands for here."""
+    may: Mandate | msgspec.UnsetType = msgspec.UNSET
+    """What its task may do, where somebody says it."""
 
     @property
     def root(self) -> str:
@@ -67,6 +70,16 @@ class RunInfo(msgspec.Struct, frozen=True, gc=False):
     def labelled(self) -> tuple[str, ...]:
         """All words of its labels."""
         return () if self.labels is msgspec.UNSET else sum(self.labels, ())
+
+    @property
+    def label_values(self) -> tuple[str, ...]:
+        """Whom or what its labels stand for."""
+        return () if self.labels is msgspec.UNSET else tuple([value for _, value in self.labels])
+
+    @property
+    def mandate(self) -> Mandate:
+        """What its task may do; where nobody says it, nothing is outside of it."""
+        return UNLIMITED if self.may is msgspec.UNSET else self.may
 
     def label(self, name: str) -> str:
         """Whom or what a name stands for that the host gives; empty where it gives none."""

@@ -128,7 +128,13 @@ class Signals(msgspec.Struct, frozen=True, gc=False, tag="signals"):
     terms: StateTerms = StateTerms()
 
 
-Terms = Retry | Wait | Isolate | Pause | Signals
+class Narrow(msgspec.Struct, frozen=True, gc=False, tag="narrow"):
+    """What the run may do from now on, of what it might do before: effects and tools."""
+
+    layer: tuple[str, ...]
+
+
+Terms = Retry | Wait | Isolate | Pause | Signals | Narrow
 
 
 class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):

@@ -13,6 +13,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Over
+from stanchion.kernel.mandate import UNLIMITED, Mandate
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, key
@@ -85,6 +86,14 @@ class Paused(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     until: int
 
 
+MAY: Final = "may"
+"""Under what a run's record keeps what the run may do, beside its end or its pause."""
+
+OPENER: Final = "opener"
+"""Under what it keeps who opened the run, where that was asked for: the digest of what only that
+host knows."""
+BESIDE: Final = frozenset({MAY, OPENER})
+
 HELD_UP: Final = {
     "step": frozenset({Stage.TOOL_CALL, Stage.HANDOFF}),
     "run": frozenset({Stage.TOOL_CALL, Stage.HANDOFF, Stage.MODEL_CALL}),
@@ -115,7 +124,7 @@ def standing_key(tenant: str) -> str:
 
 
 def ending_key(tenant: str, run_id: str) -> str:
-    """Where a run's end is kept, or its pause."""
+    """Where a run's end is kept, or its pause, and what it may do."""
     return key(tenant, "run", run_id)
 
 
@@ -188,9 +197,33 @@ def over(ended: Ending | None, deadline_at: int | None, at: int) -> Over | None:
 
 def stop_of(value: Any) -> Ending | Paused | None:
     """What a run's record says: that it has ended, that it waits for a person, or nothing."""
-    if value is None:
+    told = {} if value is None else {name: value[name] for name in value if name not in BESIDE}
+    if not told:
         return None
-    return typed.convert(value, Paused) if "ticket" in value else typed.convert(value, Ending)
+    return typed.convert(told, Paused) if "ticket" in told else typed.convert(told, Ending)
+
+
+def with_stop(value: Any, stop: Ending | Paused | None) -> Any:
+    """A run's record with another stop, or none; what stands beside it stays."""
+    kept = {} if value is None else {name: value[name] for name in value if name in BESIDE}
+    return {**msgspec.to_builtins(stop), **kept} if stop is not None else kept if kept else None
+
+
+def opener_in(value: Any) -> str:
+    """Who opened a run by its record; empty where nobody asked."""
+    return "" if value is None else str(value.get(OPENER, ""))
+
+
+def mandate_in(value: Any) -> Mandate:
+    """What a run may do by its record, whatever process has written it there."""
+    if value is None or MAY not in value:
+        return UNLIMITED
+    return typed.convert(value[MAY], Mandate)
+
+
+def with_mandate(value: Any, mandate: Mandate) -> Any:
+    """A run's record with what the run may do."""
+    return {**({} if value is None else value), MAY: msgspec.to_builtins(mandate)}
 
 
 def _paused(pauses: list[Paused], event: Event, now: int) -> tuple[Finding | None, int, int]:

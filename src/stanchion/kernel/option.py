@@ -33,6 +33,7 @@ class Stricter(StrEnum):
     WIDER = "a list with more in it; null is everything"
     FEWER = "a list with less in it; null is everything"
     SHORTER = "a list with less in it; null is no list"
+    NARROWER = "a list with less in it, and no values that it did not name; null is everything"
     ON = "true"
     OFF = "false"
     ACTION = "a severer action; null is none"
@@ -54,6 +55,7 @@ More = Annotated[T, Stricter.MORE]
 Wider = Annotated[T, Stricter.WIDER]
 Fewer = Annotated[T, Stricter.FEWER]
 Shorter = Annotated[T, Stricter.SHORTER]
+Narrower = Annotated[T, Stricter.NARROWER]
 On = Annotated[T, Stricter.ON]
 Off = Annotated[T, Stricter.OFF]
 Severer = Annotated[T, Stricter.ACTION]

@@ -60,7 +60,7 @@ def prepare(
         if records.get(name, ABSENT) is not known:
             watch = plans.look(records)
             break
-    if watch[3]:
+    if watch[3] or plan.run.may is not plans.run.may:
         return None
     found, cut, asks = judge_pure(plan, (reading,))
     if found:

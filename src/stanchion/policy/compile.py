@@ -68,6 +68,7 @@ def compile_policy(
     """
     faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
     faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
+    faults += _wrong_mandates(file, where)
     tools, wrong = written_tools(file, where, whole, imports)
     faults += wrong
     faults += [
@@ -196,7 +197,7 @@ def _seat(
         guard.category if entry.category is None else Category[entry.category.upper()],
         stages,
         not entry.always and (entry.mode == "shadow" or file.mode == "shadow"),
-        entry.fail_open,
+        entry.fail_open or getattr(guard, "fail_open", False),
         entry.log_pass,
         entry.part_of,
         entry.effects,
@@ -234,6 +235,15 @@ def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
         if file.roles and agent.role and agent.role not in file.roles:
             message = f"role `{agent.role}` is not among `roles`: {', '.join(sorted(file.roles))}"
             yield Fault(where("agents", name, "role"), message)
+
+
+def _wrong_mandates(file: PolicyFile, where: Where) -> Iterator[Fault]:
+    """Entries in what tasks may do that are neither effect nor tool."""
+    for name, task in file.tasks.items():
+        try:
+            task.layer  # noqa: B018 - it is read for what is wrong with it
+        except ValueError as error:
+            yield Fault(where("tasks", name, "may"), str(error))
 
 
 def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:

@@ -202,7 +202,7 @@ class CompiledPolicy:
         self._everybody = {
             stage: tuple([seat.placed for seat in open_]) for stage, open_ in everybody
         }
-        self._memo: dict[tuple[str, ...], tuple[Placed, ...]] = {}
+        self._memo: dict[tuple[str | bool, ...], tuple[Placed, ...]] = {}
         self._by_task = any(seat.tasks is not None or "task.id" in seat.needs for seat in seats)
         self.lineups = Lineups()
         self.reader = Reader(file.limits)
@@ -212,7 +212,8 @@ class CompiledPolicy:
         """The guards that apply at a stage to a tool in a run, in the given mode."""
         allotted = "" if run.allotment is None else "allotted"
         task = run.task if self._by_task else ""
-        asked = (stage.value, tool, run.agent, run.role, task, mode, allotted, run.risk)
+        mandated = bool(run.mandate.layers)
+        asked = (stage.value, tool, run.agent, run.role, task, mode, allotted, run.risk, mandated)
         chain = self._memo.get(asked)
         if chain is None:
             if len(self._memo) >= 4_096:
@@ -228,10 +229,11 @@ class CompiledPolicy:
                 chain += tuple(
                     [placed for placed in (ALLOTMENT, ALLOTTED_REQUESTS) if stage in placed.stages]
                 )
-            if run.risk:
-                from stanchion.policy.risk import asking
+            if run.risk or mandated:
+                from stanchion.policy.of_run import guards_of_run
 
-                chain += asking(stage, run.risk, self.level(run.risk).approval, self.shadow)
+                asks = self.level(run.risk).approval
+                chain += guards_of_run(stage, run, asks, self.shadow)
             if mode == STRICT or self.level(run.risk).strict_marks:
                 chain = tuple(_tightened(placed) for placed in chain)
             self._memo[asked] = chain

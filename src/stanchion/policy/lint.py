@@ -20,6 +20,7 @@ from stanchion.policy.lists import ADD, REPLACE, Replaced, settled
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.loosening.guards import PLACEMENT
 from stanchion.policy.loosening.tables import TABLES
+from stanchion.policy.mandate_lint import about_mandates
 from stanchion.policy.overlay import environment
 from stanchion.policy.reach import LISTS, silenced
 from stanchion.policy.rule_lint import about_guard, about_rule
@@ -218,6 +219,8 @@ class _Linting:
         yield from self._unused_roles()
         yield from self._unused_entries()
         yield from self._unused_levels()
+        for code, sure, said, advice, path in about_mandates(self.file, self.tools, self.schemas):
+            yield Remark(self.where(*path), code, sure, said, advice)
         for fault, advice, sure in about_lists(self.document):
             yield Remark(fault.place, "replaces", sure, fault.message, advice)
         for doubt in self.document.doubts:

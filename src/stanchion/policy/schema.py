@@ -13,12 +13,14 @@ from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.declared import CONTENT, RESULTS, EffectName, ResultName
+from stanchion.kernel.mandate import Layer, layer_of
 from stanchion.kernel.option import (
     AskingMore,
     Fewer,
     ForPeople,
     Lower,
     More,
+    Narrower,
     Off,
     On,
     OnceSet,
@@ -156,6 +158,14 @@ class TaskEntry(FileSection, frozen=True):
     risk: Annotated[RiskName | None, RISK_NAMES] = None
     """The risk level of runs on this task; a run can have a higher one. If absent, the task has
     none."""
+    may: Narrower[tuple[str | dict[str, Any], ...] | None] = None
+    """What the task may do, by effect or by tool; a mapping names a `tool` or an `effect`, and what
+    its arguments may be. If absent, a mandate limits it only where its host gives one."""
+
+    @property
+    def layer(self) -> Layer:
+        """What the task may do; `ValueError` where an entry makes no sense."""
+        return layer_of("may", () if self.may is None else self.may)
 
 
 class ToolEntry(FileSection, frozen=True):

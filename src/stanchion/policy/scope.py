@@ -69,6 +69,10 @@ class Tables:
             else said
         )
 
+    def names(self, table: str, /) -> tuple[str, ...]:
+        """The names and globs of a table of which the policy says anything."""
+        return tuple(getattr(self._file, table))
+
     def price(self, model: str, /) -> PriceEntry | None:
         """What the policy's own `prices` say that a model charges."""
         return found_in(self._file.prices)(model)

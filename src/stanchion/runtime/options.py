@@ -42,6 +42,12 @@ class ShieldOptions(TypedDict, total=False):
     process that judges one event and ends is faster without."""
     awake_ns: Callable[[], int]
     """A clock that goes on while the machine sleeps, for limits of time."""
+    planner: Callable[[Any], Any] | None
+    """A function that says what a task may do: it is given the user's first words and the tools
+    that the policy declares, and gives a list as in `shield.run(may=...)`."""
+    host_secret: str | None
+    """What the processes of one host know and its agents do not: with it, any of them can say the
+    user's words in a run that another one has opened."""
     nonces: Callable[[], str]
     """Where ids of runs and decisions come from."""
     chance: Callable[[], float]

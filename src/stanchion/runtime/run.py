@@ -254,9 +254,10 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
+        may: Iterable[str] | None = None,
     ) -> Flow[Run]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its
-        parent does.
+        parent does. What its parent may not do, it may not, whatever `may` says.
 
         It spends from this run's budgets. With a `budget` (`tokens`, `cost_usd`, `calls`,
         `api_calls`, `duration_s`) that much is carved out of them for it; what it has not used
@@ -280,6 +281,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
             tools=tools,
             can=can,
             risk=risk,
+            may=may,
         )
         return child
 

@@ -65,6 +65,8 @@ class Shield(Shielding, ByPeople):
         post: Post | None = None,
         prepare: bool = True,
         coverage: Mode | None = None,
+        host_secret: str | None = None,
+        planner: Callable[[Any], Any] | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
         from stanchion.locks import Reentrant
@@ -115,6 +117,10 @@ class Shield(Shielding, ByPeople):
         self.anchored: Any = door_to(
             self.store, self.journal, self.telemetry, self.occurrences, clock
         )
+        if planner is not None:
+            from stanchion.guards.planner import Planner
+
+            guards = (*guards, Planner(planner))
         self._policies = Policies(
             tuple(guards), brake, self._ingesting, resolver, settle=self._at_home
         )
@@ -139,7 +145,7 @@ class Shield(Shielding, ByPeople):
         self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
         self.waiting, self._nonces, self.chance = Waiting(), nonces, chance
-        self.policy_trouble = PolicyTrouble(self)
+        self.policy_trouble, self.host_secret = PolicyTrouble(self), host_secret
         listen_to_trail(self)
         self._toolbox = Toolbox()
         self.tool_of, self.registered = self._toolbox.tool_of, self._toolbox.declared
@@ -301,6 +307,7 @@ class Shield(Shielding, ByPeople):
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
         labels: Mapping[str, str] | None = None,
+        may: Iterable[str] | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
     ) -> Run:
@@ -310,8 +317,9 @@ class Shield(Shielding, ByPeople):
         `can` names the actions that the run's host can carry out: what it cannot becomes the next
         stricter thing that it can. Without it that is every action, or what its parent's host can.
         `risk` is the level of the run: the worst of it, its task's and its parent's counts.
-        `labels` are names of the host's own that budgets can be counted by (`per: customer`). A
-        child spends from its parent's budgets, unless something was `carved` out of them for it
+        `labels` are names of the host's own that budgets can be counted by (`per: customer`). `may`
+        names the effects and tools that its task needs: a person is asked about any other. A child
+        spends from its parent's budgets, unless something was `carved` out of them for it
         (`run.spawn`).
         """
         from stanchion.runtime.deciding.described import Said, new_desk
@@ -320,7 +328,7 @@ class Shield(Shielding, ByPeople):
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
-        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels)
+        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels, may)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
         allotment = None if carved is None else carved.allotment

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import logging
 import os
 import socket
@@ -36,6 +37,9 @@ class Attendants:
         self, shield: Shield, key: bytes, witnesses: Path | None, left: Callable[[Peer], None]
     ) -> None:
         self._tell_left = left
+        if shield.host_secret is None:
+            # Its next life goes on with the runs of this one, and knows the same key.
+            shield.host_secret = hmac.digest(key, b"host", "sha256").hex()
         self._boot = os.urandom(16).hex()
         self._runs = BrokeredRuns(shield, Passes(key), self._boot)
         self._judging = Judging(shield, self._runs, Witnesses(witnesses))

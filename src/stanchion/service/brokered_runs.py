@@ -69,6 +69,7 @@ class BrokeredRuns:
             "tools": request.tools,
             "can": request.can,
             "risk": request.risk,
+            "may": request.may,
         }
         self._check_room(peer)
         if request.parent:
@@ -179,6 +180,7 @@ class BrokeredRuns:
                 desk.carved,
                 info.risk,
                 () if info.labels is UNSET else info.labels,
+                None if info.may is UNSET else info.may,
             )
         )
 
@@ -197,6 +199,7 @@ class BrokeredRuns:
             allotted_for=passed.allotted_for,
             level=worst(passed.risk),
             labels=passed.labels if passed.labels else UNSET,
+            may=UNSET if passed.may is None else passed.may,
         )
         parent = self._held.get(passed.parents[0]) if passed.parents else None
         can = tuple([Action(number) for number in passed.can])

@@ -12,6 +12,7 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
+from stanchion.kernel.mandate import Mandate
 from stanchion.kernel.units import Amounts
 
 KEY_FILE: Final = "broker.key"
@@ -40,6 +41,7 @@ class Passed(msgspec.Struct, frozen=True, array_like=True):
     carved: str
     risk: str = ""
     labels: tuple[tuple[str, str], ...] = ()
+    may: Mandate | None = None
 
 
 _encode = msgspec.msgpack.Encoder().encode

@@ -56,6 +56,10 @@ KERNEL: Final = {
     "kernel.approval": (
         "a person's yes to this very action, or a lower risk level of the run and its task"
     ),
+    "mandate.outside": (
+        "a person's yes, or a mandate that names the tool or its effect: `may` of the run, or of "
+        "its task in the policy"
+    ),
     "kernel.exhausted": "something left of every budget of the run and its task",
     "kernel.quarantined": "the end of the quarantine",
     "kernel.no_lesser": "a ladder under `degrade` with a cheaper step for this request",

@@ -77,13 +77,13 @@ def check(
     memory: Memory,
     tool: FlowTool,
     args: Any,
-    named: bool,
+    granted: frozenset[str],
     follow: bool,
     addresses: tuple[Address, ...] = (),
 ) -> Question | None:
-    """What is to be asked about a call; nothing where it may go ahead. `named` says that a mandate
-    names the tool, `follow` that links may be followed as they stand, `addresses` where its
-    commands go."""
+    """What is to be asked about a call; nothing where it may go ahead. `granted` are the arguments
+    whose values a mandate names, `follow` says that links may be followed as they stand,
+    `addresses` where its commands go."""
     if not memory.known.opened:
         return None
     if tool.runs:
@@ -91,18 +91,18 @@ def check(
     if not tool.acts:
         return carried(memory, tool, args, follow)
     return (
-        _sinks(memory, tool, args)
-        or _payload(memory, tool, args)
-        or (None if named else _unasked(memory, tool, args))
+        _sinks(memory, tool, args, granted)
+        or _payload(memory, tool, args, granted)
+        or _unasked(memory, tool, args)
     )
 
 
-def _sinks(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
+def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -> Question | None:
     good = SURE if tool.effect in LASTING else GOOD
     found = []
     for name, text in sinks_of(tool, args):
         origin = memory.origin(tool.name, spell(text, memory.key))
-        if not _is_good(memory, tool, origin, good):
+        if name not in granted and not _is_good(memory, tool, origin, good):
             found.append(Doubt(name, text, origin))
     if PAGE in tool.sinks:
         page = memory.known.page
@@ -136,9 +136,11 @@ def _is_good(memory: Memory, tool: FlowTool, origin: Origin, good: frozenset[str
     return origin.word in good and not (origin.forged and tool.effect in LASTING)
 
 
-def _payload(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
+def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -> Question | None:
     found = []
     for name, text in payload_of(tool, args):
+        if name in granted:
+            continue
         found += [Doubt(name, value, origin) for value, origin in _addresses(memory, tool, text)]
         if _is_dictated(memory, text) and not memory.approved(tool.name, spell(text, memory.key)):
             found.append(Doubt(name, text, Origin("content")))

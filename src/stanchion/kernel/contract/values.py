@@ -95,6 +95,9 @@ class Said(Protocol):
         that name in `roles`, says under a key; `None` where none says anything. With `only_given`
         entries without the key are passed by."""
 
+    def names(self, table: str, /) -> tuple[str, ...]:
+        """The names and globs of `tasks`, `agents` or `tools` of which the policy says anything."""
+
     def price(self, model: str, /) -> Any:
         """What the policy's own `prices` say that a model charges; `None` where they do not."""
 
@@ -118,6 +121,10 @@ class OutsidePolicy:
     def found(self, _table: str, _key: str, /, only_given: bool = False) -> Callable[[str], Any]:
         """Gives nothing, whatever the name."""
         return lambda _name: None
+
+    def names(self, _table: str, /) -> tuple[str, ...]:
+        """No names."""
+        return ()
 
     def price(self, _model: str, /) -> Any:
         """No price."""

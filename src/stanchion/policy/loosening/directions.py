@@ -33,6 +33,10 @@ def keeps(stricter: Strictness, old: Any, new: Any) -> bool:
             return new is not None and (old is None or set(new) <= set(old))
         case Stricter.SHORTER:
             return old is not None and new is not None and set(new) <= set(old)
+        case Stricter.NARROWER:
+            return new is not None and all(
+                (one in old) if old is not None else isinstance(one, str) for one in new
+            )
         case Stricter.ON:
             return new is True
         case Stricter.OFF:

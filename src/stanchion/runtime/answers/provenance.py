@@ -101,7 +101,7 @@ class Provenance:
             raise Unreadable
         follow = guard.links == "follow"
         with self._lock:
-            self._memory.belongs((*guard.me, *event.run.labelled))
+            self._memory.belongs((*guard.me, *event.run.label_values))
             match event:
                 case ToolCall():
                     tool = guard.tool(event.run.tenant, event.tool, tells(event.tool))

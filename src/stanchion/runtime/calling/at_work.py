@@ -10,34 +10,35 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.sync import drive
 
-_at_work: ContextVar[str] = ContextVar("stanchion_tool", default="")
+AT_WORK: ContextVar[str] = ContextVar("stanchion_tool", default="")
+"""The name of the tool at work."""
 
 
 def tool_at_work() -> str:
     """The tool whose call is under way around the caller, the innermost; empty where there is
     none."""
-    return _at_work.get()
+    return AT_WORK.get()
 
 
 @contextmanager
 def working(tool: str) -> Iterator[None]:
     """A tool is at work inside."""
-    before = _at_work.get()
-    _at_work.set(tool)
+    before = AT_WORK.get()
+    AT_WORK.set(tool)
     try:
         yield
     finally:
-        _at_work.set(before)
+        AT_WORK.set(before)
 
 
 def work(desk: Desk, tool: str, flow: Flow[T]) -> T:
     """Run the flow of a tool's call to its end in this thread."""
-    before = _at_work.get()
-    _at_work.set(tool)
+    before = AT_WORK.get()
+    AT_WORK.set(tool)
     try:
         return drive(flow, desk)
     finally:
-        _at_work.set(before)
+        AT_WORK.set(before)
 
 
 async def awork(desk: Desk, tool: str, flow: Flow[T], at_once: bool = False) -> T:
@@ -45,9 +46,9 @@ async def awork(desk: Desk, tool: str, flow: Flow[T], at_once: bool = False) -> 
     from stanchion.runtime.driving.doors import abegin
     from stanchion.runtime.driving.on_loop import adrive
 
-    before = _at_work.get()
-    _at_work.set(tool)
+    before = AT_WORK.get()
+    AT_WORK.set(tool)
     try:
         return await (adrive if at_once else abegin)(flow, desk)
     finally:
-        _at_work.set(before)
+        AT_WORK.set(before)

@@ -19,6 +19,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import JUST_ONE, LONGEST_S, NOTHING, Amounts, Unit, amounts
+from stanchion.runtime.calling.at_work import AT_WORK
+from stanchion.runtime.calling.users_words import may_be_the_users
 from stanchion.runtime.deciding.assess import assess, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import reported, told
@@ -109,6 +111,9 @@ def report(
     if isinstance(fields.get("error"), BaseException):
         fields = told(desk.shield.policy, fields.pop("error"), fields)
     form = _form(stage)
+    if stage is Stage.PROMPT and (AT_WORK.get() or desk.hears_user is not True):
+        is_user = yield from may_be_the_users(desk)
+        fields["trusted"] = is_user and fields.get("trusted", True)
     if not fields.keys() <= form.taken:
         raise _no_field(stage, next(name for name in fields if name not in form.taken))
     spent, named = JUST_ONE, NOBODY_SAID

@@ -8,9 +8,10 @@ from typing import Final
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import ASK, FINAL, GUIDE, MARKS, ROLLBACK, Isolate
+from stanchion.kernel.findings import ASK, FINAL, GUIDE, MARKS, ROLLBACK, Isolate, Narrow
 from stanchion.kernel.happened import has_happened
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.mandates import narrow
 from stanchion.runtime.deciding.shifts import EXHAUSTED, end_run, isolate, repeated, signalled
 from stanchion.runtime.deciding.taken import doubtful, owed, places_of
 from stanchion.runtime.deciding.terms import terms_of
@@ -49,6 +50,8 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     for finding in decision.findings:
         if finding.action == Action.WARN:
             desk.notice(event, finding)
+        elif isinstance(finding.terms, Narrow) and decision.proceeds:
+            yield from narrow(desk, finding.terms)
     if decision.code in EXHAUSTED:
         desk.shield.answers.unpaid.refused(
             desk.shield.policy, desk.info, decision, desk.shield.clock()

@@ -11,10 +11,12 @@ from stanchion.kernel.chain import Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.mandate import MANDATE
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.aftermath import aftermath
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import worded
+from stanchion.runtime.deciding.mandates import allow_besides, keep_mandate
 from stanchion.runtime.deciding.record import barred, confirmed, written
 from stanchion.runtime.deciding.taken import owed
 from stanchion.runtime.driving.flow import Flow
@@ -80,6 +82,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
     try:
         while True:
             begun_ns = perf_counter_ns()
+            if desk.unkept:
+                yield from keep_mandate(desk)
             plans = desk.plans if course.judged_by is None else course.judged_by
             moment, is_long = desk.fitted(course.moment(desk, plans), plans)
             if shield.policy.recalls is not None:
@@ -123,6 +127,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
                 from stanchion.runtime.deciding.pauses import next_step
 
                 yield from next_step(desk)
+            if MANDATE in moment.lifts and moment.has_a_yes and decision.proceeds:
+                yield from allow_besides(desk, event, decision)
             if shield.policy.recalls is not None:
                 desk.learn(moment, decision)
             if shield.policy.contextual:

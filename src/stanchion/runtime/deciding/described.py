@@ -6,10 +6,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import UNSET
 
 from stanchion.kernel.actions import RISK_NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
+from stanchion.kernel.mandate import Layer, Mandate, join, layer_of
 from stanchion.kernel.names import names, require_texts, texts_in
 from stanchion.kernel.scopes import SCOPES
 from stanchion.kernel.tuples import NamedTuple
@@ -33,6 +35,7 @@ class Said(NamedTuple):
     can: Iterable[Action | str] | None
     risk: RiskName | None
     labels: Mapping[str, str] | None = None
+    may: Iterable[str] | None = None
 
 
 def new_desk(
@@ -46,7 +49,7 @@ def new_desk(
 ) -> Desk:
     """The desk of a new run, with what it has from the one above it, and the `allotment` that was
     carved out of that one's budgets. `nonces` gives texts that nobody else has."""
-    given, role, tenant, deadline_s, tools, can, risk, labels = said
+    given, role, tenant, deadline_s, tools, can, risk, labels, may = said
     named = {"id": given, "role": role, "tenant": tenant}
     require_texts(
         agent=agent, task=task, **{name: one for name, one in named.items() if one is not None}
@@ -63,10 +66,17 @@ def new_desk(
         additional_tools=names(() if tools is None else texts_in("tools", tools)),
         level=worst(risk),
         labels=labelled({} if labels is None else labels, None if above is None else above.info),
+        may=UNSET if may is None else Mandate((host_layer(may),)),
     )
-    info = info if above is None else inherited(info, above.info, allotment)
+    info = info if above is None else inherited(info, above.plans.run, allotment)
     host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
     return Desk(shield, info, nonces(), ends, above, host)
+
+
+def host_layer(may: Iterable[str]) -> Layer:
+    """What a host says that a run may do; `ValueError` for what is neither effect nor tool. Values
+    are for a policy to name."""
+    return layer_of("may", texts_in("may", may))
 
 
 def labelled(
@@ -74,7 +84,7 @@ def labelled(
 ) -> tuple[tuple[str, str], ...] | msgspec.UnsetType:
     """The labels of a run: those of the run above it, and its own. `ValueError` where it would have
     another than that, or one that is no name for something."""
-    inherited = () if above is None or above.labels is msgspec.UNSET else above.labels
+    inherited = () if above is None or above.labels is UNSET else above.labels
     labels = dict(inherited)
     if not isinstance(given, Mapping):
         raise ValueError(f"`labels` is of the type `{type(given).__name__}`: give names and texts")
@@ -90,7 +100,7 @@ def labelled(
             )
         if labels.setdefault(name, value) != value:
             raise ValueError(f"the label `{name}` is the parent's: a child has the same one")
-    return tuple(sorted(labels.items())) if labels else msgspec.UNSET
+    return tuple(sorted(labels.items())) if labels else UNSET
 
 
 def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
@@ -110,6 +120,7 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         if task.additional_tools
         else extra,
         level=worst(info.level, task.risk),
+        may=info.may if task.may is None else on_top(info.may, Mandate((task.layer,))),
     )
 
 
@@ -123,8 +134,14 @@ def inherited(info: RunInfo, above: RunInfo, allotment: Amounts | None) -> RunIn
         purse=above.purse if above.purse else above.id,
         allotment=allotment,
         level=worst(info.level, above.level),
+        may=info.may if above.may is UNSET else on_top(above.may, info.mandate),
         **carved,
     )
+
+
+def on_top(may: Mandate | msgspec.UnsetType, more: Mandate) -> Mandate:
+    """What a run may do with more said of it on top, which can only narrow it."""
+    return more if may is UNSET else join(may, more)
 
 
 def deadline(
@@ -143,12 +160,10 @@ def deadline(
 def worst(*levels: str | msgspec.UnsetType | None) -> RiskName | msgspec.UnsetType:
     """The worst of the risk levels that are given; `UNSET` where none is. `ValueError` for one that
     there is not."""
-    given = [level for level in levels if level is not msgspec.UNSET and level]
+    given = [level for level in levels if level is not UNSET and level]
     if not given:
-        return msgspec.UNSET
+        return UNSET
     for level in given:
         if level not in RISK_NAMES:
             raise ValueError(f"`{level}` is not a risk level: give one of {', '.join(RISK_NAMES)}")
-    return max(
-        [name for name in RISK_NAMES if name in given], key=RISK_NAMES.index, default=msgspec.UNSET
-    )
+    return max([name for name in RISK_NAMES if name in given], key=RISK_NAMES.index, default=UNSET)

@@ -20,6 +20,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import PAUSED, Ending, over
 from stanchion.kernel.late import in_order, late_finding
 from stanchion.kernel.lookups import Lookup, Over, Recall
+from stanchion.kernel.mandate import Mandate, join
 from stanchion.kernel.sizes import CEILING, LONG, refused_unread, room_left
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
@@ -93,6 +94,10 @@ class Desk(OpenCalls):
         self._prefix = f"{info.id}.{nonce}."
         self._count = itertools.count(1)
         self._plans = plans_of(shield.policy, info, can)
+        self.unkept = info.may is not msgspec.UNSET
+        """Whether what the run may do has yet to be written where its other processes find it."""
+        self.hears_user: bool | None = None
+        """Whether its user's words can be said here; `None` until somebody asks."""
         self._streamed: Plans | None = None
         self._charges = Stage.CHARGE in shield.policy.stages
         self.measures = bounded(shield.policy.measures, info.allotment)
@@ -168,12 +173,26 @@ class Desk(OpenCalls):
         self._charges = Stage.CHARGE in policy.stages
         self.measures = bounded(policy.measures, self.info.allotment)
         self._plans = plans_of(policy, self.info, self.can)
+        self.unkept = self.info.may is not msgspec.UNSET
+        self.hears_user = None if self.hears_user else self.hears_user
         self.lanes.clear()
+
+    def narrow(self, mandate: Mandate) -> None:
+        """Hold the run to one mandate more."""
+        may = join(self._given.mandate, mandate)
+        self._given = msgspec.structs.replace(self._given, may=may)
+        self._replan()
 
     @property
     def is_late(self) -> bool:
-        """Whether something stands beside its events: late answers, its end, a deadline."""
-        return bool(self._late) or self.ended is not None or self.deadline_at_ms is not None
+        """Whether something stands beside its events: late answers, its end, a deadline, a mandate
+        that nobody else knows yet."""
+        return (
+            self.unkept
+            or bool(self._late)
+            or self.ended is not None
+            or self.deadline_at_ms is not None
+        )
 
     def charges(self, event: Event, spent: Amounts) -> bool:
         """Whether what an event costs is judged beside it."""

@@ -78,6 +78,9 @@ class Deciding(Answered, Protocol):
     env: str | None
     """The environment of the policy."""
 
+    host_secret: str | None
+    """What the processes of one host share, if they do."""
+
     answers: Pool
     """The threads in which the code behind guards answers."""
 

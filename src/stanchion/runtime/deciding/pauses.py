@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.approvals.ticket import Ticket
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Pause
-from stanchion.kernel.gates import Paused, ending_key, stop_of
+from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
 from stanchion.kernel.state import ABSENT, StoreLost
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
@@ -27,7 +25,7 @@ def hold_up(desk: Desk, decision: Decision, ticket: Ticket) -> Flow[None]:
     def paused(value: Any, now: int) -> Any:
         told = stop_of(value)
         stands = told is not None and not (isinstance(told, Paused) and now >= told.until)
-        return LEFT if stands else msgspec.to_builtins(pause)
+        return LEFT if stands else with_stop(value, pause)
 
     yield from change(
         desk.shield.records, f"{decision.id}.pause", desk.info.tenant, _place(desk), paused
@@ -59,7 +57,7 @@ def next_step(desk: Desk) -> Flow[None]:
             f"{desk.new_id()}.step",
             desk.info.tenant,
             _place(desk),
-            lambda value, _now: None if _waits(value, "step") else LEFT,
+            lambda value, _now: with_stop(value, None) if _waits(value, "step") else LEFT,
         )
     except StoreLost:
         desk.tell(

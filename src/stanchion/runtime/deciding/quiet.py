@@ -78,7 +78,10 @@ def lane_of(desk: Desk, kind: type[Any], tool: str, at: int) -> QuietLane | None
     lanes = desk.lanes
     key = (kind, tool)
     lane: QuietLane | None = lanes.get(key, UNKNOWN)
-    if lane is UNKNOWN or (lane is not None and lane.plans.policy is not shield.policy):
+    if lane is UNKNOWN or (
+        lane is not None
+        and (lane.plans.policy is not shield.policy or lane.plan.run.may is not lane.plans.run.may)
+    ):
         lane = _opened(desk, desk.plans, kind, tool)
     if lane is None:
         return None

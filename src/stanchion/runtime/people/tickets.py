@@ -46,7 +46,7 @@ from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
 from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.events import RunInfo
-from stanchion.kernel.gates import Paused, ending_key, stop_of
+from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
@@ -269,8 +269,9 @@ class Tickets:
             changed[:] = [(ticket, after, now)]
             listing = relisted(records.get(page, ABSENT)[1], found.id, listed_until(after))
             written = {found.key: msgspec.to_builtins(after), page: listing}
-            if after.state is not State.OPEN and _pauses(records.get(run, ABSENT)[1], found.id):
-                written[run] = None
+            stood = records.get(run, ABSENT)[1]
+            if after.state is not State.OPEN and _pauses(stood, found.id):
+                written[run] = with_stop(stood, None)
             known = grants_of(records.get(grants, ABSENT)[1])
             left = without(known, ticket)
             if answer.act.yes and scope is not Scope.ONCE:

@@ -92,6 +92,7 @@ class Begin(WireMessage, frozen=True):
     budget: dict[str, Any] | None = None
     risk: str | None = None
     labels: dict[str, str] | None = None
+    may: tuple[str, ...] | None = None
 
 
 class Resume(WireMessage, frozen=True):

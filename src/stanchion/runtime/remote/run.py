@@ -12,7 +12,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.at_work import awork, work
+from stanchion.runtime.calling.at_work import awork, tool_at_work, work
 from stanchion.runtime.calling.call_methods import CallsOnce, Locking, P, R
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_fields import given
@@ -136,6 +136,8 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
 
     def _reported(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         fault = None
+        if stage is Stage.PROMPT and tool_at_work():
+            fields["trusted"] = False
         if isinstance(fields.get("error"), BaseException):
             fault = told(fields.pop("error"))
         if stage is Stage.TOOL_CALL and set(fields) >= {"tool", "args"}:
@@ -291,11 +293,12 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         tools: Iterable[str] | None = None,
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
+        may: Iterable[str] | None = None,
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this
-        run's budgets."""
+        run's budgets. What this run may not do, it may not, whatever `may` says."""
         own = None if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, own, risk)
+        about = begin_fields(agent, task, role, deadline_s, tools, own, risk, may)
 
         def make() -> Begin:
             named = self._named()
@@ -378,6 +381,7 @@ def begin_fields(
     tools: Iterable[str] | None,
     can: Iterable[Any] | None,
     risk: str | None,
+    may: Iterable[str] | None,
 ) -> dict[str, Any]:
     """What a run begins with, as a broker is told it; raises `ValueError` for what makes no
     sense."""
@@ -390,4 +394,5 @@ def begin_fields(
         "tools": None if tools is None else texts_in("tools", tools),
         "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
         "risk": risk,
+        "may": None if may is None else texts_in("may", may),
     }

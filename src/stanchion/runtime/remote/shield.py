@@ -67,20 +67,29 @@ class RemoteShield(Shielding):
         can: Iterable[Action | str] | None = None,
         risk: RiskName | None = None,
         labels: Mapping[str, str] | None = None,
+        may: Iterable[str] | None = None,
         parent: RemoteRun | None = None,
     ) -> RemoteRun:
         """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one
-        is named. Raises `Refused` where the broker cannot be asked."""
+        is named, and `may` only narrows what its policy lets the task do. Raises `Refused` where
+        the broker cannot be asked."""
         for name, said in (("id", id), ("tenant", tenant)):
             if said is not None:
                 raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
         if parent is not None:
             return parent.spawn(
-                agent, task, role=role, deadline_s=deadline_s, tools=tools, can=can, risk=risk
+                agent,
+                task,
+                role=role,
+                deadline_s=deadline_s,
+                tools=tools,
+                can=can,
+                risk=risk,
+                may=may,
             )
         host = EVERY_ACTION if can is None else able(can)
         about = begin_fields(
-            agent, task, role, deadline_s, tools, None if can is None else host, risk
+            agent, task, role, deadline_s, tools, None if can is None else host, risk, may
         )
         named = None if labels is None else dict(labels)
         reply, boot = self._asked(Begin(self.new_id(), **about, labels=named))

@@ -1,0 +1,62 @@
+"""Mandate: a person is asked about what a task does that nobody said it would."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+import msgspec
+
+from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.events import Event
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.mandate import MANDATE, OUTSIDE
+from stanchion.kernel.stages import Stage
+from stanchion.kernel.words import Words, declare
+from stanchion.readings import Reading
+from stanchion.readings.mandate import effect_of_call, fits_mandate
+
+CODES: Final = declare(
+    {
+        OUTSIDE: Words(
+            "`{}` ({}) is outside of what this task may do: {}",
+            "go on with what the task may do, or say in your answer that it would need this",
+            asked="wait for the answer; meanwhile go on with what the task may do",
+        )
+    }
+)
+
+
+class MandateGuard(msgspec.Struct, frozen=True):
+    """Waits for a person where a call does not fit what its task may do.
+
+    `me` are the user's own addresses and accounts.
+    """
+
+    name: ClassVar = MANDATE
+    kind: ClassVar = Kind.PURE
+    stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.EGRESS})
+    category: ClassVar = Category.SCOPE
+    priority: ClassVar = 6
+
+    me: tuple[str, ...] = ()
+
+    def judge(self, reading: Reading[Event], /) -> Finding | None:
+        """Ask about a call that does not fit every layer of the run's mandate."""
+        event = reading.event
+        if fits_mandate(event, self.me):
+            return None
+        said = (event.tool if event.tool else "request", effect_of_call(event))
+        return Finding(Action.ESCALATE, OUTSIDE, (*said, event.run.mandate.words))
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.ESCALATE,)
+
+
+def held_to(stage: Stage, shadow: bool) -> tuple[Placed, ...]:
+    """The guard that holds runs with a mandate to it, at the stages where it stands."""
+    if stage not in MandateGuard.stages:
+        return ()
+    guard = MandateGuard()
+    return (Placed(MANDATE, guard, guard.priority, guard.category, guard.stages, shadow),)
