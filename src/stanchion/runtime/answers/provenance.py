@@ -20,6 +20,7 @@ from stanchion.kernel.lookups import Recall
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
+from stanchion.readings.mandate import granted_by
 from stanchion.readings.origins.marks import key_of
 from stanchion.runtime.answers.note import LEARNT, note_of
 from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
@@ -106,7 +107,10 @@ class Provenance:
                 case ToolCall():
                     tool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
                     tool = tool.called(event.args)
-                    asked = check(self._memory, tool, event.args, False, follow, question.addresses)
+                    granted = granted_by(event.run, event.tool, event.args, tool.effect, guard.me)
+                    asked = check(
+                        self._memory, tool, event.args, granted, follow, question.addresses
+                    )
                     return None if asked is None else answered(self._memory, asked, tool.effect)
                 case Egress():
                     asked = request(self._memory, event.url, event.method, follow)
