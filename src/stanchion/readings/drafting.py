@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from stanchion.kernel.declared import CONTENT, EFFECTS, READ, Declared, strictest
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings import act_words
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.known_tools import KnownTool, known_tool
@@ -36,7 +37,7 @@ MOST_NAMES: Final = 200
 """How far down in a schema arguments are looked for, and how many of them."""
 
 
-class DraftedTool(Struct, frozen=True):
+class DraftedTool(NamedTuple):
     """A drafted declaration, with what it was drafted from, and whether that leaves no doubt."""
 
     declared: Declared
@@ -224,9 +225,8 @@ def _is_sink(name: str, effect: str) -> bool:
     if "to" in said[1:]:
         said = said[: said.index("to", 1)]
     listed = known["sinks"] | known["sinks of acting"]
-    if plain(last) in listed | act_words.PATHS | act_words.RESULTS or (
-        said and said[-1] in known["sinks of reads"]
-    ):
+    files = (act_words.PATHS | act_words.RESULTS) - {"location"}
+    if plain(last) in listed | files or (said and said[-1] in known["sinks of reads"]):
         return True
     while len(said) > 1 and said[-1] in known["trailing"] and said[-1] not in known["sinks"]:
         said = said[:-1]
