@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
+from stanchion.cli.mcp import named_server
 from stanchion.cli.terminal import put_line
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.regex import regex
@@ -91,8 +92,6 @@ def _of_servers(servers: list[str]) -> Iterable[DraftView]:
         from stanchion.adapters.mcp.upstream import BadUpstream
     except ImportError:
         raise BadInput("asking a server needs the package `mcp`: install the extra `mcp`") from None
-    from stanchion.cli.mcp import named_server
-
     for text in servers:
         with AsBadInput(BadUpstream):
             upstream = named_server(text, str)

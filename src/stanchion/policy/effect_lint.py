@@ -12,6 +12,7 @@ from stanchion.kernel.declared import READ, effect_of
 from stanchion.policy.argument_lint import Schemas
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.rules import Rule
+from stanchion.readings.drafting import draft
 
 NAMED: Final = 10
 """How many tools are named."""
@@ -25,8 +26,6 @@ def about_effects(
     asking = next((seat for seat in policy.seats if _asks(seat)), None)
     if asking is None:
         return
-    from stanchion.readings.drafting import draft
-
     unsaid = [
         name
         for name, schema in schemas.items()
