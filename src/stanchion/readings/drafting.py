@@ -63,8 +63,9 @@ def explained(tool: str, schema: Mapping[str, Any] | None = None, about: str = "
     """What a tool seems to do, and why. What it says of itself may only make it stricter."""
     if schema is None:
         return _draft(tool, None, (), _opening(about))
-    names = tuple(sorted({*_arguments(schema)}))[:MOST_NAMES]
-    return _draft(tool, names, _choices(schema), _opening(about))
+    offered = schema.get("properties")
+    names = tuple(sorted(_arguments(offered)))[:MOST_NAMES]
+    return _draft(tool, names, _choices(offered), _opening(about))
 
 
 @lru_cache(KEPT)
@@ -255,23 +256,22 @@ def _is_subject(name: str, verbs: Verbs) -> bool:
     return any(word in things or word.removesuffix("s") in things for word in said)
 
 
-def _arguments(schema: Any, before: str = "", depth: int = 0) -> Iterator[str]:
-    """The names of the arguments in a schema, with a dot where one lies in another."""
-    offered = schema.get("properties") if isinstance(schema, Mapping) else None
-    for name, inner in offered.items() if isinstance(offered, Mapping) else ():
+def _arguments(offered: Any, before: str = "", depth: int = 0) -> Iterator[str]:
+    """The names of the arguments that a schema offers, with a dot where one lies in another."""
+    for name, inner in offered.items() if isinstance(offered, dict) else ():
         yield f"{before}{name}"
-        if depth < DEEPEST:
-            yield from _arguments(inner, f"{before}{name}.", depth + 1)
+        if depth < DEEPEST and isinstance(inner, dict) and "properties" in inner:
+            yield from _arguments(inner["properties"], f"{before}{name}.", depth + 1)
 
 
-def _choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
+def _choices(offered: Any) -> tuple[str, ...]:
     """The verbs among which an argument chooses what is done."""
-    offered, found = schema.get("properties"), set[str]()
-    for name, inner in offered.items() if isinstance(offered, Mapping) else ():
-        listed = inner.get("enum") if isinstance(inner, Mapping) else None
-        if plain(str(name)) in _table()["selectors"] and isinstance(listed, list | tuple):
+    found = set[str]()
+    for name, inner in offered.items() if isinstance(offered, dict) else ():
+        listed = inner.get("enum") if isinstance(inner, dict) else None
+        if isinstance(listed, list) and plain(str(name)) in _table()["selectors"]:
             found.update([words(str(one))[0] for one in listed[:MOST_NAMES] if words(str(one))])
-    return tuple(sorted(found))
+    return tuple(sorted(found)) if found else ()
 
 
 def _opening(about: str) -> str:
