@@ -30,6 +30,7 @@ KINDS: Final = (READ, LOCAL, GENERIC, PAGE, OUTWARD, PRIVILEGE, IRREVERSIBLE)
 """The kinds of verbs, the mildest first."""
 LISTS: Final = frozenset({"list", "search", "find", "ls"})
 """Verbs that give names of files, and not what is written in them."""
+WHERE: Final = frozenset({"to", "back", "forward"})
 OF_PAGE: Final = "@page"
 """The sink of what acts on the page that a browser shows."""
 DEEPEST: Final = 2
@@ -137,12 +138,18 @@ def _effect(verb: str, name: frozenset[str], names: tuple[str, ...] | None) -> t
         return (LOCAL, f"`{verb}` into a file") if writes else (READ, f"`{verb}`")
     if kind == PAGE:
         return OUTWARD, f"`{verb}` on a page"
-    if verb == "open" and _holds(things, known["opened"]):
+    if verb in known["opens"] and _opens(things, names):
         return READ, f"`{verb}` of what is only shown"
     effect, thing = _reach(verb, kind, things)
     if effect == LOCAL and kind == GENERIC and _takes_others(verb, things, names):
         return OUTWARD, f"`{verb}` {thing}, and others may take part"
     return effect, f"`{verb}` {thing}".rstrip()
+
+
+def _opens(things: frozenset[str], names: tuple[str, ...] | None) -> bool:
+    """Whether what is opened or gone to is only shown: a page, a file, an address."""
+    by_address = any(plain(name) in act_words.URLS for name in names or ())
+    return things <= WHERE or by_address or bool(_holds(things, _table()["opened"]))
 
 
 def _takes_others(verb: str, things: frozenset[str], names: tuple[str, ...] | None) -> bool:
