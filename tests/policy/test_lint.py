@@ -626,3 +626,39 @@ def test_a_guard_that_looks_agents_up_reads_their_entries_and_capabilities() -> 
     assert [each.code for each in remarks({"use": "capabilities"}, **tables)] == ["unused"], (
         "the entry of `ann` alone"
     )
+
+
+ACTING = {
+    "send_mail": {"type": "object", "properties": {"to": {}}},
+    "frobnicate": {"type": "object"},
+    "get_mail": {"type": "object"},
+}
+
+
+def undeclared(policy: dict[str, Any], schemas: dict[str, Any] = ACTING) -> list[str]:
+    found = lint({"name": "p", **policy}, tools=schemas).remarks
+    return [str(each) for each in found if each.code == "effect"]
+
+
+FLOW = {"use": "flow"}
+
+
+def test_tools_that_act_and_of_which_nobody_says_so_are_named() -> None:
+    (said,) = undeclared({"guards": [FLOW]})
+    assert "which seem to act: `frobnicate`, `send_mail`: give each an `effect`" in said
+    assert said.startswith("policy: guards[0]")
+    (said,) = undeclared(
+        {"guards": [FLOW], "tools": {"send_*": {"effect": "outward"}, "get_mail": {"risk": "low"}}}
+    )
+    assert "act: `frobnicate`:" in said
+    (said,) = undeclared({"guards": [rule("'irreversible' in event.traits")]})
+    assert "until then `r` goes by their names" in said
+    many: dict[str, Any] = {f"send_{at}": {} for at in range(30)}
+    (said,) = undeclared({"guards": [FLOW]}, many)
+    assert "`send_17` and 20 more: give" in said
+
+
+def test_a_policy_that_does_not_ask_what_tools_do_or_says_it_of_all_hears_nothing_of_it() -> None:
+    assert undeclared({"guards": [{"use": "step_limit"}]}) == []
+    assert undeclared({"guards": [FLOW], "tools": {"*": {"effect": "outward"}}}) == []
+    assert undeclared({"guards": [FLOW]}, {"get_mail": {}, "search": {}}) == []

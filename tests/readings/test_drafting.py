@@ -60,6 +60,13 @@ list_all_following()                            read
 ls(a)                                           read
 grep(file_name, pattern)                        read
 QueryBalance(token)                             read
+navigate_to(url)                                read          url
+WebBrowserNavigateTo()                          read
+IndoorRobotGoToRoom(robot)                      outward       robot
+open_port_to_internet(port)                     outward       port
+manage_note_sharing(note_id, level)             privilege     note_id
+browser_cookie_set(name, value)                 privilege     name value
+move_event(event_id)                            outward       event_id
 """
 ROWS = [
     (line.partition("(")[0], *line.partition("(")[2].split(")"))

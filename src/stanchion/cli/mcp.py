@@ -190,10 +190,11 @@ def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
         return [command(name, words, hide=hide)]
     if args.url is not None:
         return [url(name, args.url, dict(header(text, os.environ) for text in args.header))]
-    return [_named(text, hide) for text in args.server]
+    return [named_server(text, hide) for text in args.server]
 
 
-def _named(text: str, hide: Hide) -> Upstream:
+def named_server(text: str, hide: Hide) -> Upstream:
+    """A server as `--server` names it, with its command or its address."""
     from stanchion.adapters.mcp.upstream import command, url
 
     name, equals, what = text.partition("=")

@@ -26,20 +26,28 @@ from stanchion.views.veiled import veiled
 
 USAGE: Final = """stanchion tools [list] [NAME] [--tenant NAME] [--store URL] [--json]
        stanchion tools reset NAME [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]
-       stanchion tools accept NAME [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]"""
+       stanchion tools accept NAME [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]
+       stanchion tools draft FILE|MODULE
+       stanchion tools draft --server NAME=COMMAND|URL [--server ...]"""
 
 DESCRIPTION: Final = """\
 list    how well each tool has worked lately and in all, whether its breaker lets calls
         through, and whether it is isolated
 reset   let a tool be called again at once: its breakers are closed, for every process
 accept  accept the changed or suspect definition of a tool, so that its calls need no
-        approval; `list` shows the sentences that make one suspect"""
+        approval; `list` shows the sentences that make one suspect
+draft   write what tools seem to do as entries of a policy, for a person to read: by their
+        names and arguments, or as the package has it that they seem to be of. FILE has
+        definitions as JSON (of MCP, OpenAI or Anthropic; `-` is the input), MODULE functions
+        under `@shield.tool`; with `--server` an MCP server is asked"""
 
 EPILOG: Final = """\
 examples:
   stanchion tools
   stanchion tools list send_mail --json
   stanchion tools reset send_mail --why 'the mail server is back'
+  stanchion tools draft tools.json
+  stanchion tools draft --server files='npx -y @modelcontextprotocol/server-filesystem .'
 
 Health is the percentage of a tool's last calls that succeeded; reliability counts all
 calls. Both come from the `health` guard, breakers from the `breaker` guard. The store is
@@ -52,12 +60,18 @@ exit status:
   2  the store cannot be used"""
 
 NOTHING: Final = 1
-VERBS: Final = ("list", "reset", "accept")
+VERBS: Final = ("list", "reset", "accept", "draft")
 
 
 OPTIONS: Final = (
-    option("verb list|reset|accept", "what to do (default: list)", nargs="?", default="list"),
-    option("name NAME", "a tool", nargs="?", default=""),
+    option("verb list|reset|accept|draft", "what to do (default: list)", nargs="?", default="list"),
+    option("name NAME", "a tool, or for draft a file or a module", nargs="?", default=""),
+    option(
+        "--server NAME=WHAT",
+        "for draft: an MCP server, by its command or address",
+        action="append",
+        default=[],
+    ),
     option("--tenant NAME", "the tenant (default: STANCHION_TENANT; for reset, or else `default`)"),
     STORE,
     PROJECT,
@@ -70,7 +84,11 @@ OPTIONS: Final = (
 
 def run(args: argparse.Namespace) -> int:
     """Show the tools, or reset one."""
-    know_verb("tools", args.verb, VERBS, "write `list`, `reset` or `accept`")
+    know_verb("tools", args.verb, VERBS, "write `list`, `reset`, `accept` or `draft`")
+    if args.verb == "draft":
+        from stanchion.cli.tools_draft import draft
+
+        return draft(args)
     if args.verb != "list":
         return _reset(args) if args.verb == "reset" else _accept(args)
     with opened(args.store, whose(args.project, args.store)) as store:

@@ -15,6 +15,7 @@ from stanchion.kernel.option import Stricter, Strictness
 from stanchion.policy.argument_lint import NONE_KNOWN, Schemas, about_arguments, written_schemas
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.document import Document, in_order
+from stanchion.policy.effect_lint import about_effects
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.lists import ADD, REPLACE, Replaced, settled
 from stanchion.policy.load import compile_document, read_policy
@@ -249,6 +250,8 @@ class _Linting:
             for code, sure, message, advice, path in about_arguments(seat, self.schemas):
                 place = seat.place if at is None else self.where("guards", at, *path)
                 yield Remark(place, code, sure, message, advice)
+        for seat, point in about_effects(self.policy, self.schemas):
+            yield Remark(seat.place, point.code, point.sure, point.message, point.advice)
 
     def _unused_levels(self) -> Iterator[Remark]:
         """Risk levels of tasks that mean nothing, and meanings of levels that no task has."""

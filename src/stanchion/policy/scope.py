@@ -17,6 +17,7 @@ from stanchion.policy.errors import Fault
 from stanchion.policy.ladder import lesser_at
 from stanchion.policy.prices.entry import PriceEntry
 from stanchion.policy.schema import PolicyFile, readers, use_of
+from stanchion.readings.record_line import record_line
 
 T = TypeVar("T")
 Where = Callable[..., str]
@@ -165,8 +166,6 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """Globs of tasks that cannot be matched, and lines of records that cannot be told."""
     for name, tool in file.tools.items():
         if tool.records is not None:
-            from stanchion.readings.record_line import record_line
-
             try:
                 record_line(tool.records)
             except ValueError as error:

@@ -10,6 +10,7 @@ from typing import Any, Final
 from msgspec import Struct
 
 from stanchion.kernel.declared import CONTENT, EFFECTS, READ, Declared, strictest
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings import act_words
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.known_tools import KnownTool, known_tool
@@ -29,6 +30,7 @@ KINDS: Final = (READ, LOCAL, GENERIC, PAGE, OUTWARD, PRIVILEGE, IRREVERSIBLE)
 """The kinds of verbs, the mildest first."""
 LISTS: Final = frozenset({"list", "search", "find", "ls"})
 """Verbs that give names of files, and not what is written in them."""
+WHERE: Final = frozenset({"to", "back", "forward"})
 OF_PAGE: Final = "@page"
 """The sink of what acts on the page that a browser shows."""
 DEEPEST: Final = 2
@@ -36,7 +38,7 @@ MOST_NAMES: Final = 200
 """How far down in a schema arguments are looked for, and how many of them."""
 
 
-class DraftedTool(Struct, frozen=True):
+class DraftedTool(NamedTuple):
     """A drafted declaration, with what it was drafted from, and whether that leaves no doubt."""
 
     declared: Declared
@@ -62,8 +64,9 @@ def explained(tool: str, schema: Mapping[str, Any] | None = None, about: str = "
     """What a tool seems to do, and why. What it says of itself may only make it stricter."""
     if schema is None:
         return _draft(tool, None, (), _opening(about))
-    names = tuple(sorted({*_arguments(schema)}))[:MOST_NAMES]
-    return _draft(tool, names, _choices(schema), _opening(about))
+    offered = schema.get("properties")
+    names = tuple(sorted(_arguments(offered)))[:MOST_NAMES]
+    return _draft(tool, names, _choices(offered), _opening(about))
 
 
 @lru_cache(KEPT)
@@ -135,12 +138,18 @@ def _effect(verb: str, name: frozenset[str], names: tuple[str, ...] | None) -> t
         return (LOCAL, f"`{verb}` into a file") if writes else (READ, f"`{verb}`")
     if kind == PAGE:
         return OUTWARD, f"`{verb}` on a page"
-    if verb == "open" and _holds(things, known["opened"]):
+    if verb in known["opens"] and _opens(things, names):
         return READ, f"`{verb}` of what is only shown"
     effect, thing = _reach(verb, kind, things)
     if effect == LOCAL and kind == GENERIC and _takes_others(verb, things, names):
         return OUTWARD, f"`{verb}` {thing}, and others may take part"
     return effect, f"`{verb}` {thing}".rstrip()
+
+
+def _opens(things: frozenset[str], names: tuple[str, ...] | None) -> bool:
+    """Whether what is opened or gone to is only shown: a page, a file, an address."""
+    by_address = any(plain(name) in act_words.URLS for name in names or ())
+    return things <= WHERE or by_address or bool(_holds(things, _table()["opened"]))
 
 
 def _takes_others(verb: str, things: frozenset[str], names: tuple[str, ...] | None) -> bool:
@@ -224,9 +233,8 @@ def _is_sink(name: str, effect: str) -> bool:
     if "to" in said[1:]:
         said = said[: said.index("to", 1)]
     listed = known["sinks"] | known["sinks of acting"]
-    if plain(last) in listed | act_words.PATHS | act_words.RESULTS or (
-        said and said[-1] in known["sinks of reads"]
-    ):
+    files = (act_words.PATHS | act_words.RESULTS) - {"location"}
+    if plain(last) in listed | files or (said and said[-1] in known["sinks of reads"]):
         return True
     while len(said) > 1 and said[-1] in known["trailing"] and said[-1] not in known["sinks"]:
         said = said[:-1]
@@ -255,23 +263,22 @@ def _is_subject(name: str, verbs: Verbs) -> bool:
     return any(word in things or word.removesuffix("s") in things for word in said)
 
 
-def _arguments(schema: Any, before: str = "", depth: int = 0) -> Iterator[str]:
-    """The names of the arguments in a schema, with a dot where one lies in another."""
-    offered = schema.get("properties") if isinstance(schema, Mapping) else None
-    for name, inner in offered.items() if isinstance(offered, Mapping) else ():
+def _arguments(offered: Any, before: str = "", depth: int = 0) -> Iterator[str]:
+    """The names of the arguments that a schema offers, with a dot where one lies in another."""
+    for name, inner in offered.items() if isinstance(offered, dict) else ():
         yield f"{before}{name}"
-        if depth < DEEPEST:
-            yield from _arguments(inner, f"{before}{name}.", depth + 1)
+        if depth < DEEPEST and isinstance(inner, dict) and "properties" in inner:
+            yield from _arguments(inner["properties"], f"{before}{name}.", depth + 1)
 
 
-def _choices(schema: Mapping[str, Any]) -> tuple[str, ...]:
+def _choices(offered: Any) -> tuple[str, ...]:
     """The verbs among which an argument chooses what is done."""
-    offered, found = schema.get("properties"), set[str]()
-    for name, inner in offered.items() if isinstance(offered, Mapping) else ():
-        listed = inner.get("enum") if isinstance(inner, Mapping) else None
-        if plain(str(name)) in _table()["selectors"] and isinstance(listed, list | tuple):
+    found = set[str]()
+    for name, inner in offered.items() if isinstance(offered, dict) else ():
+        listed = inner.get("enum") if isinstance(inner, dict) else None
+        if isinstance(listed, list) and plain(str(name)) in _table()["selectors"]:
             found.update([words(str(one))[0] for one in listed[:MOST_NAMES] if words(str(one))])
-    return tuple(sorted(found))
+    return tuple(sorted(found)) if found else ()
 
 
 def _opening(about: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from string import Formatter
+from typing import Final
 
 from msgspec import Struct
 
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import one_line
+
+_BRACES: Final = regex(r"\{\{|\}\}|\{[^{}]*\}|[{}]")
 
 
 class RecordLine(Struct, frozen=True):
@@ -42,24 +45,24 @@ class RecordLine(Struct, frozen=True):
 def record_line(pattern: str) -> RecordLine:
     """The line that a pattern such as `[{id}] From: {from}` describes; `ValueError` for a pattern
     that leaves in doubt what a field is."""
-    try:
-        parts = list(Formatter().parse(pattern))
-    except ValueError as error:
-        raise ValueError(_said(pattern, f"cannot be read ({error})")) from None
     names: list[str] = []
-    texts = [""]
-    for text, name, form, changed in parts:
-        texts[-1] += text
-        if name is None:
+    texts, at = [""], 0
+    for found in _BRACES.finditer(pattern):
+        braces, name = found[0], found[0][1:-1]
+        texts[-1] += pattern[at : found.start()]
+        at = found.end()
+        if braces in ("{{", "}}"):
+            texts[-1] += braces[0]
             continue
-        if not name.isidentifier() or form or changed:
-            raise ValueError(_said(pattern, f"has the field `{name}`, which is no name"))
+        if not name.isidentifier():
+            raise ValueError(_said(pattern, f"has `{braces}`, which is no field"))
         if names and not texts[-1]:
             raise ValueError(_said(pattern, f"has nothing between `{names[-1]}` and `{name}`"))
         if name in names:
             raise ValueError(_said(pattern, f"has the field `{name}` twice"))
         names.append(name)
         texts.append("")
+    texts[-1] += pattern[at:]
     if not names or not "".join(texts).strip():
         raise ValueError(_said(pattern, "would begin a record at every line, or at none"))
     if len(pattern.splitlines()) != 1:

@@ -89,6 +89,7 @@ class Ingesting:
         self._shield = shield
         self._given: dict[tuple[str, str], Known] = {}
         self._learnt: dict[str, Tool] = {}
+        self._declared: set[str] = set()
         self._hooks: dict[str, tuple[Hook, ...]] = {}
         self._uncached: set[str] = set()
         self._count = 0
@@ -166,6 +167,8 @@ class Ingesting:
         it costs nothing."""
         with self._lock:
             self._learnt[tool.name] = tool
+            if tool.declared.effect:
+                self._declared.add(tool.name)
         if self._begun:
             self.begin()
 
@@ -193,6 +196,7 @@ class Ingesting:
             # A function whose schema is not closed takes keywords of any name.
             {name: {"additionalProperties": source == "python", **schema}
              for name, schema, source in known if isinstance(schema, dict)},
+            self._declared,
         )  # fmt: skip
 
     @overload

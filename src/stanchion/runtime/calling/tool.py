@@ -11,6 +11,7 @@ from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.declared import EFFECTS, RESULTS, UNDECLARED, Declared, EffectName, ResultName
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
+from stanchion.readings.record_line import record_line
 from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
 from stanchion.runtime.values import restored
 
@@ -134,12 +135,14 @@ class Tool:
             raise ValueError(
                 f"`{self.name}` gives many items, and only a call with one result can be made once"
             )
+        if records is not None:
+            record_line(records)
         said = Declared(
             None if risk is None else risk_of(risk),
             word_of("effect", effect, EFFECTS),
             word_of("result", result, RESULTS),
             self._sinks(sinks),
-            _checked_line(records),
+            records,
             (identity_fields,) if isinstance(identity_fields, str) else tuple(identity_fields),
         )
         self.declared = UNDECLARED if said == UNDECLARED else said
@@ -328,16 +331,6 @@ def word_of(what: str, given: W, words: tuple[str, ...]) -> W:
 
         raise ValueError(f"`{given}` is not a value of `{what}`: {hint(str(given), words)}")
     return given
-
-
-def _checked_line(records: str | None) -> str | None:
-    """A line that begins a record, if one is given; `ValueError` where it leaves its fields in
-    doubt."""
-    if records is not None:
-        from stanchion.readings.record_line import record_line
-
-        record_line(records)
-    return records
 
 
 def shape_of(fn: Callable[..., Any]) -> Shape:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.policy.compiled import CompiledPolicy
@@ -31,13 +31,19 @@ def remark_on(policy: CompiledPolicy) -> None:
             say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
 
 
-def remark_on_tools(policy: CompiledPolicy, schemas: Mapping[str, Any]) -> None:
-    """Say which rules do not fit the tools that are known."""
+def remark_on_tools(
+    policy: CompiledPolicy, schemas: Mapping[str, Any], declared: Collection[str] = ()
+) -> None:
+    """Say which rules do not fit the tools that are known, and of which of these nobody says what
+    they do; `declared` are those whose code does."""
     from stanchion.policy.argument_lint import about_arguments
+    from stanchion.policy.effect_lint import about_effects
 
-    for seat in policy.seats:
-        for point in about_arguments(seat, schemas):
-            say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
+    points = [point for seat in policy.seats for point in about_arguments(seat, schemas)]
+    points += [point for _, point in about_effects(policy, schemas, declared)]
+    for point in points:
+        said = policy.veil.words(f"{point.message}; {point.advice}")
+        say(POLICY, WARNING, f"policy `{policy.file.name}`: {said}")
 
 
 def remark_on_found(found: Found) -> None:
