@@ -28,8 +28,8 @@ ME: Final = "me"
 NAME: Final = regex(r"[\w.*?/:@+-]{1,256}")
 """What can be the name of a tool, or a glob of names."""
 MOST: Final = 256
-"""How many entries a layer has at the most, how many layers a mandate has, and how many values an
-argument may have."""
+"""How many entries a layer has at the most, how many layers and further tools a mandate has, and
+how many values an argument may have."""
 
 Plain = str | int | float | bool
 
@@ -136,9 +136,11 @@ def _allowed(arg: Any, given: Any) -> tuple[Plain, ...] | Range:
 
 
 def join(*mandates: Mandate) -> Mandate:
-    """A mandate with the layers of all of them; the first one itself where nothing is added."""
+    """A mandate with the layers of all of them; the first one itself where nothing is added. More
+    layers than anybody needs leave nothing but looking, and a yes too many is forgotten."""
     layers = tuple(dict.fromkeys([layer for one in mandates for layer in one.layers]))
-    also = tuple(dict.fromkeys([tool for one in mandates for tool in one.also]))
+    layers = layers if len(layers) <= MOST else ((),)
+    also = tuple(dict.fromkeys([tool for one in mandates for tool in one.also]))[:MOST]
     whole = Mandate(layers, also, any(one.planned for one in mandates))
     return mandates[0] if whole == mandates[0] else whole
 
