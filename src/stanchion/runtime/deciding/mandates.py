@@ -12,7 +12,7 @@ from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Narrow
 from stanchion.kernel.gates import Ending, ending_key, mandate_in, stop_of, with_mandate
-from stanchion.kernel.mandate import OUTSIDE, Mandate, join, names_values
+from stanchion.kernel.mandate import OUTSIDE, Mandate, join, names_values, with_tool
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
@@ -47,7 +47,7 @@ def allow_besides(desk: Desk, moment: Moment, decision: Decision) -> Flow[None]:
         or names_values(mandate, tool, effect)
     ):
         return
-    yield from _changed(desk, lambda known: join(known, mandate, Mandate(also=(tool,))))
+    yield from _changed(desk, lambda known: join(known, with_tool(mandate, tool)))
 
 
 def _changed(desk: Desk, new: Callable[[Mandate], Mandate]) -> Flow[bool]:
