@@ -506,6 +506,9 @@ TRIPS: Final = (
         "if mark.state == QUARANTINE and now < ends:",
         "if False:",
     ),
+    _M("what a run may do is not looked up", CHAIN, "if may is not known:", "if False:"),
+    _M("an event is wider than its run", CASE, "if may is known:", "if True:"),
+    _M("a mandate stops a run", GATES, "if name not in BESIDE", ""),
     _M("a halt of the fleet is of nobody", GATES, '("fleet", fleet), ', ""),
     _M(
         "a halt of a run is not of its children",

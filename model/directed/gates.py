@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import msgspec
+
 from model.directed.scene import RUN, Scene, same, watcher
-from model.drawn.guards import Meter
+from model.drawn.guards import Meter, Rule, Watcher
 from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding
 from stanchion.kernel.gates import ending_key, standing_key
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.state import Line, key
@@ -44,6 +49,32 @@ def case_a_halted_run_stops_its_children() -> None:
     same(scene.judge(event).code, "kernel.halted")
 
 
+class Mandated(Watcher, frozen=True):
+    """Says what it says of runs that are held to something."""
+
+    def judge(self, reading: Any, /) -> Any:
+        return super().judge(reading) if reading.event.run.mandate.layers else None
+
+
+def case_what_another_process_lets_a_run_do_is_seen_by_the_next_batch() -> None:
+    """The record of every run above one narrows it, for good and for its children; it stops
+    nothing."""
+    rule = Rule(-1, says=Finding(Action.WARN, "scene.held"))
+    scene = Scene(Placed("m", Meter((Line("run/n"),))), Placed("h", Mandated((rule,))))
+    child = RUN.__class__("r2", parents=("r1", "r0"))
+    same(scene.judge().findings, ())
+    scene.plans = scene.plans.__class__(scene, child)
+    scene.put(ending_key("default", "r0"), {"may": {"layers": [["read"]]}})
+    scene.put(SHIELD, {"own": {"state": "warning"}})
+    for stale in (1, 0):
+        event = msgspec.structs.replace(scene.call(), run=child)
+        made = scene.judge(event)
+        same((made.code, made.inputs.stale), ("scene.held", stale))
+        same(scene.plans.run.mandate.layers, (("read",),))
+    scene.put(ending_key("default", "r0"), {"code": "kernel.ended", "why": "", "may": {}})
+    same(scene.judge(msgspec.structs.replace(scene.call(), run=child)).code, "kernel.ended")
+
+
 def case_with_nothing_to_send_knowledge_may_be_young() -> None:
     """No trip while what is known of the gates is at most a second old; then one, which sees the
     halt."""
@@ -71,7 +102,7 @@ def case_a_known_gate_is_confirmed_every_time() -> None:
     scene.modes["safe"] = (watcher("s", Action.BLOCK, "scene.safe"),)
     scene.put(SHIELD, {"own": {"state": "safe"}})
     same(scene.judge().code, "scene.safe")
-    scene.put(SHIELD, {})
+    scene.put(SHIELD, {"own": {"state": "warning"}})
     same(scene.judge().action, Action.ALLOW)
 
 

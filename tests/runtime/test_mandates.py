@@ -219,6 +219,8 @@ def test_a_yes_is_for_the_tool_where_it_does_not_last() -> None:
             say_yes(tool, {"n": 1})
             assert run.check(tool, {"n": 2}).proceeds is again, tool
         assert run.spawn("b").check("send_mail", {"n": 3}).proceeds
+        assert not run.spawn("b", may=["note"]).check("send_mail", {"n": 3}).proceeds
+        assert not run.spawn("b", "look-up").check("pay", {"n": 3}).proceeds
         assert not run.check("frobnicate", {}).proceeds
     with shield_for(POLICY, operators=[known]) as shield, shield.run("a", "rent") as run:
         ticket = run.ticket(run.check("note", {"kind": "task"}))

@@ -11,7 +11,7 @@ from stanchion import PolicyError, Shield
 from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.reader import Reader
-from stanchion.guards.planner import Task
+from stanchion.guards.planner import PlannedTask
 from stanchion.kernel.replay import replay
 from stanchion.runtime.remote.errors import NotThroughBroker
 from stanchion.stores.sqlite import SqliteStore
@@ -41,9 +41,9 @@ class Notes:
     """A planner that keeps what it is asked."""
 
     def __init__(self) -> None:
-        self.asked: list[Task] = []
+        self.asked: list[PlannedTask] = []
 
-    def __call__(self, task: Task) -> list[str]:
+    def __call__(self, task: PlannedTask) -> list[str]:
         self.asked.append(task)
         return by_words(task)
 

@@ -39,7 +39,7 @@ class PlannedTool(msgspec.Struct, frozen=True):
     sinks: tuple[str, ...]
 
 
-class Task(msgspec.Struct, frozen=True):
+class PlannedTask(msgspec.Struct, frozen=True):
     """What a planner is asked: what the user has said, and which tools there are. No result and
     nothing that others wrote is in it."""
 
@@ -69,8 +69,8 @@ class Planner(msgspec.Struct, frozen=True, dict=True):
     reads: ClassVar = frozenset({("tools", "effect"), ("tools", "sinks")})
 
     call: Any
-    """The code that plans, as `module:name`: a function of a `Task`, which has the user's `words`
-    and the `tools`; imported when the policy loads."""
+    """The code that plans, as `module:name`: a function of a `PlannedTask`, which has the user's
+    `words` and the `tools`; imported when the policy loads."""
     deadline_ms: Annotated[int, msgspec.Meta(ge=1, le=600_000)] = 10_000
     """How many milliseconds the plan may take."""
 
@@ -88,7 +88,7 @@ class Planner(msgspec.Struct, frozen=True, dict=True):
             PlannedTool(name, _text(effects(name)), tuple(sinks(name)))
             for name in self.said.names("tools")
         ]
-        return Lookup("", Task(event.text, tuple(tools)), self.deadline_ms)
+        return Lookup("", PlannedTask(event.text, tuple(tools)), self.deadline_ms)
 
     def judge(self, _reading: Reading[Prompt], value: Any, /) -> Finding:
         """Narrow what the run may do; an answer that is no list of effects and tools is the code's

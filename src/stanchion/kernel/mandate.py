@@ -28,8 +28,8 @@ ME: Final = "me"
 NAME: Final = regex(r"[\w.*?/:@+-]{1,256}")
 """What can be the name of a tool, or a glob of names."""
 MOST: Final = 256
-"""How many entries a layer has at the most, how many layers a mandate has, and how many values an
-argument may have."""
+"""How many entries a layer has at the most, how many layers and further tools a mandate has, and
+how many values an argument may have."""
 
 Plain = str | int | float | bool
 
@@ -65,11 +65,11 @@ Layer = tuple[Entry, ...]
 
 
 class Mandate(msgspec.Struct, frozen=True, omit_defaults=True):
-    """What a task may do: its layers, the tools to which a person has said yes besides, and whether
-    a planner has had its say."""
+    """What a task may do: its layers, the tools to which a person has said yes though they are
+    outside of a layer, and whether a planner has had its say."""
 
     layers: tuple[Layer, ...] = ()
-    also: tuple[str, ...] = ()
+    also: tuple[tuple[str, Layer], ...] = ()
     planned: bool = False
 
     @property
@@ -136,9 +136,11 @@ def _allowed(arg: Any, given: Any) -> tuple[Plain, ...] | Range:
 
 
 def join(*mandates: Mandate) -> Mandate:
-    """A mandate with the layers of all of them; the first one itself where nothing is added."""
+    """A mandate with the layers of all of them; the first one itself where nothing is added. More
+    layers than anybody needs leave nothing but looking, and a yes too many is forgotten."""
     layers = tuple(dict.fromkeys([layer for one in mandates for layer in one.layers]))
-    also = tuple(dict.fromkeys([tool for one in mandates for tool in one.also]))
+    layers = layers if len(layers) <= MOST else ((),)
+    also = tuple(dict.fromkeys([yes for one in mandates for yes in one.also]))[:MOST]
     whole = Mandate(layers, also, any(one.planned for one in mandates))
     return mandates[0] if whole == mandates[0] else whole
 
@@ -147,11 +149,18 @@ def is_inside(
     mandate: Mandate, tool: str, effect: str, args: Any, me: tuple[str, ...] = ()
 ) -> bool:
     """Whether a call fits every layer of a mandate. What only looks always does."""
-    if effect == READ or tool in mandate.also:
+    if effect == READ:
         return True
     return all(
-        any(_fits(entry, tool, effect, args, me) for entry in layer) for layer in mandate.layers
+        any(_fits(entry, tool, effect, args, me) for entry in layer)
+        or (tool, layer) in mandate.also
+        for layer in mandate.layers
     )
+
+
+def with_tool(mandate: Mandate, tool: str) -> Mandate:
+    """A mandate with a person's yes to a tool, for the layers that it has now and no later one."""
+    return join(mandate, Mandate(also=tuple([(tool, layer) for layer in mandate.layers])))
 
 
 def named_values(

@@ -3,6 +3,7 @@ way."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import UnionType
 from typing import Any, Union, get_args, get_origin
 
@@ -34,9 +35,7 @@ def keeps(stricter: Strictness, old: Any, new: Any) -> bool:
         case Stricter.SHORTER:
             return old is not None and new is not None and set(new) <= set(old)
         case Stricter.NARROWER:
-            return new is not None and all(
-                (one in old) if old is not None else isinstance(one, str) for one in new
-            )
+            return new is not None and all(map(_not_wider(old), new))
         case Stricter.ON:
             return new is True
         case Stricter.OFF:
@@ -75,6 +74,12 @@ def _section(kind: Any) -> type[msgspec.Struct] | None:
     return next(
         (one for one in parts if isinstance(one, type) and issubclass(one, msgspec.Struct)), None
     )
+
+
+def _not_wider(old: Any) -> Callable[[Any], bool]:
+    """Whether an entry gives no leave that there was not; where there was no list, there was all
+    but that of values."""
+    return (lambda entry: isinstance(entry, str)) if old is None else old.__contains__
 
 
 def _asks_no_less(old: Any, new: Any) -> bool:

@@ -50,8 +50,8 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     for finding in decision.findings:
         if finding.action == Action.WARN:
             desk.notice(event, finding)
-        elif isinstance(finding.terms, Narrow) and decision.proceeds:
-            yield from narrow(desk, finding.terms)
+        elif isinstance(finding.terms, Narrow):
+            yield from narrow(desk, decision, finding.terms)
     if decision.code in EXHAUSTED:
         desk.shield.answers.unpaid.refused(
             desk.shield.policy, desk.info, decision, desk.shield.clock()

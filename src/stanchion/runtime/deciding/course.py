@@ -127,8 +127,8 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
                 from stanchion.runtime.deciding.pauses import next_step
 
                 yield from next_step(desk)
-            if MANDATE in moment.lifts and moment.has_a_yes and decision.proceeds:
-                yield from allow_besides(desk, event, decision)
+            if MANDATE in moment.lifts:
+                yield from allow_besides(desk, moment, decision)
             if shield.policy.recalls is not None:
                 desk.learn(moment, decision)
             if shield.policy.contextual:

@@ -9,10 +9,10 @@ from stanchion.kernel.actions import Risk
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.declared import LASTING
-from stanchion.kernel.events import Event
+from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Narrow
 from stanchion.kernel.gates import Ending, ending_key, mandate_in, stop_of, with_mandate
-from stanchion.kernel.mandate import OUTSIDE, Mandate, join, names_values
+from stanchion.kernel.mandate import OUTSIDE, Mandate, join, names_values, with_tool
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
@@ -25,25 +25,29 @@ def keep_mandate(desk: Desk) -> Flow[None]:
     desk.unkept = not (yield from _changed(desk, lambda known: join(known, mandate)))
 
 
-def narrow(desk: Desk, terms: Narrow) -> Flow[None]:
-    """Hold a run to what its planner says from here on, on top of all that holds it already."""
+def narrow(desk: Desk, decision: Decision, terms: Narrow) -> Flow[None]:
+    """Hold a run to what its planner says from here on, on top of all that holds it already; words
+    that are refused have no plan."""
+    if not decision.proceeds:
+        return
     desk.narrow(Mandate((terms.layer,), planned=True))
     yield from keep_mandate(desk)
 
 
-def allow_besides(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
+def allow_besides(desk: Desk, moment: Moment, decision: Decision) -> Flow[None]:
     """Remember a person's yes to a tool that is outside of what a run may do, for the rest of the
     run. A yes to what lasts, or to values beside those that are named, is for its one call."""
+    event = moment.events[0]
     mandate, tool = event.run.mandate, event.tool
     effect = next((str(one.args[1]) for one in decision.findings if one.code == OUTSIDE), "")
     if (
-        not (tool and effect)
+        not (tool and effect and moment.has_a_yes and decision.proceeds)
         or effect in LASTING
         or event.risk >= Risk.CRITICAL
         or names_values(mandate, tool, effect)
     ):
         return
-    yield from _changed(desk, lambda known: join(known, mandate, Mandate(also=(tool,))))
+    yield from _changed(desk, lambda known: join(known, with_tool(mandate, tool)))
 
 
 def _changed(desk: Desk, new: Callable[[Mandate], Mandate]) -> Flow[bool]:
