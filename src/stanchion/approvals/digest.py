@@ -35,8 +35,8 @@ _encode = msgspec.json.Encoder(order="deterministic").encode
 class Deed(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """What would be done: `what` is the hash of all of it, `parts` that of each argument of a tool,
     and `shown` that of what a person sees. `effect` and `sinks` are what is declared of the tool.
-    `guards` ask for a person. Where only values are asked about, `root` is the hash of the first run
-    of those that share the answer, and `declared` that of the tool's declaration."""
+    `guards` ask for a person. Where only values are asked about, `root` is the hash of the first
+    run of those that share the answer, and `declared` that of the tool's declaration."""
 
     stage: str
     tool: str = ""
