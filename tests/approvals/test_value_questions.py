@@ -28,7 +28,7 @@ from tests.approvals.asking import Meanwhile, Paid
 from tests.approvals.origins import Origins, PlainOrigins
 from tests.approvals.test_taken_back import put
 from tests.approvals.value_process import attempt
-from tests.operators import ANN, KNOWN
+from tests.operators import ANN, BOB, KNOWN, KNOWN_BOB
 from tests.stores.several import TakingTurns
 
 BAD, WORSE = "read:evil@x", "read:worse@x"
@@ -505,6 +505,30 @@ def test_what_is_changed_in_the_store_lets_nothing_through(field: str) -> None:
             sends(run, to=WORSE if field == "deed" else "read:third@x")
         if field in ("kind", "generation", "scope", "grant_until", "answer"):
             assert refused(run, to=BAD).waits
+
+
+def test_a_yes_is_not_carried_into_another_run() -> None:
+    ann, known = operator()
+    shield = guarded(operators=[known])
+    with shield.run("bot", "t") as one, shield.run("bot", "t") as other:
+        ticket, victim = [shield.ticket(str(refused(run, to=BAD).ticket)) for run in (one, other)]
+        shield.approve(ticket.id, by=ann)
+        moved = msgspec.structs.replace(shield.ticket(ticket.id), id=victim.id)
+        put(shield.store, victim.key, msgspec.to_builtins(moved))
+        assert refused(other, to=BAD).waits
+        assert sends(one, to=BAD)
+
+
+def test_what_is_critical_takes_two_and_then_holds_for_the_task() -> None:
+    tools = {"send": {"effect": "outward", "sinks": ["to"], "risk": "critical"}}
+    shield = guarded(policy(tools), operators=[KNOWN, KNOWN_BOB])
+    with shield.run("bot", "t") as run:
+        ticket = str(refused(run, to=BAD).ticket)
+        assert shield.approve(ticket, by=ANN).state is State.OPEN
+        assert refused(run, to=BAD).waits
+        shield.approve(ticket, by=BOB)
+        for number in range(2):
+            assert sends(run, to=BAD, number=number)
 
 
 def test_a_signature_is_made_over_the_values_and_for_nothing_else() -> None:
