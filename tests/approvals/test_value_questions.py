@@ -18,6 +18,8 @@ from stanchion import Refused, Run, Shield
 from stanchion.approvals import State, TicketError
 from stanchion.approvals.act import Way
 from stanchion.approvals.ticket import Kind, Ticket, wish_of
+from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
 from stanchion.stores.memory import MemoryStore
@@ -546,13 +548,56 @@ def test_a_signature_is_made_over_the_values_and_for_nothing_else() -> None:
     assert not msgspec.structs.replace(ticket, content={"to": "known@a"}).whole
 
 
-def test_a_caller_who_waited_is_asked_about_what_it_would_do_by_then() -> None:
-    clock = FakeClock()
-    store = Meanwhile(MemoryStore(clock), lambda ticket: shield.approve(ticket, by="ann"))
-    shield = guarded(policy(wait_s=600), clock=clock, store=store)
+class Growing(PlainOrigins, frozen=True):
+    """Finds by and by that more was only read."""
+
+    read: list[str] = msgspec.field(default_factory=lambda: ["to"])
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        args = reading.event.args
+        about = msgspec.json.encode([[name, args[name]] for name in self.read]).decode()
+        return Finding(Action.ESCALATE, "test.sink", about=about)
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_a_caller_who_waited_goes_ahead_on_the_question_that_stands_by_then(more: bool) -> None:
+    clock, guard = FakeClock(), Growing()
+
+    def answers(ticket: str) -> None:
+        guard.read.extend(["cc"] if more else [])
+        shield.approve(ticket, by="ann")
+
+    store = Meanwhile(MemoryStore(clock), answers, at_once=True)
+    given = policy(wait_s=0.01)
+    shield = shield_for(given, clock=clock, store=store, guards=[guard])
     with shield.run("bot", "t") as run:
-        assert sends(run, to=BAD)["to"] == BAD
+        if more:
+            assert refused(run, to=BAD, cc=WORSE).waits
+            assert [one.content for one in shield.tickets(state="open")] == [
+                {"to": BAD, "cc": WORSE}
+            ]
+        else:
+            assert sends(run, to=BAD, cc=WORSE)
     shield.close()
+
+
+class Links(PlainOrigins, frozen=True):
+    """Asks about a part of an argument."""
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        link = reading.event.args["body"].split()[-1]
+        about = msgspec.json.encode([["body", link]]).decode()
+        return Finding(Action.ESCALATE, "test.payload", about=about)
+
+
+def test_what_guards_hide_is_not_shown_in_a_part_of_an_argument() -> None:
+    key = f"ghp_{'a1B2c3D4' * 5}"[:40]
+    given = {**policy(), "guards": [{"use": "secrets"}]}
+    shield = shield_for(given, guards=[Links()])
+    with shield.run("bot", "t") as run:
+        ticket = shield.ticket(str(refused(run, body=f"see https://x.example/?key={key}").ticket))
+    assert ticket.content["body"].startswith("https://x.example/?key=")
+    assert key not in str([ticket, shield.journal.facts()])
 
 
 class Former(Origins, frozen=True):
