@@ -9,7 +9,7 @@ from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -19,7 +19,7 @@ from stanchion.approvals import State, TicketError
 from stanchion.approvals.act import Way
 from stanchion.approvals.ticket import Kind, Ticket, wish_of
 from stanchion.kernel.actions import Action
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
 from stanchion.stores.memory import MemoryStore
@@ -590,14 +590,24 @@ class Links(PlainOrigins, frozen=True):
         return Finding(Action.ESCALATE, "test.payload", about=about)
 
 
+class Hides(PlainOrigins, frozen=True):
+    """Has something hidden wherever people see it."""
+
+    id: ClassVar[str] = "hides"
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        at = reading.event.args["body"].index("badge")
+        hides = (Patch(("body",), "[hidden]", at, at + len("badge-4711")),)
+        return Finding(Action.WARN, "test.hides", hides=hides)
+
+
 def test_what_guards_hide_is_not_shown_in_a_part_of_an_argument() -> None:
-    key = f"ghp_{'a1B2c3D4' * 5}"[:40]
-    given = {**policy(), "guards": [{"use": "secrets"}]}
-    shield = shield_for(given, guards=[Links()])
+    shield = shield_for(policy(), guards=[Links(), Hides()])
     with shield.run("bot", "t") as run:
-        ticket = shield.ticket(str(refused(run, body=f"see https://x.example/?key={key}").ticket))
-    assert ticket.content["body"].startswith("https://x.example/?key=")
-    assert key not in str([ticket, shield.journal.facts()])
+        said = refused(run, body="see https://x.example/?who=badge-4711")
+        ticket = shield.ticket(str(said.ticket))
+    assert ticket.content == {"body": "https://x.example/?who=[hidden]"}
+    assert "4711" not in str([ticket, shield.journal.facts()])
 
 
 class Former(Origins, frozen=True):
