@@ -9,7 +9,7 @@ from itertools import count
 from multiprocessing import get_context
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
+from typing import Any, ClassVar
 
 import msgspec
 import pytest
@@ -18,6 +18,8 @@ from stanchion import Refused, Run, Shield
 from stanchion.approvals import State, TicketError
 from stanchion.approvals.act import Way
 from stanchion.approvals.ticket import Kind, Ticket, wish_of
+from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
 from stanchion.stores.memory import MemoryStore
@@ -28,7 +30,7 @@ from tests.approvals.asking import Meanwhile, Paid
 from tests.approvals.origins import Origins, PlainOrigins
 from tests.approvals.test_taken_back import put
 from tests.approvals.value_process import attempt
-from tests.operators import ANN, KNOWN
+from tests.operators import ANN, BOB, KNOWN, KNOWN_BOB
 from tests.stores.several import TakingTurns
 
 BAD, WORSE = "read:evil@x", "read:worse@x"
@@ -507,6 +509,30 @@ def test_what_is_changed_in_the_store_lets_nothing_through(field: str) -> None:
             assert refused(run, to=BAD).waits
 
 
+def test_a_yes_is_not_carried_into_another_run() -> None:
+    ann, known = operator()
+    shield = guarded(operators=[known])
+    with shield.run("bot", "t") as one, shield.run("bot", "t") as other:
+        ticket, victim = [shield.ticket(str(refused(run, to=BAD).ticket)) for run in (one, other)]
+        shield.approve(ticket.id, by=ann)
+        moved = msgspec.structs.replace(shield.ticket(ticket.id), id=victim.id)
+        put(shield.store, victim.key, msgspec.to_builtins(moved))
+        assert refused(other, to=BAD).waits
+        assert sends(one, to=BAD)
+
+
+def test_what_is_critical_takes_two_and_then_holds_for_the_task() -> None:
+    tools = {"send": {"effect": "outward", "sinks": ["to"], "risk": "critical"}}
+    shield = guarded(policy(tools), operators=[KNOWN, KNOWN_BOB])
+    with shield.run("bot", "t") as run:
+        ticket = str(refused(run, to=BAD).ticket)
+        assert shield.approve(ticket, by=ANN).state is State.OPEN
+        assert refused(run, to=BAD).waits
+        shield.approve(ticket, by=BOB)
+        for number in range(2):
+            assert sends(run, to=BAD, number=number)
+
+
 def test_a_signature_is_made_over_the_values_and_for_nothing_else() -> None:
     ann, known = operator()
     shield = guarded(operators=[known])
@@ -522,13 +548,66 @@ def test_a_signature_is_made_over_the_values_and_for_nothing_else() -> None:
     assert not msgspec.structs.replace(ticket, content={"to": "known@a"}).whole
 
 
-def test_a_caller_who_waited_is_asked_about_what_it_would_do_by_then() -> None:
-    clock = FakeClock()
-    store = Meanwhile(MemoryStore(clock), lambda ticket: shield.approve(ticket, by="ann"))
-    shield = guarded(policy(wait_s=600), clock=clock, store=store)
+class Growing(PlainOrigins, frozen=True):
+    """Finds by and by that more was only read."""
+
+    read: list[str] = msgspec.field(default_factory=lambda: ["to"])
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        args = reading.event.args
+        about = msgspec.json.encode([[name, args[name]] for name in self.read]).decode()
+        return Finding(Action.ESCALATE, "test.sink", about=about)
+
+
+@pytest.mark.parametrize("more", [False, True])
+def test_a_caller_who_waited_goes_ahead_on_the_question_that_stands_by_then(more: bool) -> None:
+    clock, guard = FakeClock(), Growing()
+
+    def answers(ticket: str) -> None:
+        guard.read.extend(["cc"] if more else [])
+        shield.approve(ticket, by="ann")
+
+    store = Meanwhile(MemoryStore(clock), answers, at_once=True)
+    given = policy(wait_s=0.01)
+    shield = shield_for(given, clock=clock, store=store, guards=[guard])
     with shield.run("bot", "t") as run:
-        assert sends(run, to=BAD)["to"] == BAD
+        if more:
+            assert refused(run, to=BAD, cc=WORSE).waits
+            assert [one.content for one in shield.tickets(state="open")] == [
+                {"to": BAD, "cc": WORSE}
+            ]
+        else:
+            assert sends(run, to=BAD, cc=WORSE)
     shield.close()
+
+
+class Links(PlainOrigins, frozen=True):
+    """Asks about a part of an argument."""
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        link = reading.event.args["body"].split()[-1]
+        about = msgspec.json.encode([["body", link]]).decode()
+        return Finding(Action.ESCALATE, "test.payload", about=about)
+
+
+class Hides(PlainOrigins, frozen=True):
+    """Has something hidden wherever people see it."""
+
+    id: ClassVar[str] = "hides"
+
+    def judge(self, reading: Any, /) -> Finding | None:
+        at = reading.event.args["body"].index("badge")
+        hides = (Patch(("body",), "[hidden]", at, at + len("badge-4711")),)
+        return Finding(Action.WARN, "test.hides", hides=hides)
+
+
+def test_what_guards_hide_is_not_shown_in_a_part_of_an_argument() -> None:
+    shield = shield_for(policy(), guards=[Links(), Hides()])
+    with shield.run("bot", "t") as run:
+        said = refused(run, body="see https://x.example/?who=badge-4711")
+        ticket = shield.ticket(str(said.ticket))
+    assert ticket.content == {"body": "https://x.example/?who=[hidden]"}
+    assert "4711" not in str([ticket, shield.journal.facts()])
 
 
 class Former(Origins, frozen=True):

@@ -28,6 +28,7 @@ ELSEWHERE: Final = {
     "kernel.too_dense": "tests/guards/secrets",
     "kernel.patch_failed": "tests/kernel",
     "kernel.no_form": "tests/runtime/values",
+    "people": "tests/approvals/test_value_questions.py",
     "strikes.reached": "tests/runtime/test_strikes.py",
 }
 """Codes with arguments, or whole areas of them, that neither a table nor the agent's life provokes,

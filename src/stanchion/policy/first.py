@@ -79,7 +79,7 @@ extends: {pack}
 """
 NOBODY: Final = """
 # Nobody is there to answer: what would be asked is refused at once.
-escalation: {timeout_s: 1, wait_s: 0}
+escalation: {attended: false}
 """
 TOOLS: Final = """
 # Your own tools: `risk` is how much harm one can do, `ask` has a person look at every call.

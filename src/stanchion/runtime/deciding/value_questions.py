@@ -197,4 +197,6 @@ def denied(decision: Decision, ticket: Ticket) -> Finding:
 
 
 def _advice(decision: Decision) -> str:
-    return "" if decision.determining is None else decision.determining.advice
+    """What the guard that asks advises whoever is refused, not whoever waits."""
+    asks = decision.determining
+    return "" if asks is None else msgspec.structs.replace(asks, action=Action.BLOCK).advice
