@@ -260,6 +260,8 @@ def test_definitions_are_those_of_the_longest_name(tmp_path: Path) -> None:
     (tmp_path / "shop_tools.json").write_text(json.dumps(TOOLS), "utf-8")
     assert definitions_beside(tmp_path / "shop_worst_plain.jsonl") == tmp_path / "shop_tools.json"
     assert definitions_beside(tmp_path / "shopping.jsonl") is None
+    (tmp_path / "tools.json").write_text("{}", "utf-8")
+    assert definitions_beside(tmp_path / "shopping.jsonl") == tmp_path / "tools.json"
     written(tmp_path, "shop_worst.jsonl", line(tools="shop"))
     (source,) = sources([str(tmp_path)])
     assert (source.tools(), len(list(source.traces()))) == (TOOLS, 1)
