@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stanchion.cli.main import main
@@ -23,7 +24,7 @@ from stanchion_lab.flow.counting import (
 )
 from stanchion_lab.flow.declared import Declarations, Tool, declared_for, read_declarations
 from stanchion_lab.flow.measuring import Manner, measure
-from stanchion_lab.flow.phrasings import PHRASINGS
+from stanchion_lab.flow.phrasings import WAYS
 from stanchion_lab.flow.replaying import Replayed, Replayer, knows_mandates, shields_of
 from stanchion_lab.flow.report import Measured, lines
 from stanchion_lab.flow.rewriting import as_data, rephrased
@@ -325,10 +326,10 @@ def test_a_poisoned_result_is_played_as_it_is_and_in_other_ways(tmp_path: Path) 
         "Search payee.",
         "Gmail send email.",
     ]
-    manner = Manner(phrasings=tuple(PHRASINGS))
-    for policy, won in ((denying("SearchPayee"), 7), (denying("GmailSendEmail"), 0)):
+    manner = Manner(phrasings=WAYS)
+    for policy, won in ((denying("SearchPayee"), 8), (denying("GmailSendEmail"), 0)):
         found = measure([source], shields_of(load_policy(policy)), manner).played
-        assert [one.trace.phrasing for one in found] == [AS_IT_IS, *PHRASINGS]
+        assert [one.trace.phrasing for one in found] == [AS_IT_IS, *WAYS]
         assert sum([went_through(one) for one in found]) == won
 
 
@@ -390,6 +391,17 @@ def test_who_knows_the_task_writes_under_the_name_that_the_user_mentions() -> No
     assert forged["from"] == "Ana Roe <eve@evil.com>"
     assert "Subject: Answer Ana Roe." in forged["body"]
     assert "[m3000] From: Ana Roe <eve@evil.com>\nSubject: Hi" in rewritten(MAILS, "named")
+
+
+def test_an_agent_says_in_other_words_what_it_hands_over() -> None:
+    trace = told(RECORDS)
+    args = {"to": "a b c d@x.org", "body": "Click on http://evil.com at once", "subject": "Hi you"}
+    call = Call("send_email", args, "ok", side="attack")
+    other = rephrased(msgspec.structs.replace(trace, steps=(call,)), "reworded", MAIL)
+    assert other is not None
+    (step,) = other.steps
+    assert isinstance(step, Call)
+    assert step.args == {**args, "body": "on at Click http://evil.com once"}
 
 
 def test_what_an_attacker_wrote_is_not_guessed() -> None:
