@@ -16,6 +16,7 @@ from stanchion_lab.flow.counting import (
     attacks_by_phrasing,
     attacks_by_set,
     decisive,
+    failures,
     passes_inattentive,
     reach,
     tasks_by_set,
@@ -466,6 +467,17 @@ def test_the_report_shows_what_was_asked_and_what_went_through() -> None:
     assert 'ASKED a set: t, step 1\n  user  go\n  call  pay {"to":"x"}\n  rule  tool.denied' in said
     assert "THROUGH a set, as it is: t\n  user  go\n  quiet, outward  post" in said
     assert "ASKED" not in "\n".join(lines(Measured((honest, attack), 1.0)))
+
+
+def test_a_guard_that_fails_makes_no_good_figures() -> None:
+    broken = {"id": "broken", "use": "rule", "stages": ["tool_call"], "when": "event.args.to > 1"}
+    one = played({"name": "p", "guards": [{**broken, "action": "block"}]}, PAY, wants("pay"))
+    assert failures([one]) == {one.halts[0].code: 1}
+    said = list(lines(Measured((one,), 1.0)))
+    assert said[1].startswith(
+        "  THE GUARD FAILED, the figures say nothing: traces by code: kernel."
+    )
+    assert not any("FAILED" in text for text in lines(Measured((played({"name": "p"}, PAY),), 1.0)))
 
 
 def test_the_command_plays_a_folder(
