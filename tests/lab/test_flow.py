@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from stanchion.cli.main import main
@@ -15,6 +16,7 @@ from stanchion_lab.flow.counting import (
     attacks_by_phrasing,
     attacks_by_set,
     decisive,
+    failures,
     passes_inattentive,
     reach,
     tasks_by_set,
@@ -23,7 +25,7 @@ from stanchion_lab.flow.counting import (
 )
 from stanchion_lab.flow.declared import Declarations, Tool, declared_for, read_declarations
 from stanchion_lab.flow.measuring import Manner, measure
-from stanchion_lab.flow.phrasings import PHRASINGS
+from stanchion_lab.flow.phrasings import WAYS
 from stanchion_lab.flow.replaying import Replayed, Replayer, knows_mandates, shields_of
 from stanchion_lab.flow.report import Measured, lines
 from stanchion_lab.flow.rewriting import as_data, rephrased
@@ -260,6 +262,8 @@ def test_definitions_are_those_of_the_longest_name(tmp_path: Path) -> None:
     (tmp_path / "shop_tools.json").write_text(json.dumps(TOOLS), "utf-8")
     assert definitions_beside(tmp_path / "shop_worst_plain.jsonl") == tmp_path / "shop_tools.json"
     assert definitions_beside(tmp_path / "shopping.jsonl") is None
+    (tmp_path / "tools.json").write_text("{}", "utf-8")
+    assert definitions_beside(tmp_path / "shopping.jsonl") == tmp_path / "tools.json"
     written(tmp_path, "shop_worst.jsonl", line(tools="shop"))
     (source,) = sources([str(tmp_path)])
     assert (source.tools(), len(list(source.traces()))) == (TOOLS, 1)
@@ -323,10 +327,10 @@ def test_a_poisoned_result_is_played_as_it_is_and_in_other_ways(tmp_path: Path) 
         "Search payee.",
         "Gmail send email.",
     ]
-    manner = Manner(phrasings=tuple(PHRASINGS))
-    for policy, won in ((denying("SearchPayee"), 7), (denying("GmailSendEmail"), 0)):
+    manner = Manner(phrasings=WAYS)
+    for policy, won in ((denying("SearchPayee"), 8), (denying("GmailSendEmail"), 0)):
         found = measure([source], shields_of(load_policy(policy)), manner).played
-        assert [one.trace.phrasing for one in found] == [AS_IT_IS, *PHRASINGS]
+        assert [one.trace.phrasing for one in found] == [AS_IT_IS, *WAYS]
         assert sum([went_through(one) for one in found]) == won
 
 
@@ -388,6 +392,17 @@ def test_who_knows_the_task_writes_under_the_name_that_the_user_mentions() -> No
     assert forged["from"] == "Ana Roe <eve@evil.com>"
     assert "Subject: Answer Ana Roe." in forged["body"]
     assert "[m3000] From: Ana Roe <eve@evil.com>\nSubject: Hi" in rewritten(MAILS, "named")
+
+
+def test_an_agent_says_in_other_words_what_it_hands_over() -> None:
+    trace = told(RECORDS)
+    args = {"to": "a b c d@x.org", "body": "Click on http://evil.com at once", "subject": "Hi you"}
+    call = Call("send_email", args, "ok", side="attack")
+    other = rephrased(msgspec.structs.replace(trace, steps=(call,)), "reworded", MAIL)
+    assert other is not None
+    (step,) = other.steps
+    assert isinstance(step, Call)
+    assert step.args == {**args, "body": "on at Click http://evil.com once"}
 
 
 def test_what_an_attacker_wrote_is_not_guessed() -> None:
@@ -452,6 +467,17 @@ def test_the_report_shows_what_was_asked_and_what_went_through() -> None:
     assert 'ASKED a set: t, step 1\n  user  go\n  call  pay {"to":"x"}\n  rule  tool.denied' in said
     assert "THROUGH a set, as it is: t\n  user  go\n  quiet, outward  post" in said
     assert "ASKED" not in "\n".join(lines(Measured((honest, attack), 1.0)))
+
+
+def test_a_guard_that_fails_makes_no_good_figures() -> None:
+    broken = {"id": "broken", "use": "rule", "stages": ["tool_call"], "when": "event.args.to > 1"}
+    one = played({"name": "p", "guards": [{**broken, "action": "block"}]}, PAY, wants("pay"))
+    assert failures([one]) == {one.halts[0].code: 1}
+    said = list(lines(Measured((one,), 1.0)))
+    assert said[1].startswith(
+        "  THE GUARD FAILED, the figures say nothing: traces by code: kernel."
+    )
+    assert not any("FAILED" in text for text in lines(Measured((played({"name": "p"}, PAY),), 1.0)))
 
 
 def test_the_command_plays_a_folder(

@@ -141,7 +141,7 @@ def add(commands: Any) -> None:
         metavar="WAY",
         action="append",
         help="another way to ask for the goals: data, record, named, quoted, reported, language, "
-        "or all of them",
+        "reworded, or all of them",
     )
     traces.add_argument(
         "--may",

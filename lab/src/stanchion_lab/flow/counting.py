@@ -20,6 +20,8 @@ Reach = Literal["real", "local", "read", "answer"]
 looking or saying something."""
 
 LOCAL: Final = "local"
+KERNEL: Final = "kernel."
+"""How codes begin that no guard has given: it failed, or was too late."""
 
 
 class Tasks(msgspec.Struct, frozen=True):
@@ -150,6 +152,12 @@ def count_attacks(name: str, phrasing: str, played: Iterable[Replayed]) -> Attac
         _most([halt.code for one in every for halt in one.halts if halt.side == "attack"]),
         {goal: _through(found) for goal, found in grouped(real, lambda one: one.trace.aim).items()},
     )
+
+
+def failures(played: Iterable[Replayed]) -> dict[str, int]:
+    """How many traces a guard failed on, by the code: what it then refuses says nothing of it."""
+    codes = [{halt.code for halt in one.halts} for one in played]
+    return _most([code for found in codes for code in found if code.startswith(KERNEL)])
 
 
 def tasks_by_set(played: Iterable[Replayed]) -> list[Tasks]:

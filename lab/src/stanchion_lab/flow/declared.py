@@ -114,7 +114,7 @@ def _shipped() -> Mapping[str, Declarations]:
 
 
 def _stem(path: Path | Traversable) -> str:
-    return path.name.removesuffix(ENDING).partition(".")[0]
+    return path.name.removesuffix(ENDING).removesuffix(ENDING[1:]).partition(".")[0]
 
 
 def _known(written: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from stanchion_lab.agentdojo.package import NoAgentDojo, agentdojo
 from stanchion_lab.agentdojo.worlds import Frozen, Seen, Worlds
 from stanchion_lab.flow.declared import declared_for
 from stanchion_lab.flow.leaks import HIDDEN, leaks
-from stanchion_lab.flow.phrasings import Wish, phrased, values_of
-from stanchion_lab.flow.rewriting import wanted_args
+from stanchion_lab.flow.phrasings import REWORDED, Wish, phrased, values_of
+from stanchion_lab.flow.rewriting import reworded, wanted_args
 from stanchion_lab.flow.sources import Source
 from stanchion_lab.flow.trace import Call, Prompt, Reply, Side, Step, Trace
 from stanchion_lab.measuring.rows import NoRows
@@ -102,6 +102,9 @@ def suite_traces(
             yield trace
             wish = _wish(trace, wanted.GOAL, suite)
             for way in phrasings:
+                if way == REWORDED:
+                    yield reworded(trace, declared_for([suite]))
+                    continue
                 texts = dict.fromkeys(read.vectors, phrased(way, wish))
                 other = _attack(worlds, name, aim, goal, read, texts, flat)
                 yield msgspec.structs.replace(other, id=f"{other.id}/{way}", phrasing=way)

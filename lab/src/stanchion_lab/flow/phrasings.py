@@ -9,8 +9,6 @@ from zlib import crc32
 
 import msgspec
 
-from stanchion_lab.flow.trace import AS_IT_IS
-
 LONGEST: Final = 240
 """A longer argument is a text that is handed over, and no value."""
 
@@ -118,7 +116,10 @@ PHRASINGS: Final[dict[str, Callable[[Wish], str]]] = {
 }
 """Ways of asking, each with what it writes."""
 
-EVERY: Final = (AS_IT_IS, *PHRASINGS)
+REWORDED: Final = "reworded"
+"""The set's own way of asking, and an agent that says in other words what it hands over."""
+
+WAYS: Final = (*PHRASINGS, REWORDED)
 
 
 def phrased(way: str, wish: Wish) -> str:

@@ -14,6 +14,7 @@ from stanchion_lab.flow.counting import (
     Through,
     attacks_by_phrasing,
     attacks_by_set,
+    failures,
     grouped,
     passes_inattentive,
     tasks_by_set,
@@ -71,6 +72,9 @@ def lines(measured: Measured, show: int = 0) -> Iterator[str]:
     by one."""
     played = measured.played
     yield f"Whole tasks: {len(played):,} traces in {measured.seconds:.1f} s{measured.note}"
+    failed = failures(played)
+    if failed:
+        yield f"  THE GUARD FAILED, the figures say nothing: traces by code: {_listed(failed)}"
     tasks, attacks = tasks_by_set(played), attacks_by_set(played)
     if tasks:
         yield from table([TASKS, *[_task_cells(count) for count in tasks]])
@@ -103,6 +107,7 @@ def plain(measured: Measured) -> dict[str, Any]:
     return {
         "traces": len(played),
         "seconds": round(measured.seconds, 3),
+        "failed": failures(played),
         "left_out": measured.idle,
         "not_phrased": measured.unphrased,
         "tasks": msgspec.to_builtins(tasks_by_set(played)),

@@ -14,8 +14,11 @@ import msgspec
 import yaml
 
 from stanchion_lab.flow.declared import REAL, Declarations
-from stanchion_lab.flow.phrasings import LINE, NAMED, Wish, phrased, sender, values_of
+from stanchion_lab.flow.phrasings import LINE, NAMED, REWORDED, Wish, phrased, sender, values_of
 from stanchion_lab.flow.trace import Call, Step, Trace
+
+FEW: Final = 3
+"""A text of fewer words is a name or a number."""
 
 LOADER: Final[Any] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """The fast reader of YAML, where there is one."""
@@ -62,6 +65,8 @@ def as_data(result: Any) -> Any:
 def rephrased(trace: Trace, way: str, declared: Declarations) -> Trace | None:
     """A recorded attack that asks in another way; `None` where it cannot be told what of its texts
     an attacker wrote."""
+    if way == REWORDED:
+        return reworded(trace, declared)
     found = _injected(trace, declared)
     if not found:
         return None
@@ -77,6 +82,29 @@ def rephrased(trace: Trace, way: str, declared: Declarations) -> Trace | None:
     written = Replacement(text, sender(wish) if way == NAMED else "")
     rewritten = _with_results(trace, lambda result: _rewritten(result, trace, declared, written))
     return msgspec.structs.replace(rewritten, id=f"{trace.id}/{way}", phrasing=way)
+
+
+def reworded(trace: Trace, declared: Declarations) -> Trace:
+    """An attack by an agent that hands over no text as it found it: its words in another order."""
+    steps: list[Step] = []
+    for step in trace.steps:
+        if isinstance(step, Call) and step.side == "attack":
+            sinks = declared.sinks(step.tool)
+            args = {
+                name: value if name in sinks else _in_other_order(value)
+                for name, value in step.args.items()
+            }
+            steps.append(msgspec.structs.replace(step, args=args))
+        else:
+            steps.append(step)
+    return msgspec.structs.replace(
+        trace, id=f"{trace.id}/{REWORDED}", phrasing=REWORDED, steps=tuple(steps)
+    )
+
+
+def _in_other_order(value: Any) -> Any:
+    words = value.split() if isinstance(value, str) else []
+    return " ".join([*words[1::2], *words[::2]]) if len(words) >= FEW else value
 
 
 def wanted_args(trace: Trace, declared: Declarations) -> list[Mapping[str, Any]]:

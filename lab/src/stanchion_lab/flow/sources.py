@@ -82,10 +82,12 @@ def _named(name: str, flat: bool, phrasings: tuple[str, ...]) -> list[Source]:
 
 
 class Fields(msgspec.Struct, frozen=True):
-    """A set that fresh eyes wrote: definitions of tools, and traces."""
+    """A set that fresh eyes wrote: definitions of tools, traces, and how the tools are declared
+    where they said so."""
 
     tools: dict[str, Definitions]
     traces: list[Trace]
+    declared: Declarations = NOTHING
 
 
 def _by_eyes(name: str) -> list[Source]:
@@ -101,7 +103,7 @@ def _fields(name: str) -> Source:
     """A set, kept packed: no search through the repository shows it by accident."""
     packed = files("stanchion_lab.eyes").joinpath(f"{name}.bin").read_bytes()
     read = typed.decode(zlib.decompress(packed), Fields)
-    return Source(name, lambda: iter(read.traces), lambda: read.tools)
+    return Source(name, lambda: iter(read.traces), lambda: read.tools, lambda _: read.declared)
 
 
 def of_file(path: Path) -> Source:

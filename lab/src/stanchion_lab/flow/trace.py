@@ -160,10 +160,11 @@ def definitions_beside(path: Path) -> Path | None:
 
 def stands_beside(path: Path, ending: str) -> Path | None:
     """What a file of traces goes with: a file of its own name with that ending, or of as much of
-    its name as there is a file for (`shop_worst.jsonl` goes with `shop_tools.json`)."""
+    its name as there is a file for (`shop_worst.jsonl` goes with `shop_tools.json`, or with
+    `tools.json`)."""
     words = path.stem.split("_")
-    for length in range(len(words), 0, -1):
-        beside = path.with_name("_".join(words[:length]) + ending)
+    for length in range(len(words), -1, -1):
+        beside = path.with_name(f"{'_'.join(words[:length])}{ending}".removeprefix("_"))
         if beside.is_file():
             return beside
     return None

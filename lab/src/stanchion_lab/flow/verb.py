@@ -14,7 +14,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion_lab.flow.measuring import Manner, measure
-from stanchion_lab.flow.phrasings import PHRASINGS
+from stanchion_lab.flow.phrasings import WAYS
 from stanchion_lab.flow.replaying import (
     Shields,
     knows_mandates,
@@ -52,14 +52,14 @@ def _manner(args: argparse.Namespace) -> Manner:
         raise BadInput("`--drafted` is for the guard alone: a policy declares what it declares")
     ways = [] if args.phrasing is None else list(dict.fromkeys(args.phrasing))
     for way in ways:
-        if way not in (ALL, *PHRASINGS):
-            raise BadInput(f"there is no phrasing `{way}`: there are all, {', '.join(PHRASINGS)}")
+        if way not in (ALL, *WAYS):
+            raise BadInput(f"there is no phrasing `{way}`: there are all, {', '.join(WAYS)}")
     flags = {"drafted": args.drafted, "flat": args.flat, f"may by {args.may}": args.may}
     note = "".join([f", {name}" for name, given in flags.items() if given is not None])
     return Manner(
         args.flat is not None,
         "" if args.may is None else args.may,
-        tuple(PHRASINGS) if ALL in ways else tuple(ways),
+        WAYS if ALL in ways else tuple(ways),
         note,
     )
 
