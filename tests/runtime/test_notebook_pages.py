@@ -9,7 +9,7 @@ import pytest
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, When, key
-from stanchion.readings.origins.marks import key_of, spell
+from stanchion.readings.origins.marks import key_of, spell, unkey
 from stanchion.runtime.answers import notebook
 from stanchion.runtime.answers.note import unpacked
 from stanchion.runtime.errors import Refused
@@ -115,7 +115,9 @@ def test_threads_and_tasks_that_race_for_the_page_all_get_through(make: Make) ->
     assert run.check("read_file", {"path": "last.txt"}).proceeds
     closed, first, _size, gaps, notes = make().read(key("default", "notes", "r"))[1]
     assert (closed, first, len(notes), gaps) == (0, 0, 8 * 5, False)
-    assert len({unpacked(note).given for note in notes}) == len(notes)
+    assert len({unpacked(note, unkey(key_of("default", "r"))).given for note in notes}) == len(
+        notes
+    )
 
 
 @on_every_store
@@ -134,12 +136,10 @@ def test_processes_that_race_leave_every_note_once(make: Make) -> None:
     for name, run in enumerate(runs):
         run.result("read_file", {"path": f"{name}-last.txt"}, "The end.")
     _closed, first, _size, _gaps, notes = make().read(key("default", "notes", "r"))[1]
-    paths = [unpacked(note).given[0] for note in notes]
+    paths = [unpacked(note, unkey(key_of("default", "r"))).given[0] for note in notes]
     assert first == 0
     for name in range(3):
-        read = [
-            spell(f"{name}-{part}.txt", key_of("default", "r")) for part in (*range(10), "last")
-        ]
+        read = [spell(f"{name}-{part}.txt") for part in (*range(10), "last")]
         mine = [path for path in paths if path in read]
         assert mine == read, "each once, in the order in which they were read"
 
@@ -258,10 +258,8 @@ def test_what_is_learnt_without_the_store_is_written_later(
     store.dead = False
     run.result("read_file", {"path": "c.txt"}, "Nothing.")
     notes = make().read(key("default", "notes", "r"))[1][4]
-    read = [unpacked(note).given for note in notes]
-    assert read == [
-        (spell(path, key_of("default", "r")),) for path in ("bill.txt", "b.txt", "c.txt")
-    ]
+    read = [unpacked(note, unkey(key_of("default", "r"))).given for note in notes]
+    assert read == [(spell(path),) for path in ("bill.txt", "b.txt", "c.txt")]
 
     monkeypatch.setattr(notebook, "MOST_OWED", 0)
     store.dead = True

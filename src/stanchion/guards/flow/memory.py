@@ -43,16 +43,22 @@ class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
     approved: bool = False
     shown: str = ""
 
+    def times(self, key: int) -> Note:
+        """The same with a key, as it is kept, or without it again."""
+        return msgspec.structs.replace(
+            self,
+            facts=None if self.facts is None else self.facts.times(key),
+            given=tuple([one.times(key) for one in self.given]),
+        )
 
-def note_of_words(text: str, key: int) -> Note:
+
+def note_of_words(text: str) -> Note:
     """What the user's words tell."""
     shown = text[:SHOWN].encode("utf-8", "replace").decode()
-    return Note(SAID, facts=said_facts(text, key), shown=shown)
+    return Note(SAID, facts=said_facts(text), shown=shown)
 
 
-def note_of_call(
-    tool: FlowTool, args: Any, key: int, has_a_yes: bool, approved: bool
-) -> Note | None:
+def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool, approved: bool) -> Note | None:
     """What a call tells that goes ahead: the values that it acts on, and that a person has
     approved for more than once. What it does with a yes alone makes nothing the task's own."""
     acts = tool.effect in ASKED and not has_a_yes
@@ -62,23 +68,23 @@ def note_of_call(
     values = [text for _, text in sinks_of(tool, args)]
     if approved or (acts and not tool.sinks):
         values = [*leaves(args)]
-    given = tuple([spell(text, key) for text in values[:MOST_GIVEN]])
+    given = tuple([spell(text) for text in values[:MOST_GIVEN]])
     return Note(
         WENT, tool.name, None, given, acts=acts, local=local, opens=tool.opens, approved=approved
     )
 
 
-def note_of_result(tool: FlowTool, args: Any, content: Any, key: int) -> Note | None:
+def note_of_result(tool: FlowTool, args: Any, content: Any) -> Note | None:
     """What a result tells, or the text of an error."""
     if content is None or content == "":
         return None
     if tool.result == "user":
-        return note_of_words(content if isinstance(content, str) else str(content), key)
-    given = tuple([spell(text, key) for text in [*leaves(args)][:MOST_GIVEN]])
+        return note_of_words(content if isinstance(content, str) else str(content))
+    given = tuple([spell(text) for text in [*leaves(args)][:MOST_GIVEN]])
     return Note(
         GOT,
         tool.name,
-        facts_of(content, tool.shape, key),
+        facts_of(content, tool.shape),
         given,
         trusted=tool.result == "trusted",
         makes=tool.makes,
@@ -89,23 +95,18 @@ def note_of_result(tool: FlowTool, args: Any, content: Any, key: int) -> Note | 
 class Memory:
     """What one run and its children know."""
 
-    def __init__(self, key: int) -> None:
-        self.known = Known(key)
+    def __init__(self) -> None:
+        self.known = Known()
         self.asked: list[str] = []
         """What the user has said, shortened."""
         self._approved: set[tuple[str, int]] = set()
         self._mine: tuple[str, ...] = ()
 
-    @property
-    def key(self) -> int:
-        """The key of all marks of the run."""
-        return self.known.key
-
     def belongs(self, values: tuple[str, ...]) -> None:
         """These values are the user's own, as its host says."""
         if values != self._mine:
             self._mine = values
-            self.known.owned = {spell(value, self.key).mark for value in values}
+            self.known.owned = {spell(value).mark for value in values}
 
     def take(self, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""

@@ -101,7 +101,7 @@ def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -
     good = SURE if tool.effect in LASTING else GOOD
     found = []
     for name, text in sinks_of(tool, args):
-        origin = memory.origin(tool.name, spell(text, memory.key))
+        origin = memory.origin(tool.name, spell(text))
         if name not in granted and not _is_good(memory, tool, origin, good):
             found.append(Doubt(name, text, origin))
     if PAGE in tool.sinks:
@@ -117,7 +117,7 @@ def _reached(
     """Where commands go, if only a text that was read has that, and what an address carries."""
     found, out = [], []
     for url, only_fetches in addresses:
-        if memory.approved(tool.name, spell(url, memory.key)):
+        if memory.approved(tool.name, spell(url)):
             continue
         origin = request_origin(memory, url, follow and only_fetches)
         if origin is not None:
@@ -142,10 +142,10 @@ def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str])
         if name in granted:
             continue
         found += [Doubt(name, value, origin) for value, origin in _addresses(memory, tool, text)]
-        if _is_dictated(memory, text) and not memory.approved(tool.name, spell(text, memory.key)):
+        if _is_dictated(memory, text) and not memory.approved(tool.name, spell(text)):
             found.append(Doubt(name, text, Origin("content")))
         if tool.effect in LASTING and _is_order(text):
-            spelled = spell(text, memory.key)
+            spelled = spell(text)
             origin = _of_order(memory, tool, spelled)
             if origin.word == "content":
                 found.append(Doubt(name, text, origin))
@@ -155,7 +155,7 @@ def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str])
 def _is_dictated(memory: Memory, text: str) -> bool:
     """Whether a text that is handed over stands word for word inside of one that was read, and the
     user does not say it. To hand on the whole of a field is no dictation."""
-    known, words = memory.known, tuple(words_of(text, memory.key))
+    known, words = memory.known, tuple(words_of(text))
     if not SENTENCE <= len(words) <= LONGEST or not all(word in known.texts for word in words):
         return False
     pairs = [*pairs_of(words)]
@@ -177,7 +177,7 @@ def _addresses(memory: Memory, tool: FlowTool, text: str) -> Iterator[tuple[str,
             yield url, where
     for value in values(text):
         if value.kind in NAMING:
-            spelled = spell(value.text, memory.key)
+            spelled = spell(value.text)
             origin = memory.origin(tool.name, spelled)
             if origin.word == "content" and _stands(memory, spelled):
                 yield value.text, origin
@@ -208,8 +208,8 @@ def _unasked(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
         return None
     if memory.approved(tool.name) or not memory.known.spoke:
         return None
-    user, key = memory.known.user, memory.key
-    if any(kind_mark(STEM, stem, key) in user for stem in tool.stems):
+    user = memory.known.user
+    if any(kind_mark(STEM, stem) in user for stem in tool.stems):
         return None
     return Question("unasked")
 
@@ -223,11 +223,11 @@ def carried(memory: Memory, tool: FlowTool, args: Any, follow: bool) -> Question
             where = leads_away(memory, url)
             if where is None and not follow:
                 where = _unfollowed(memory, tool, url)
-            if where is not None and not memory.approved(tool.name, spell(url, memory.key)):
+            if where is not None and not memory.approved(tool.name, spell(url)):
                 found.append(Doubt(name, url, where))
     if tool.effect == "read" and not tool.drafted:
         for name, text in sinks_of(tool, args):
-            spelled = spell(text, memory.key)
+            spelled = spell(text)
             if "/" not in text and _is_composed(memory, text, spelled):
                 found.append(Doubt(name, text, NOWHERE))
     return Question("read_out", tuple(found[:DOUBTS])) if found else None
@@ -240,19 +240,19 @@ def _named_texts(args: Any) -> Iterator[tuple[str, str]]:
 
 
 def _unfollowed(memory: Memory, tool: FlowTool, url: str) -> Origin | None:
-    origin = memory.origin(tool.name, spell(url, memory.key))
+    origin = memory.origin(tool.name, spell(url))
     return None if origin.word in GOOD else origin
 
 
 def leads_away(memory: Memory, url: str) -> Origin | None:
     """Where something comes from that an address carries to a host which nobody gave; nothing for
     one that was read or said just as it is."""
-    known, key = memory.known, memory.key
-    mark = link_mark(url, key)
+    known = memory.known
+    mark = link_mark(url)
     if mark in known.links or mark in known.read_links:
         return None
     host, _ = split_link(url)
-    if not host or known.origin(spell(host, key)).word in GOOD or _hosts_user(memory, host):
+    if not host or known.origin(spell(host)).word in GOOD or _hosts_user(memory, host):
         return None
     rest = url.partition("://")[2] or url
     if "?" in rest or "#" in rest:
@@ -261,15 +261,15 @@ def leads_away(memory: Memory, url: str) -> Origin | None:
     for piece in [each for text in texts for each in PIECES.split(text)]:
         plain = unquote_plus(piece).strip()
         if len(plain) >= LEAST:
-            origin = known.read_in(spell(plain, key))
-            if origin.word == "content" or known.origin(spell(plain, key)).word != "nowhere":
+            origin = known.read_in(spell(plain))
+            if origin.word == "content" or known.origin(spell(plain)).word != "nowhere":
                 return origin
     return None
 
 
 def _hosts_user(memory: Memory, host: str) -> bool:
     """Whether the user has given an address at a host."""
-    mark = spell(host, memory.key)
+    mark = spell(host)
     return mark.stands_in(memory.known.user)
 
 
@@ -278,7 +278,7 @@ def _is_composed(memory: Memory, text: str, spelled: Spelled) -> bool:
     pieces = [piece for piece in PARTS.split(text) if len(piece) >= LEAST]
     if len(pieces) < 2 or memory.known.origin(spelled).word != "nowhere":
         return False
-    return any(memory.known.origin(spell(piece, memory.key)).word != "nowhere" for piece in pieces)
+    return any(memory.known.origin(spell(piece)).word != "nowhere" for piece in pieces)
 
 
 def request(memory: Memory, url: str, method: str, follow: bool) -> Question | None:
@@ -297,10 +297,10 @@ def request_origin(memory: Memory, url: str, follow: bool) -> Origin | None:
     """Where the host of an address comes from, if the user has nothing to do with it; an address
     that was read may be followed as it stands."""
     known = memory.known
-    if follow and link_mark(url, memory.key) in known.read_links:
+    if follow and link_mark(url) in known.read_links:
         return None
     host = split_link(url)[0]
-    origin = known.origin(spell(host, memory.key)) if host else NOWHERE
+    origin = known.origin(spell(host)) if host else NOWHERE
     if origin.word not in ("content", "other record") or _hosts_user(memory, host):
         return None
     return origin

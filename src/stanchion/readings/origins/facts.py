@@ -14,16 +14,15 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.marks import (
     STEM,
-    Spelled,
     kind_mark,
     link_mark,
     marks_of,
-    pairs_of,
     spell,
+    times,
     words_of,
 )
 from stanchion.readings.origins.values import LINK
-from stanchion.readings.origins.words import stems
+from stanchion.readings.origins.words import stems, telling
 from stanchion.readings.record_line import record_line
 
 LONGEST_LITERAL: Final = 65_536
@@ -74,6 +73,22 @@ class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     stems: tuple[tuple[int, ...], ...] = ()
     forged: bool = False
 
+    def times(self, key: int) -> RecordFacts:
+        """The same with a key, or without it again."""
+        marks = times([mark for mark, *_ in self.ids], key)
+        ids = zip(marks, self.ids, strict=True)
+        names, titles, stems = [
+            tuple([tuple(times(words, key)) for words in several])
+            for several in (self.names, self.titles, self.stems)
+        ]
+        return RecordFacts(
+            tuple([(mark, field, means) for mark, (_, field, means) in ids]),
+            names,
+            titles,
+            stems,
+            self.forged,
+        )
+
 
 class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """What one text or result tells. `texts` are the marks of what stands in free text, `links`
@@ -92,8 +107,12 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     prose: bool = False
     """Whether there is any free text: only that can say how to put a value together."""
 
-
-NOTHING: Final = Facts()
+    def times(self, key: int) -> Facts:
+        """The same with a key, or without it again."""
+        sets = (self.texts, self.links, self.listed, self.pairs, self.numbers, self.wholes)
+        texts, links, listed, pairs, numbers, wholes = [frozenset(times(one, key)) for one in sets]
+        records = tuple([record.times(key) for record in self.records])
+        return Facts(records, texts, links, listed, pairs, numbers, wholes, self.prose)
 
 
 class Shape(NamedTuple):
@@ -105,20 +124,21 @@ class Shape(NamedTuple):
     identity: tuple[str, ...] = IDENTITY
 
 
-def said_facts(text: str, key: int) -> Facts:
+def said_facts(text: str) -> Facts:
     """What the user's own words tell: the words in order, their stems and values, and which of them
     are names as they stand."""
-    marks = marks_of(text, key)
-    marks.update([kind_mark(STEM, stemmed, key) for stemmed in stems(text)])
-    links = frozenset([link_mark(each, key) for each in LINK.findall(text)])
-    names = frozenset(words_of(" ".join(CAPITALS.findall(text)), key))
-    return Facts((), frozenset(marks), links, names, frozenset(pairs_of(words_of(text, key))))
+    marks = marks_of(text)
+    stemmed = [kind_mark(STEM, each) for each in stems(text)]
+    links = frozenset(map(link_mark, LINK.findall(text)))
+    names = frozenset(words_of(" ".join(CAPITALS.findall(text))))
+    known = frozenset([*marks.words, *marks.values, *stemmed])
+    return Facts((), known, links, names, frozenset(marks.pairs))
 
 
-def facts_of(content: Any, shape: Shape, key: int) -> Facts:
+def facts_of(content: Any, shape: Shape) -> Facts:
     """What a result tells."""
     found = structure(content) if shape.records else content
-    taken = _Taken(shape, key)
+    taken = _Taken(shape)
     if isinstance(found, str):
         taken.flat(found)
     elif shape.records:
@@ -161,6 +181,11 @@ def is_prose(text: str) -> bool:
 
 
 @lru_cache(KEPT)
+def _uses(name: str, identity: tuple[str, ...]) -> tuple[bool, bool, bool]:
+    """Whether a field names its record, a person, or says in a few words what its record is."""
+    return not name or _fits(name, identity), _fits(name, PEOPLE), _fits(name, TITLES)
+
+
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
     plain = "".join([f"_{each.lower()}" if each.isupper() else each for each in name]).strip("_ ")
     plain = plain.replace(" ", "_").replace("-", "_")
@@ -190,8 +215,8 @@ class _Record:
 class _Taken:
     """What was taken from a result so far."""
 
-    def __init__(self, shape: Shape, key: int) -> None:
-        self._shape, self._key = shape, key
+    def __init__(self, shape: Shape) -> None:
+        self._shape = shape
         self._records: list[_Record] = []
         self._texts: set[int] = set()
         self._pairs: set[int] = set()
@@ -219,12 +244,14 @@ class _Taken:
 
     def text(self, text: str) -> None:
         """Take what anybody may have written."""
-        self._texts |= marks_of(text, self._key)
-        words = words_of(text, self._key)
-        self._pairs.update(pairs_of(words))
-        self._wholes.add(Spelled((), tuple(words)).mark)
+        words, values = marks = marks_of(text)
+        self._texts.update(words)
+        self._texts.update(values)
+        if len(words) > 1:
+            self._pairs.update(marks.pairs)
+            self._wholes.add(marks.whole)
         if "://" in text or "www." in text:
-            self._links.update([link_mark(each, self._key) for each in LINK.findall(text)])
+            self._links.update(map(link_mark, LINK.findall(text)))
 
     def flat(self, text: str) -> None:
         """Take a text: all of it is content, but for the declared lines that begin its records."""
@@ -269,7 +296,7 @@ class _Taken:
             else:
                 self._record(data, depth + 1)
         elif data is not None:
-            self._value("", data)
+            self._value(str(data))
 
     def _record(self, data: dict[Any, Any], depth: int) -> None:
         record = _Record()
@@ -300,36 +327,41 @@ class _Taken:
     def _field(self, record: _Record, name: str, value: Any) -> None:
         self._fields += 1
         text = value if isinstance(value, str) else str(value)
-        if is_prose(text) and FROM.fullmatch(text) is None:
+        named = FROM.fullmatch(text) if "<" in text else None
+        if named is None and is_prose(text):
             self._prose = True
             self.text(text)
             return
-        named = FROM.fullmatch(text)
         person, text = (named[1], named[2]) if named is not None else ("", text)
-        identity = not name or _fits(name, self._shape.identity)
+        identity, of_people, of_titles = _uses(name, self._shape.identity)
         if identity:
-            spelled = spell(text, self._key)
+            spelled = spell(text)
             if spelled.mark:
-                record.ids.append((spelled.mark, name, not spelled.common and bool(stems(text))))
+                means = not spelled.common and not _is_generic(text)
+                record.ids.append((spelled.mark, name, means))
         else:
-            self._value(name, text)
-        if person or _fits(name, PEOPLE):
-            words = tuple(words_of(person or text, self._key))
+            self._value(text)
+        if person or of_people:
+            words = words_of(person or text)
             if words:
                 record.names.append(words)
-        if _fits(name, TITLES):
+        if of_titles:
             said = sorted(stems(text.replace("_", " ")))
             if said:
-                record.stems.append(tuple([kind_mark(STEM, each, self._key) for each in said]))
-                record.titles.append(tuple(words_of(text, self._key)))
+                record.stems.append(tuple([kind_mark(STEM, each) for each in said]))
+                record.titles.append(words_of(text))
 
-    def _value(self, name: str, value: Any) -> None:
+    def _value(self, text: str) -> None:
         """Take a short value that names nothing: it is content, as anybody may have set it."""
-        text = value if isinstance(value, str) else str(value)
         self.text(text)
-        mark = spell(text, self._key).mark
+        mark = spell(text).mark
         if mark:
             self._numbers.add(mark)
+
+
+def _is_generic(text: str) -> bool:
+    """Whether a text is one word that says nothing in particular."""
+    return text.isalpha() and not telling(text.lower())
 
 
 def _texts(data: Any) -> Iterator[str]:

@@ -60,8 +60,7 @@ class Place(NamedTuple):
 class Known:
     """What a task knows. It holds marks and no texts, and no more than `MOST` of each kind."""
 
-    def __init__(self, key: int) -> None:
-        self.key = key
+    def __init__(self) -> None:
         self.opened = False
         """Whether anything was read that others may have written."""
         self.instructed = False

@@ -1,9 +1,10 @@
-"""Marks: words and values of texts as digests with a key of their run, so that they can be compared
-in another process and read in none."""
+"""Marks: words and values of texts as digests, so that they can be compared and not read. In a
+store they have a key of their run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from typing import Final, Generic, NamedTuple, TypeVar
@@ -24,6 +25,10 @@ SHORT_NUMBER: Final = 3
 """Up to how many digits a number is too common to be anybody's own."""
 NAMING: Final = frozenset({"mail", "link", "host"})
 """Kinds of values that say whom or what a phrase means that has one."""
+SPECIFIC: Final = ("mail", "link", "host", "path")
+"""Kinds of which one value says all that a token does."""
+STEM: Final = "stem"
+"""The kind of marks that words of one stem share."""
 
 
 class Known(dict[str, T], Generic[T]):
@@ -47,22 +52,43 @@ def digest(text: str) -> int:
 
 
 def key_of(*names: str) -> int:
-    """The key of a run: the same in each of its processes."""
+    """The key of a run, by which its marks are multiplied where they are kept: the same in each of
+    its processes."""
     return digest("\0".join(names)) | 1
 
 
+def unkey(key: int) -> int:
+    """The number that takes a key away again."""
+    return pow(key, -1, 1 << 64)
+
+
 class Token(NamedTuple):
-    """What stands between two blanks, without any key: its words and its values."""
+    """What stands between two blanks: its words, its values, and of these the ways of writing what
+    says most; whether that names somebody."""
 
     words: tuple[int, ...]
     values: tuple[int, ...]
+    ways: tuple[int, ...]
+    names: bool
 
 
 def _token(piece: str) -> Token:
     inner = bare(piece)
     found = of_token(inner) if inner else []
+    most = _most_of(found)
     said = [digest(word) for word in WORDS.findall(piece.lower())]
-    return Token(tuple(said), tuple([_of_value(value) for value in found]))
+    names = bool(most) and most[0].kind in NAMING
+    return Token(tuple(said), tuple(map(_of_value, found)), tuple(map(_of_value, most)), names)
+
+
+def _most_of(found: list[Value]) -> list[Value]:
+    """The values of one token that say most: an address and not only its host, a path and not only
+    its last part; of a number all ways to write it."""
+    for kind in SPECIFIC:
+        for value in found:
+            if value.kind == kind:
+                return [value]
+    return found
 
 
 def _of_value(value: Value) -> int:
@@ -72,59 +98,78 @@ def _of_value(value: Value) -> int:
 TOKENS: Final = Known(_token)
 
 
-def marks_of(text: str, key: int) -> set[int]:
+class Marks(NamedTuple):
+    """What a text has: its words in order, and its values."""
+
+    words: list[int]
+    values: list[int]
+
+    @property
+    def pairs(self) -> list[int]:
+        """A mark for each two words that stand beside each other."""
+        return pairs_of(self.words)
+
+    @property
+    def whole(self) -> int:
+        """The one mark of all its words."""
+        return whole_of(self.words)
+
+
+def marks_of(text: str) -> Marks:
     """The marks of all words and values of a text."""
-    found: set[int] = set()
-    for token in map(TOKENS.__getitem__, set(text.split())):
-        found.update(token.words)
-        found.update(token.values)
-    found.update(map(_of_value, spaced(text)))
-    return {each * key & MASK for each in found}
+    tokens = [*map(TOKENS.__getitem__, text.split())]
+    words = [word for token in tokens for word in token[0]]
+    values = [value for token in tokens if token[1] for value in token[1]]
+    return Marks(words, [*values, *map(_of_value, spaced(text))])
 
 
-def words_of(text: str, key: int) -> list[int]:
+def words_of(text: str) -> tuple[int, ...]:
     """The marks of the words of a text, in order."""
-    return [word * key & MASK for piece in text.split() for word in TOKENS[piece].words]
+    return tuple([word for piece in text.split() for word in TOKENS[piece][0]])
 
 
-def pairs_of(words: Sequence[int]) -> Iterator[int]:
+def pairs_of(words: Sequence[int]) -> list[int]:
     """A mark for each two words that stand beside each other."""
-    for one, next_ in pairwise(words):
-        yield (one * STEP + next_) & MASK
+    return [(one * STEP + other) & MASK for one, other in pairwise(words)]
 
 
-STEM: Final = "stem"
-"""The kind of marks that words of one stem share."""
+def whole_of(words: Sequence[int]) -> int:
+    """The one mark of several words in their order; a word's own where it stands alone."""
+    if len(words) < 2:
+        return words[0] if words else 0
+    return int.from_bytes(blake2b(array("Q", words).tobytes(), digest_size=8).digest())
 
 
-def kind_mark(kind: str, text: str, key: int) -> int:
+def kind_mark(kind: str, text: str) -> int:
     """The mark of a text among those of its kind."""
-    return digest(f"{kind}={text}") * key & MASK
+    return digest(f"{kind}={text}")
 
 
-def link_mark(url: str, key: int) -> int:
+def link_mark(url: str) -> int:
     """The mark of an address just as it is."""
-    return digest("address:" + squash(url.partition("://")[2] or url)) * key & MASK
+    return kind_mark("address", squash(url.partition("://")[2] or url))
 
 
 class Spelled(NamedTuple):
     """A value as it is looked for. `groups` are its distinctive parts, each with the ways of
     writing it: all parts have to be found, in one of their ways. One without parts is a phrase, of
-    these `words`. `common` is a number that is too short to be anybody's own."""
+    these `words`. `common` is a number that is too short to be anybody's own, `names_somebody` says
+    that somebody could be reached under it."""
 
     groups: tuple[tuple[int, ...], ...]
     words: tuple[int, ...]
     common: bool = False
     names_somebody: bool = False
-    """Whether it has an address under which somebody could be reached."""
+
+    def times(self, key: int) -> Spelled:
+        """The same with a key, or without it again."""
+        groups = tuple([tuple(times(group, key)) for group in self.groups])
+        return self._replace(groups=groups, words=tuple(times(self.words, key)))
 
     @property
     def mark(self) -> int:
         """The one mark by which equal values are found; 0 for one that says nothing."""
-        found = 0
-        for each in [group[0] for group in self.groups] if self.groups else self.words:
-            found = (found * STEP + each) & MASK
-        return found
+        return whole_of([group[0] for group in self.groups] if self.groups else self.words)
 
     def stands_in(self, marks: Collection[int]) -> bool:
         """Whether a text with these marks has it, or at least all of its words."""
@@ -141,36 +186,25 @@ class Spelled(NamedTuple):
         )
 
 
-def spell(text: str, key: int) -> Spelled:
+def spell(text: str) -> Spelled:
     """A value in the one spelling by which it is looked for."""
-    text = text.strip()
-    words = tuple(words_of(text, key))
-    found = _ways(text)
-    groups = tuple([tuple([_of_value(value) * key & MASK for value in ways]) for ways in found])
+    pieces = text.split()
+    tokens = [*map(TOKENS.__getitem__, pieces)]
+    words = tuple([word for token in tokens for word in token[0]])
+    groups = tuple([token.ways for token in tokens if token.ways])
+    if len(pieces) > 1:
+        whole = spaced(text)
+        if whole and max([len(value.text) for value in whole]) + 1 >= len(squash(text)):
+            return Spelled((tuple(map(_of_value, whole)),), words)
+        groups = tuple([token.ways for token in tokens if token.names])
+        return Spelled(groups, words, False, bool(groups))
     if len(groups) == len(words) == 1:
         groups = ((*groups[0], words[0]),)  # however a text writes it: `#7423`, `(7423)`
-    common = text.isdigit() and len(text) <= SHORT_NUMBER
-    return Spelled(groups, words, common, any(ways[0].kind in NAMING for ways in found))
+    common = len(text) <= SHORT_NUMBER + 2 and text.strip().isdigit() and len(words) == 1
+    short = common and len(text.strip()) <= SHORT_NUMBER
+    return Spelled(groups, words, short, bool(tokens) and tokens[0].names)
 
 
-def _ways(text: str) -> list[list[Value]]:
-    """The distinctive parts of a value, each in its ways of being written."""
-    pieces = text.split()
-    read = [of_token(inner) for piece in pieces if (inner := bare(piece))]
-    whole = spaced(text)
-    found = [each for each in map(_most_of, read) if each]
-    if len(pieces) == 1:
-        return found
-    if whole and max([len(value.text) for value in whole]) + 1 >= len(squash(text)):
-        return [whole]
-    return [each for each in found if each[0].kind in NAMING]
-
-
-def _most_of(found: list[Value]) -> list[Value]:
-    """The values of one token that say most: an address and not only its host, a path and not only
-    its last part; of a number all ways to write it."""
-    for kind in ("mail", "link", "host", "path"):
-        some = [value for value in found if value.kind == kind]
-        if some:
-            return some[:1]
-    return found
+def times(marks: Iterable[int], key: int) -> list[int]:
+    """Marks with a key, or without it again."""
+    return [mark * key & MASK for mark in marks]

@@ -33,7 +33,6 @@ def note_of(
     event: Event,
     findings: tuple[Finding, ...],
     tool: FlowTool,
-    key: int,
     child: bool,
     has_a_yes: bool,
     approved: bool,
@@ -54,13 +53,13 @@ def note_of(
         return None
     match event:
         case Prompt(trusted=True):
-            return None if child else note_of_words(str(content), key)
+            return None if child else note_of_words(str(content))
         case ToolCall():
-            return note_of_call(tool, content, key, has_a_yes, approved)
+            return note_of_call(tool, content, has_a_yes, approved)
         case ToolResult() | Failure():
-            return note_of_result(tool, event.args, content, key)
+            return note_of_result(tool, event.args, content)
         case Prompt() | HandoffDone():
-            return note_of_result(tool, {}, content, key)
+            return note_of_result(tool, {}, content)
         case _:
             return None
 
@@ -73,14 +72,15 @@ UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
 """What reading raises where something was not written by `packed`."""
 
 
-def packed(note: Note) -> bytes:
-    """A note as it is kept: of the user's words secrets are masked, as in the trail."""
-    return _encode(msgspec.structs.replace(note, shown=masked(note.shown)))
+def packed(note: Note, key: int) -> bytes:
+    """A note as it is kept: with a key, and of the user's words without secrets, as in the
+    trail."""
+    return _encode(msgspec.structs.replace(note.times(key), shown=masked(note.shown)))
 
 
-def unpacked(data: bytes) -> Note:
-    """The note that was packed so."""
-    return _decode(data)
+def unpacked(data: bytes, key: int = 1) -> Note:
+    """The note that was packed so; `key` takes its key away again."""
+    return _decode(data).times(key)
 
 
 def page_of(first: int, notes: tuple[bytes, ...]) -> bytes:

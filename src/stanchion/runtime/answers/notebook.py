@@ -23,6 +23,7 @@ from stanchion.guards.flow.memory import Note
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
+from stanchion.readings.origins.marks import key_of, unkey
 from stanchion.runtime.answers.note import (
     LARGEST,
     UNREADABLE,
@@ -98,6 +99,8 @@ class Notebook:
         self._shown = shown
         self._run = run
         self._name = key(tenant, NOTES, run)
+        self._key = key_of(tenant, run)
+        self._unkey = unkey(self._key)
         self._lock = Lock()
         self._known = Opened()
         self._pages, self._taken = 0, 0
@@ -127,7 +130,7 @@ class Notebook:
 
     def packed(self, note: Note) -> bytes:
         """A note as it is kept, with the name in it as it is shown."""
-        return packed(msgspec.structs.replace(note, tool=self._shown(note.tool)))
+        return packed(msgspec.structs.replace(note, tool=self._shown(note.tool)), self._key)
 
     def owe(self, data: bytes) -> None:
         """Something was learnt that is not in the store: it goes with a later note."""
@@ -235,7 +238,7 @@ class Notebook:
             if data in self._owed:
                 self._owed.remove(data)  # this process wrote it, and knows it
             else:
-                take(unpacked(data))
+                take(unpacked(data, self._unkey))
         self._taken = max(self._taken, first + len(notes))
 
 

@@ -21,7 +21,6 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
 from stanchion.readings.mandate import granted_by
-from stanchion.readings.origins.marks import key_of
 from stanchion.runtime.answers.note import LEARNT, note_of
 from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
 from stanchion.stores.protocol import ends_here
@@ -44,8 +43,8 @@ class Provenance:
     """The memory of a run and of its children, for several threads; with a notebook, also for
     several processes."""
 
-    def __init__(self, run: RunInfo, notebook: Notebook | None = None) -> None:
-        self._memory = Memory(key_of(run.tenant, run.root))
+    def __init__(self, notebook: Notebook | None = None) -> None:
+        self._memory = Memory()
         self._lock = Lock()
         self._notebook = notebook
 
@@ -88,7 +87,7 @@ class Provenance:
         tool: FlowTool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
         approved = has_a_yes and guard.remember
         child = bool(event.run.parents)
-        return note_of(event, findings, tool, self._memory.key, child, has_a_yes, approved)
+        return note_of(event, findings, tool, child, has_a_yes, approved)
 
     def _take(self, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
@@ -127,8 +126,8 @@ def remembering(run: RunInfo, store: Any, shown: Callable[[str], str]) -> Proven
     """The memory of a run. Where its store outlives the process, others of the run or of its
     children may have written there, or may read it. Names are kept as they are `shown`."""
     if ends_here(store):
-        return Provenance(run)
-    return Provenance(run, Notebook(run.tenant, run.root, shown))
+        return Provenance()
+    return Provenance(Notebook(run.tenant, run.root, shown))
 
 
 def _terms(event: Event, approved: bool) -> Terms:
