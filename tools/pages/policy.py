@@ -85,6 +85,10 @@ away. Other lists say by their key what becomes of the inherited one:
 """
 
 
+NOBODY = (type(None), msgspec.UnsetType)
+"""What stands in a type for a value that is absent."""
+
+
 def render() -> str:
     """Render a table for each part of the document, then one for each guard."""
     lines = [INTRODUCTION]
@@ -127,8 +131,10 @@ def _shown(value: Any) -> str:
         return "{}"
     if isinstance(value, tuple):
         return f"[{', '.join(map(str, value))}]"
-    if value is None or isinstance(value, bool):
-        return {None: "none", True: "true", False: "false"}[value]
+    if value is msgspec.UNSET or value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "{}" if value in ({}, msgspec.NODEFAULT) else str(value)
 
 
@@ -137,7 +143,7 @@ def _type(kind: Any) -> str:
     if origin is Literal:
         return ", ".join(f"`{word}`" for word in args)
     if origin in (Union, UnionType):
-        return " or ".join(dict.fromkeys(_type(part) for part in args if part is not type(None)))
+        return " or ".join(dict.fromkeys(_type(part) for part in args if part not in NOBODY))
     if origin is tuple:
         return f"list of {_type(args[0])}"
     if origin is dict:

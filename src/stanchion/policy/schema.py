@@ -158,14 +158,19 @@ class TaskEntry(FileSection, frozen=True):
     risk: Annotated[RiskName | None, RISK_NAMES] = None
     """The risk level of runs on this task; a run can have a higher one. If absent, the task has
     none."""
-    may: Narrower[tuple[str | dict[str, Any], ...] | None] = None
+    may: Narrower[tuple[str | dict[str, Any], ...] | msgspec.UnsetType | None] = msgspec.UNSET
     """What the task may do, by effect or by tool; a mapping names a `tool` or an `effect`, and what
     its arguments may be. If absent, a mandate limits it only where its host gives one."""
 
     @property
     def layer(self) -> Layer:
         """What the task may do; `ValueError` where an entry makes no sense."""
-        return layer_of("may", () if self.may is None else self.may)
+        return layer_of("may", self.may if self.may else ())
+
+    @property
+    def is_held(self) -> bool:
+        """Whether it says what the task may do."""
+        return isinstance(self.may, tuple)
 
 
 class ToolEntry(FileSection, frozen=True):

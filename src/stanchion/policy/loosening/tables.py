@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from stanchion.kernel.contract.powers import Powers, all_having
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.option import Stricter
@@ -152,6 +154,7 @@ def _value(policy: CompiledPolicy, entry: Any, key: str) -> Any:
         return policy.file.unread if entry.unread is None else entry.unread
     first, _, second = key.partition(".")
     value = getattr(entry, first)
+    value = None if value is msgspec.UNSET else value
     return getattr(_EMPTY[first] if value is None else value, second) if second else value
 
 

@@ -120,7 +120,7 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         if task.additional_tools
         else extra,
         level=worst(info.level, task.risk),
-        may=info.may if task.may is None else on_top(info.may, Mandate((task.layer,))),
+        may=on_top(info.may, Mandate((task.layer,))) if task.is_held else info.may,
     )
 
 
