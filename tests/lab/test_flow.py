@@ -26,7 +26,7 @@ from stanchion_lab.flow.counting import (
 from stanchion_lab.flow.declared import Declarations, Tool, declared_for, read_declarations
 from stanchion_lab.flow.measuring import Manner, measure
 from stanchion_lab.flow.phrasings import WAYS
-from stanchion_lab.flow.replaying import Replayed, Replayer, knows_mandates, shields_of
+from stanchion_lab.flow.replaying import ALONE, Replayed, Replayer, knows_mandates, shields_of
 from stanchion_lab.flow.report import Measured, lines
 from stanchion_lab.flow.rewriting import as_data, rephrased
 from stanchion_lab.flow.sources import Source, sources
@@ -455,7 +455,7 @@ def test_declarations_are_found_by_tools_or_source(names: list[str], found: str)
 
 @pytest.mark.parametrize("name", ["workspace", "shopping", "mail", "browser", "bfcl"])
 def test_shipped_declarations_load_as_a_policy(name: str) -> None:
-    load_policy({"name": "p", **declared_for([name]).in_policy()})
+    load_policy({**ALONE, **declared_for([name]).in_policy()})
 
 
 def test_the_report_shows_what_was_asked_and_what_went_through() -> None:
