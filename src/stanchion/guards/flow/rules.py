@@ -143,7 +143,7 @@ def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str])
             continue
         found += [Doubt(name, value, origin) for value, origin in _addresses(memory, tool, text)]
         if _is_dictated(memory, text) and not memory.approved(tool.name, spell(text)):
-            found.append(Doubt(name, text, Origin("content")))
+            found.append(Doubt(name, text, memory.known.place_of(words_of(text))))
         if tool.effect in LASTING and _is_order(text):
             spelled = spell(text)
             origin = _of_order(memory, tool, spelled)

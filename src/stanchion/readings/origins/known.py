@@ -180,11 +180,16 @@ class Known:
     def read_in(self, value: Spelled) -> Origin:
         """The free text or the field that a value stands in."""
         found = self.numbers.get(value.mark, 0)
-        if not found and self._in_texts(value):
-            found = max([self.texts.get(each, 0) for each in _marks(value)], default=0)
         if found:
             return Origin("content", found, self._tool(found))
+        if self._in_texts(value):
+            return self.place_of(_marks(value))
         return Origin("content") if self.full else NOWHERE
+
+    def place_of(self, marks: Iterable[int]) -> Origin:
+        """The text in which the last of some marks was found."""
+        found = max([self.texts.get(each, 0) for each in marks], default=0)
+        return Origin("content", found, self._tool(found))
 
     def _in_texts(self, value: Spelled) -> bool:
         return value.stands_in(self.texts)
