@@ -7,6 +7,7 @@ puts a layer on top, and nobody can take one away.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from math import isfinite
 from typing import Any, Final
 
@@ -151,11 +152,14 @@ def is_inside(
     """Whether a call fits every layer of a mandate. What only looks always does."""
     if effect == READ:
         return True
-    return all(
-        any(_fits(entry, tool, effect, args, me) for entry in layer)
-        or (tool, layer) in mandate.also
-        for layer in mandate.layers
-    )
+    for layer in mandate.layers:
+        if not (
+            _is_named(layer, tool, effect)
+            or (tool, layer) in mandate.also
+            or any(_fits(one, tool, effect, args, me) for one in _templates(layer))
+        ):
+            return False
+    return True
 
 
 def with_tool(mandate: Mandate, tool: str) -> Mandate:
@@ -173,8 +177,8 @@ def named_values(
         [
             name
             for layer in mandate.layers
-            for entry in layer
-            if isinstance(entry, CallTemplate) and _fits(entry, tool, effect, args, me)
+            for entry in _templates(layer)
+            if _fits(entry, tool, effect, args, me)
             for name, _ in entry.args
         ]
     )
@@ -183,15 +187,25 @@ def named_values(
 def names_values(mandate: Mandate, tool: str, effect: str) -> bool:
     """Whether a mandate says with which values a tool may be called."""
     return any(
-        isinstance(entry, CallTemplate) and entry.args and _is_about(entry, tool, effect)
+        entry.args and _is_about(entry, tool, effect)
         for layer in mandate.layers
-        for entry in layer
+        for entry in _templates(layer)
     )
 
 
-def _fits(entry: Entry, tool: str, effect: str, args: Any, me: tuple[str, ...]) -> bool:
-    if isinstance(entry, str):
-        return effect == entry if entry in EFFECTS else _is_called(tool, entry.removeprefix(TOOL))
+@lru_cache(4_096)
+def _is_named(layer: Layer, tool: str, effect: str) -> bool:
+    """Whether a layer names a tool or its effect, whatever the values are."""
+    names = [one for one in layer if isinstance(one, str)]
+    tools = [name.removeprefix(TOOL) for name in names if name not in EFFECTS]
+    return effect in names or any(_is_called(tool, name) for name in tools)
+
+
+def _templates(layer: Layer) -> list[CallTemplate]:
+    return [one for one in layer if isinstance(one, CallTemplate)]
+
+
+def _fits(entry: CallTemplate, tool: str, effect: str, args: Any, me: tuple[str, ...]) -> bool:
     return _is_about(entry, tool, effect) and all(
         _has(sink_values((name,), args)[name], allowed, me) for name, allowed in entry.args
     )
