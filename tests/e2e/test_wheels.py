@@ -133,17 +133,6 @@ def test_the_rules_of_secrets_stay_in_the_checkout_and_their_index_ships(
     assert "stanchion/readings/shell/programs.jsonl" in inside
 
 
-def test_the_license_of_the_lexicon_ships_with_it(wheels: dict[str, Path]) -> None:
-    wheel = ZipFile(wheels["stanchion"])
-    assert "stanchion/readings/prose/lexicon.bin" in wheel.namelist()
-    shipped = wheel.read("stanchion/readings/prose/WORDNET-LICENSE.txt").decode()
-    assert "WordNet 3.0 Copyright 2006 by Princeton University.  All rights reserved." in shipped
-    about = Parser().parsestr(
-        wheel.read(f"{STEMS['stanchion']}-{__version__}.dist-info/METADATA").decode()
-    )
-    assert "src/stanchion/readings/prose/WORDNET-LICENSE.txt" in about.get_all("License-File", [])
-
-
 def test_one_version_for_both(wheels: dict[str, Path]) -> None:
     about = {
         name: Parser().parsestr(

@@ -30,7 +30,7 @@ OPEN: Final = {
     "safe-mode": "on",
     "secrets": "allowed forget kinds",
     "tickets": "list watch show bypass request",
-    "tools": "list",
+    "tools": "list draft",
     "tutor": "play record replay bundle games",
 }
 """Verbs that read, judge or make stricter, and so are for agents, too."""

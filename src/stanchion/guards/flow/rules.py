@@ -26,6 +26,7 @@ from stanchion.guards.flow.tools import (
     payload_of,
     sinks_of,
 )
+from stanchion.kernel.declared import READ
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.known import NOWHERE, Origin
 from stanchion.readings.origins.marks import (
@@ -89,7 +90,7 @@ def check(
     if tool.runs:
         return _reached(memory, tool, addresses, follow)
     if not tool.acts:
-        return carried(memory, tool, args, follow)
+        return carried(memory, tool, args, follow) if tool.effect == READ else None
     return (
         _sinks(memory, tool, args, granted)
         or _payload(memory, tool, args, granted)
@@ -225,7 +226,7 @@ def carried(memory: Memory, tool: FlowTool, args: Any, follow: bool) -> Question
                 where = _unfollowed(memory, tool, url)
             if where is not None and not memory.approved(tool.name, spell(url)):
                 found.append(Doubt(name, url, where))
-    if tool.effect == "read" and not tool.drafted:
+    if not tool.drafted:
         for name, text in sinks_of(tool, args):
             spelled = spell(text)
             if "/" not in text and _is_composed(memory, text, spelled):
