@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from stanchion.readings import Reading
+from stanchion.readings.origins.values import values
 from stanchion.readings.programs import program_effects
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
@@ -28,6 +29,16 @@ SENDING: Final = listed(
 """Options with which a program that fetches tells something, too."""
 FETCHING: Final = {"git": listed("clone fetch pull ls-remote"), "curl": None, "wget": None}
 """Programs that may only fetch, by their first word where there are several."""
+
+
+REMOTE: Final = listed("push remote clone fetch pull submodule config ls-remote send-email")
+LOCAL: Final = listed(
+    """
+    prints seeks keeps views pages reads makes makes-last deletes replaces copies copies-plainly
+    packs unpacks patches modes lists finds greps searches
+    """
+)
+"""Kinds of programs to which an address is a text or a name of a file."""
 
 
 class Address(NamedTuple):
@@ -55,6 +66,8 @@ def _all(reading: Reading[Any]) -> Iterator[Address]:
             for _, value in command.settings:
                 if "://" in value:
                     yield Address(value, False)
+            if not _stays(command):
+                yield from _named(command)
             yield from _in_code(command)
 
 
@@ -77,6 +90,28 @@ def _only_fetches(command: Command) -> bool:
     if first is not None:
         return not first.isdisjoint(command.operands[:1])
     return SENDING.isdisjoint(command.flags)
+
+
+def _stays(command: Command) -> bool:
+    """Whether a command only looks at what it is given, or changes files here."""
+    if command.name == "git":
+        return REMOTE.isdisjoint(command.operands[:1])
+    return not LOCAL.isdisjoint(command.kinds)
+
+
+def _named(command: Command) -> Iterator[Address]:
+    """Addresses of people and machines among a command's words, whatever its program does with
+    them: the registry of an image, the host of a module, who gets a mail."""
+    for word in command.argv[1:]:
+        if "." in word and "://" not in word:
+            for kind, text in values(word):
+                if kind == "mail" or (kind == "host" and _is_sure(word, text)):
+                    yield Address(text, False)
+
+
+def _is_sure(word: str, host: str) -> bool:
+    """Whether a word surely names a host, and no file or name of code."""
+    return host.count(".") > 1 or "/" in word or ":" in word or "@" in word
 
 
 def _in_code(command: Command) -> Iterator[Address]:
