@@ -93,6 +93,12 @@ def layer_of(name: str, given: object) -> Layer:
     return tuple(dict.fromkeys([_entry(name, one) for one in listed]))
 
 
+def layer_of_task(may: object) -> Layer | None:
+    """The layer of a task's template; nothing where it has none, `ValueError` where an entry makes
+    no sense."""
+    return layer_of("may", may) if isinstance(may, tuple) else None
+
+
 def _entry(name: str, given: object) -> Entry:
     if isinstance(given, CallTemplate):
         return given

@@ -9,6 +9,7 @@ from typing import Any, Final
 from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import having, stages_of
 from stanchion.kernel.guard import Placed
+from stanchion.kernel.mandate import layer_of_task
 from stanchion.kernel.stages import Stage
 from stanchion.policy import ladder, scope as scoping
 from stanchion.policy.compiled import CompiledPolicy, Seat
@@ -241,7 +242,7 @@ def _wrong_mandates(file: PolicyFile, where: Where) -> Iterator[Fault]:
     """Entries in what tasks may do that are neither effect nor tool."""
     for name, task in file.tasks.items():
         try:
-            task.layer  # noqa: B018 - it is read for what is wrong with it
+            layer_of_task(task.may)
         except ValueError as error:
             yield Fault(where("tasks", name, "may"), str(error))
 

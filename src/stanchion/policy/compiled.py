@@ -233,7 +233,7 @@ class CompiledPolicy:
                 from stanchion.policy.of_run import guards_of_run
 
                 asks = self.level(run.risk).approval
-                chain += guards_of_run(stage, run, asks, self.shadow)
+                chain += guards_of_run(stage, run, asks, self.shadow, self.file.me)
             if mode == STRICT or self.level(run.risk).strict_marks:
                 chain = tuple(_tightened(placed) for placed in chain)
             self._memo[asked] = chain

@@ -54,9 +54,9 @@ class MandateGuard(msgspec.Struct, frozen=True):
         return (Action.ESCALATE,)
 
 
-def held_to(stage: Stage, shadow: bool) -> tuple[Placed, ...]:
+def held_to(stage: Stage, shadow: bool, me: tuple[str, ...]) -> tuple[Placed, ...]:
     """The guard that holds runs with a mandate to it, at the stages where it stands."""
     if stage not in MandateGuard.stages:
         return ()
-    guard = MandateGuard()
+    guard = MandateGuard(me)
     return (Placed(MANDATE, guard, guard.priority, guard.category, guard.stages, shadow),)

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from stanchion.kernel.contract.values import Point
 from stanchion.kernel.declared import EFFECTS
-from stanchion.kernel.mandate import TOOL, CallTemplate, Entry
+from stanchion.kernel.mandate import TOOL, CallTemplate, Entry, Layer, layer_of_task
 from stanchion.kernel.names import glob
 from stanchion.policy.argument_lint import Schemas
-from stanchion.policy.schema import PolicyFile
+from stanchion.policy.schema import PolicyFile, TaskEntry
 from stanchion.policy.spelling import Known
 
 
@@ -17,13 +17,18 @@ def about_mandates(file: PolicyFile, tools: Known, schemas: Schemas) -> Iterator
     """What is odd about mandates: tools that are named nowhere else, and arguments that no tool
     of that name has. Where no tools are known, nobody can tell."""
     for task, entry in file.tasks.items() if tools.names else ():
-        for at, one in enumerate(entry.layer):
+        for at, one in enumerate(_entries(entry)):
             name = _tool_in(one)
             if name:
                 path = ("tasks", task, "may", str(at))
                 fitting = [tool for tool in tools.names if tool == name or glob(name, tool)]
                 yield from _unfitting(name, task, tools, path) if not fitting else ()
                 yield from _lacking(one, fitting, schemas, path)
+
+
+def _entries(entry: TaskEntry) -> Layer:
+    layer = layer_of_task(entry.may)
+    return () if layer is None else layer
 
 
 def _unfitting(name: str, task: str, tools: Known, path: tuple[str, ...]) -> Iterator[Point]:

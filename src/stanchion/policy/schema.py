@@ -13,7 +13,6 @@ from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.declared import CONTENT, RESULTS, EffectName, ResultName
-from stanchion.kernel.mandate import Layer, layer_of
 from stanchion.kernel.option import (
     AskingMore,
     Fewer,
@@ -162,16 +161,6 @@ class TaskEntry(FileSection, frozen=True):
     """What the task may do, by effect or by tool; a mapping names a `tool` or an `effect`, and what
     its arguments may be. If absent, a mandate limits it only where its host gives one."""
 
-    @property
-    def layer(self) -> Layer:
-        """What the task may do; `ValueError` where an entry makes no sense."""
-        return layer_of("may", self.may if self.may else ())
-
-    @property
-    def is_held(self) -> bool:
-        """Whether it says what the task may do."""
-        return isinstance(self.may, tuple)
-
 
 class ToolEntry(FileSection, frozen=True):
     """A tool, or all tools whose names match a glob."""
@@ -195,8 +184,8 @@ class ToolEntry(FileSection, frozen=True):
     fields name things, or `content` that anyone may have written. If absent, structured results
     are records, and all other text is content."""
     records: str | None = None
-    """The line that begins a record where a result is plain text, such as `[{id}] From: {from}`:
-    each `{name}` stands for a field. Anyone who writes into the text can forge such a line."""
+    """The line that begins a record in a plain text, such as `[{id}] From: {from}`: each `{name}`
+    stands for a field. Anyone who writes into the text can forge such a line."""
     identity_fields: tuple[str, ...] = ()
     """The fields of the tool's records that name things, such as `id` or `*_email`; if empty, those
     of the policy's own `identity_fields`."""
@@ -456,8 +445,7 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     strikes: Strikes = Strikes()
     """What findings with the effect `increment_strike` lead to."""
     identity_fields: tuple[str, ...] = ()
-    """The fields of records that name things, such as `id` or `*_email`; if empty, those that
-    usually do."""
+    """The fields of records that name things, such as `id`; if empty, those that usually do."""
     me: Shorter[tuple[str, ...]] = ()
     """The user's own addresses and accounts: a call may always act on them."""
     timezone: str = UTC

@@ -11,7 +11,7 @@ from msgspec import UNSET
 from stanchion.kernel.actions import RISK_NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
-from stanchion.kernel.mandate import Layer, Mandate, join, layer_of
+from stanchion.kernel.mandate import Layer, Mandate, join, layer_of, layer_of_task
 from stanchion.kernel.names import names, require_texts, texts_in
 from stanchion.kernel.scopes import SCOPES
 from stanchion.kernel.tuples import NamedTuple
@@ -108,7 +108,7 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
     and risk level."""
     agent, task = policy.agent(info.agent), policy.task(info.task)
     role = info.role if info.role else agent.role
-    shared = policy.role(role)
+    shared, layer = policy.role(role), layer_of_task(task.may)
     allowed = shared.allowed_tools if agent.allowed_tools is None else agent.allowed_tools
     extra = info.additional_tools
     return msgspec.structs.replace(
@@ -120,7 +120,7 @@ def described(info: RunInfo, policy: CompiledPolicy) -> RunInfo:
         if task.additional_tools
         else extra,
         level=worst(info.level, task.risk),
-        may=on_top(info.may, Mandate((task.layer,))) if task.is_held else info.may,
+        may=info.may if layer is None else on_top(info.may, Mandate((layer,))),
     )
 
 
