@@ -12,7 +12,7 @@ from stanchion.readings.origins.words import stems, stems_of
 SAME: Final = 1.0
 NEAR: Final = 0.8
 """What a word counts that the task has, and one that is written like one of its words."""
-ALIKE: Final = 0.4
+ALIKE: Final = 0.33
 """Two words are alike if they share so many of their runs of letters: names are often made of words
 of the task."""
 RUN: Final = 4
