@@ -31,7 +31,7 @@ LEAKS: Final = "leaks:"
 EYES: Final = "eyes:"
 """How a source begins that fresh eyes wrote, who knew the format of traces and nothing of the
 guard."""
-FIELDS: Final = ("fields-1", "fields-2", "fields-3", "fields-4")
+FIELDS: Final = ("fields-1", "fields-2", "fields-3", "fields-4", "terminal", "clinic")
 
 
 class Source(msgspec.Struct, frozen=True):
