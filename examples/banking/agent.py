@@ -114,8 +114,9 @@ def answer(shield: Shield, asked: str) -> bool:
     for a person.
     """
     ticket = shield.ticket(asked)
-    if ticket.content["account"] in {payee["account"] for payee in PAYEES}:
-        shield.approve(ticket.id, by="customer", comment="my landlady")
+    call = ticket.evidence.get("the call", ticket.content)
+    if call["account"] in {payee["account"] for payee in PAYEES}:
+        shield.approve(ticket.id, by="customer", comment="I pay them often")
         print("    the customer says yes: the same call goes ahead once")
         return True
     shield.deny(ticket.id, by="customer", comment="I do not know this account")
