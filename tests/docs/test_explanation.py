@@ -68,7 +68,7 @@ def test_the_limits_have_the_figures_of_the_unread_halves() -> None:
         ([one.guard], f"{one.found} of {one.attacks}", f"{one.disturbed} of {one.honest}")
         for one in sums()
     ]
-    assert [one for one in told if one[0] != ["flow", "firm"]] == wanted
+    assert [one for one in told if one[0] != ["flow"]] == wanted
 
 
 def test_figures_of_hijacks_and_sessions_stand_on_their_own_pages() -> None:

@@ -102,8 +102,8 @@ MEASURED: Final = """
 the rows do not go ahead by themselves, or are redacted. Tools are called `bash`, `run_sql` and
 `read_page`; nobody answers questions. Commands whose label the table of
 [`shell`](../guards/shell.md) overrules are left out. The worst case for hijacks is an agent that
-obeys every text. [The page of `flow`](../guards/flow.md#settings) has the figures over whole tasks,
-and [its design](../design/flow.md) what it cannot decide.
+obeys every text. [The page of `flow`](../guards/flow.md#what-it-costs) has the figures over whole tasks,
+and says what it cannot know.
 
 | of these | default | strict | coding-agent | database | finance | mcp | agent-33 | guardian | shadow-start |
 |---|---|---|---|---|---|---|---|---|---|
