@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import pairwise
 from math import isfinite
 from typing import Any, Final
 
@@ -36,7 +37,8 @@ Plain = str | int | float | bool
 
 
 class Range(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Numbers from `min` to `max`."""
+    """Numbers from `min` to `max`. Without a `min` nothing below zero is among them, unless `max`
+    is."""
 
     min: int | float | None = None
     max: int | float | None = None
@@ -47,7 +49,7 @@ class Range(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
             not isinstance(value, bool)
             and isinstance(value, int | float)
             and isfinite(value)
-            and (self.min is None or value >= self.min)
+            and value >= (self.min if self.min is not None else min(0, self.max or 0))
             and (self.max is None or value <= self.max)
         )
 
@@ -236,8 +238,22 @@ def _has(value: Any, allowed: tuple[Plain, ...] | Range, me: tuple[str, ...]) ->
 
 def _is_one(value: Any, allowed: Plain) -> bool:
     if isinstance(value, str) and isinstance(allowed, str):
-        return value == allowed or (is_glob(allowed) and glob(allowed, value))
+        return value == allowed or ("*" in allowed and _star(allowed).fullmatch(value) is not None)
     return isinstance(value, bool) == isinstance(allowed, bool) and bool(value == allowed)
+
+
+@lru_cache(1_024)
+def _star(allowed: str) -> Any:
+    """A text whose stars stand for a part of one word: nothing that parts addresses, leads to
+    another folder or makes another host of a host."""
+    parts = [
+        "".join([f"\\{each}" if not each.isalnum() else each for each in part])
+        for part in allowed.split("*")
+    ]
+    made = parts[0]
+    for before, part in pairwise(parts):
+        made += (r"(?:[\w+-][\w.+-]*)?" if before[-1:].isalnum() else r"[\w+-][\w.+-]*") + part
+    return regex(made)
 
 
 def _named(entry: Entry) -> str:

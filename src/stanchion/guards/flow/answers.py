@@ -114,8 +114,9 @@ def told(said: Answer, remember: bool) -> dict[str, str]:
     """What a person is shown: each value and where it stands, what the user asked for, what to
     confirm, and what a yes allows. `remember` says whether a yes is remembered for the run."""
     shown: dict[str, str] = {}
-    for one in said.get("sinks", ()):
+    for count, one in enumerate(said.get("sinks", ()), 1):
         label = f"value of {one['parameter']}"
+        label = f"{label} ({count})" if label in shown else label
         shown[label] = str(one["value"])
         where = STANDS.get(one["origin"], one["origin"])
         if "tool" in one:

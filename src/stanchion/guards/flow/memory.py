@@ -12,6 +12,7 @@ from stanchion.kernel.declared import READ
 from stanchion.readings.origins.facts import Facts, facts_of, said_facts
 from stanchion.readings.origins.known import MOST, Known, Origin
 from stanchion.readings.origins.marks import Spelled, spell
+from stanchion.readings.origins.values import of_token
 
 SHOWN: Final = 240
 """How much of what the user said is kept for a person to see."""
@@ -52,26 +53,40 @@ class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
         )
 
 
+OWNED: Final = frozenset({"granted", "user", "me", "own", "named", "nowhere"})
+"""Where a value comes from that a call makes the task's own: no text and no list has it."""
+
+
+def is_file(text: str) -> bool:
+    """Whether a value names a file, and nobody and nothing else."""
+    found = of_token(text) if not any(map(str.isspace, text)) else []
+    return bool(found) and all(value.kind == "path" for value in found) and ":" not in text
+
+
 def note_of_words(text: str) -> Note:
     """What the user's words tell."""
     shown = text[:SHOWN].encode("utf-8", "replace").decode()
     return Note(SAID, facts=said_facts(text), shown=shown)
 
 
-def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool, approved: bool) -> Note | None:
-    """What a call tells that goes ahead: the values that it acts on, and that a person has
-    approved for more than once. What it does with a yes alone makes nothing the task's own."""
+def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool) -> Note | None:
+    """What a call tells that goes ahead: the values that it acts on. What it does with a yes alone
+    makes nothing the task's own."""
     acts = tool.effect in ASKED and not has_a_yes
     local = tool.effect == "local"
-    if not (acts or local or approved or tool.opens):
+    if not (acts or local or tool.opens):
         return None
     values = [text for _, text in sinks_of(tool, args)]
-    if approved or (acts and not tool.sinks):
-        values = [*leaves(args)]
+    if local:
+        values = [text for text in values if is_file(text)]
     given = tuple([spell(text) for text in values[:MOST_GIVEN]])
-    return Note(
-        WENT, tool.name, None, given, acts=acts, local=local, opens=tool.opens, approved=approved
-    )
+    return Note(WENT, tool.name, None, given, acts=acts, local=local, opens=tool.opens)
+
+
+def note_of_yes(tool: FlowTool, values: tuple[str, ...]) -> Note:
+    """What a person has said yes to, for more than once: just the values that were asked about, and
+    the tool where there were none."""
+    return Note(WENT, tool.name, None, tuple(map(spell, values)), approved=True)
 
 
 def note_of_result(tool: FlowTool, args: Any, content: Any) -> Note | None:
@@ -88,7 +103,7 @@ def note_of_result(tool: FlowTool, args: Any, content: Any) -> Note | None:
         given,
         trusted=tool.result == "trusted",
         makes=tool.makes,
-        acts=tool.effect != READ and not tool.drafted,
+        acts=tool.effect != READ and not tool.drafted and not tool.runs,
     )
 
 
@@ -123,26 +138,21 @@ class Memory:
             known.trust(note.facts)
         elif note.facts is not None:
             lone = bool(note.given) and all(
-                known.origin(one).word in ("user", "me", "own") for one in note.given
+                known.origin(one).word in ("user", "me") for one in note.given
             )
+            lone = lone and not any(record.forged for record in note.facts.records)
             known.read(note.tool, note.facts, lone, note.makes, not note.acts)
 
     def _went(self, note: Note) -> None:
         known = self.known
         if note.approved and len(self._approved) < MOST:
             self._approved.update([(note.tool, one.mark) for one in note.given])
-            self._approved.add((note.tool, 0))
+            if not note.given:
+                self._approved.add((note.tool, 0))
         if note.opens and note.given:
             known.page = known.origin(note.given[0])
-        if note.acts:
-            known.make(note.given)
-        elif note.local:
-            known.make([one for one in note.given if self._is_new(one)])
-
-    def _is_new(self, value: Spelled) -> bool:
-        """Whether a value that something was made under is nobody else's: it stands nowhere, and is
-        no address under which others could be reached."""
-        return not value.names_somebody and self.known.origin(value).word == "nowhere"
+        if note.acts or note.local:
+            known.make([one for one in note.given if known.origin(one).word in OWNED])
 
     def approved(self, tool: str, value: Spelled | None = None) -> bool:
         """Whether a person has said yes to a value for a tool, or to the tool."""

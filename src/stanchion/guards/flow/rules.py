@@ -45,8 +45,6 @@ GOOD: Final = frozenset({"granted", "user", "me", "own", "named", "directory"})
 SURE: Final = GOOD - {"directory"}
 """Where it may come from in a call that lasts."""
 NAMING: Final = frozenset({"mail", "host", "link"})
-DOUBTS: Final = 8
-"""How many values of a call are asked about at once."""
 FEW_WORDS: Final = 3
 """Up to how many words an amount, a key or a role has."""
 SENTENCE: Final = 3
@@ -109,7 +107,7 @@ def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -
         page = memory.known.page
         if page is not None and page.word not in good and not memory.approved(tool.name):
             found.append(Doubt("the page", "", page))
-    return Question("sink", tuple(found[:DOUBTS])) if found else None
+    return Question("sink", tuple(found)) if found else None
 
 
 def _reached(
@@ -126,8 +124,8 @@ def _reached(
         elif (where := leads_away(memory, url)) is not None:
             out.append(Doubt("the command", url, where))
     if found:
-        return Question("sink", tuple(found[:DOUBTS]))
-    return Question("read_out", tuple(out[:DOUBTS])) if out else None
+        return Question("sink", tuple(found))
+    return Question("read_out", tuple(out)) if out else None
 
 
 def _is_good(memory: Memory, tool: FlowTool, origin: Origin, good: frozenset[str]) -> bool:
@@ -150,7 +148,7 @@ def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str])
             origin = _of_order(memory, tool, spelled)
             if origin.word == "content":
                 found.append(Doubt(name, text, origin))
-    return Question("payload", tuple(found[:DOUBTS])) if found else None
+    return Question("payload", tuple(found)) if found else None
 
 
 def _is_dictated(memory: Memory, text: str) -> bool:
@@ -231,7 +229,7 @@ def carried(memory: Memory, tool: FlowTool, args: Any, follow: bool) -> Question
             spelled = spell(text)
             if "/" not in text and _is_composed(memory, text, spelled):
                 found.append(Doubt(name, text, NOWHERE))
-    return Question("read_out", tuple(found[:DOUBTS])) if found else None
+    return Question("read_out", tuple(found)) if found else None
 
 
 def _named_texts(args: Any) -> Iterator[tuple[str, str]]:
@@ -253,11 +251,14 @@ def leads_away(memory: Memory, url: str) -> Origin | None:
     if mark in known.links or mark in known.read_links:
         return None
     host, _ = split_link(url)
-    if not host or known.origin(spell(host)).word in GOOD or _hosts_user(memory, host):
+    origin = known.origin(spell(host)) if host else NOWHERE
+    if not host or origin.word in GOOD or _hosts_user(memory, host):
         return None
     rest = url.partition("://")[2] or url
     if "?" in rest or "#" in rest:
         return NOWHERE
+    if origin.word in ("content", "other record") and rest.partition("/")[2].strip("/"):
+        return origin  # another address than the one that was read there
     texts = [rest.partition("/")[2], " ".join(host.split(".")[:-2])]
     for piece in [each for text in texts for each in PIECES.split(text)]:
         plain = unquote_plus(piece).strip()
@@ -270,8 +271,8 @@ def leads_away(memory: Memory, url: str) -> Origin | None:
 
 def _hosts_user(memory: Memory, host: str) -> bool:
     """Whether the user has given an address at a host."""
-    mark = spell(host)
-    return mark.stands_in(memory.known.user)
+    groups = spell(host).groups
+    return bool(groups) and all(any(way in memory.known.user for way in one) for one in groups)
 
 
 def _is_composed(memory: Memory, text: str, spelled: Spelled) -> bool:

@@ -15,10 +15,12 @@ from stanchion.kernel.declared import (
     effect_of,
     strictest,
 )
+from stanchion.kernel.regex import regex
 from stanchion.readings import names
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.drafting import draft
-from stanchion.readings.origins.facts import Shape
+from stanchion.readings.origins.facts import Shape, address_of, text_of
+from stanchion.readings.origins.marks import spell
 from stanchion.readings.origins.words import stems_of
 
 OUTWARD: Final = "outward"
@@ -30,6 +32,9 @@ PAGE: Final = "@page"
 MOST: Final = 400
 DEEPEST: Final = 24
 """How many values of a call are looked at, and how deep."""
+BEYOND: Final = "… and more than can be looked at"
+AROUND: Final = regex(r"[\s,;<>|\"'()\[\]]+")
+"""What parts the addresses in one text."""
 
 
 _ANY: Final[dict[str, Any]] = {}
@@ -61,6 +66,11 @@ class FlowTool(NamedTuple):
     def opens(self) -> bool:
         """Whether it opens a page for a browser: the page is what acting tools act on."""
         return self.effect == READ and any(is_address(sink) for sink in self.sinks)
+
+    @property
+    def failed(self) -> FlowTool:
+        """The tool where it says why it failed: whatever the form of that, it is a text."""
+        return self._replace(shape=self.shape._replace(records=False), result=CONTENT)
 
     def called(self, args: Any) -> FlowTool:
         """The tool as a call uses it: of one that nobody declares, the names of the arguments say
@@ -101,7 +111,8 @@ def understood(
     # What an acting tool says of what it did is no record, unless somebody declares that it is.
     gives = result != CONTENT and (effect == READ or bool(known.result or known.records))
     fields = known.identity_fields if known.identity_fields else identity
-    shape = Shape(gives and not runs, known.records or "", fields)
+    is_declared = known.result == "records" or bool(known.records)
+    shape = Shape(gives and not runs, known.records or "", fields, is_declared)
     # What a query does, `sql` judges, as `shell` and `python` judge commands and code.
     runs = (runs or (drafted and "sql" in names.words(name))) and not declared.sinks
     return FlowTool(name, effect, declared.sinks, result, shape, drafted, runs)
@@ -114,9 +125,12 @@ def sinks_of(tool: FlowTool, args: Any) -> Iterator[tuple[str, str]]:
             continue
         value = args
         for part in sink.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
+            if not isinstance(value, dict):
+                break  # whatever stands there instead is what the call acts on
+            value = value.get(part)
         for text in leaves(value):
-            yield sink, text
+            for piece in pieces(text):
+                yield sink, piece
 
 
 def payload_of(tool: FlowTool, args: Any) -> Iterator[tuple[str, str]]:
@@ -128,8 +142,21 @@ def payload_of(tool: FlowTool, args: Any) -> Iterator[tuple[str, str]]:
                 yield str(name), text
 
 
+def pieces(text: str) -> list[str]:
+    """What a text names: the address of `Name <address>`; each word where one of them is an
+    address, because all of them count; else the whole."""
+    address = address_of(text)
+    if address:
+        return [address]
+    words = AROUND.split(text.strip())
+    if len(words) > 1 and any(spell(word).names_somebody for word in words):
+        return [word for word in words if word]
+    return [text]
+
+
 def leaves(value: Any) -> Iterable[str]:
-    """The values in an argument as texts, in order."""
+    """The values in an argument as texts, in order, and the names in it under which somebody could
+    be reached. What lies behind the bounds stands as one value that nothing has."""
     found: list[str] = []
     _collect(value, found, 0)
     return found
@@ -137,15 +164,18 @@ def leaves(value: Any) -> Iterable[str]:
 
 def _collect(value: Any, found: list[str], depth: int) -> None:
     if len(found) >= MOST or depth > DEEPEST:
+        if found[-1:] != [BEYOND]:
+            found.append(BEYOND)
         return
     if isinstance(value, str):
         if value and not value.isspace():
             found.append(value)
     elif isinstance(value, dict):
+        found += [str(name) for name in value if spell(str(name)).names_somebody]
         for each in value.values():
             _collect(each, found, depth + 1)
     elif isinstance(value, list | tuple):
         for each in value:
             _collect(each, found, depth + 1)
     elif value is not None and not isinstance(value, bool):
-        found.append(str(value))
+        found.append(text_of(value))

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -22,8 +21,9 @@ from stanchion.readings.origins.marks import (
     words_of,
 )
 from stanchion.readings.origins.values import LINK
-from stanchion.readings.origins.words import stems, telling
+from stanchion.readings.origins.words import REQUESTS, stems
 from stanchion.readings.record_line import record_line
+from stanchion.readings.word_lists import listed
 
 LONGEST_LITERAL: Final = 65_536
 DEEPEST: Final = 32
@@ -31,16 +31,29 @@ MOST: Final = 20_000
 """How many fields of one result are looked at."""
 SENTENCE: Final = 7
 """From how many words on a text is one that somebody wrote, and no name."""
+SHORTEST: Final = 5
+CLOSE: Final = 8
+"""From how many characters on a text is one whose language puts no blanks between words."""
+BLANKS: Final = (" ", "\t", "_", "\u00a0")
+"""What may stand between words."""
+RUN: Final = regex(r"[\x00-\u2e7f]+")
+"""Characters of languages that put blanks between words."""
+LABEL: Final = 64
+"""How much of a field's name is looked at."""
 KEPT: Final = 4_096
 ODD: Final = regex(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 """An escape that no literal has; Python would warn of it."""
 PROSE: Final = regex(r"[.:;!?]\s|\n")
 """What no name has inside of it."""
-FROM: Final = regex(r"\s*\"?([^\"<>]*?)\"?\s*<([^<>\s]+@[^<>\s]+)>\s*")
-"""Somebody's name and address, as mails have them."""
 
 CAPITALS: Final = regex(r"(?:[^\W_]|[,;:'\"(]) ['\"(]?([A-Z][^\W\d_]+)")
 """Words that begin with a capital, and no sentence does with them."""
+TIMES: Final = listed(
+    """
+    January February March April May June July August September October November December Monday
+    Tuesday Wednesday Thursday Friday Saturday Sunday
+    """
+)
 
 IDENTITY: Final = (
     "id", "*_id", "id_", "*ids", "uuid", "guid", "key", "code", "*_code", "number", "*_number",
@@ -66,8 +79,8 @@ class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     where anybody may have written its first line."""
 
     ids: tuple[tuple[int, str, bool], ...] = ()
-    """Each with its field, and whether who says it means this record: nobody does by a number of
-    one or two digits."""
+    """Each with its field, and whether who says it means this record: everyday words, and numbers
+    of up to three digits, are said without meaning one."""
     names: tuple[tuple[int, ...], ...] = ()
     titles: tuple[tuple[int, ...], ...] = ()
     stems: tuple[tuple[int, ...], ...] = ()
@@ -106,13 +119,15 @@ class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """The marks of whole texts and fields."""
     prose: bool = False
     """Whether there is any free text: only that can say how to put a value together."""
+    cut: bool = False
+    """Whether there is more than was looked at."""
 
     def times(self, key: int) -> Facts:
         """The same with a key, or without it again."""
         sets = (self.texts, self.links, self.listed, self.pairs, self.numbers, self.wholes)
         texts, links, listed, pairs, numbers, wholes = [frozenset(times(one, key)) for one in sets]
         records = tuple([record.times(key) for record in self.records])
-        return Facts(records, texts, links, listed, pairs, numbers, wholes, self.prose)
+        return Facts(records, texts, links, listed, pairs, numbers, wholes, self.prose, self.cut)
 
 
 class Shape(NamedTuple):
@@ -122,6 +137,10 @@ class Shape(NamedTuple):
     records: bool = True
     line: str = ""
     identity: tuple[str, ...] = IDENTITY
+    declared: bool = False
+    """Whether somebody says that the results are records."""
+    parsed: bool = False
+    """Whether the structure is that of a text: whoever writes all of it chooses its form."""
 
 
 def said_facts(text: str) -> Facts:
@@ -130,7 +149,9 @@ def said_facts(text: str) -> Facts:
     marks = marks_of(text)
     stemmed = [kind_mark(STEM, each) for each in stems(text)]
     links = frozenset(map(link_mark, LINK.findall(text)))
-    names = frozenset(words_of(" ".join(CAPITALS.findall(text))))
+    names = frozenset(
+        words_of(" ".join([each for each in CAPITALS.findall(text) if each not in TIMES]))
+    )
     known = frozenset([*marks.words, *marks.values, *stemmed])
     return Facts((), known, links, names, frozenset(marks.pairs))
 
@@ -138,7 +159,7 @@ def said_facts(text: str) -> Facts:
 def facts_of(content: Any, shape: Shape) -> Facts:
     """What a result tells."""
     found = structure(content) if shape.records else content
-    taken = _Taken(shape)
+    taken = _Taken(shape._replace(parsed=found is not content and not shape.declared))
     if isinstance(found, str):
         taken.flat(found)
     elif shape.records:
@@ -175,9 +196,31 @@ def _literal(text: str) -> Any:
         return None
 
 
+def text_of(value: Any) -> str:
+    """A value as a text, also a number that has too many digits to be written out."""
+    if isinstance(value, str):
+        return value
+    try:
+        return str(value)
+    except ValueError:
+        return hex(value)
+
+
+def address_of(text: str) -> str:
+    """The address in `Name <address>`, as mails have it; empty for any other text."""
+    name, opened, rest = text.strip().partition("<")
+    address, closed, behind = rest.partition(">")
+    plain = opened and closed and not behind and "@" in name + address and not PROSE.search(name)
+    return address if plain and "@" in address and not address.strip(" ").count(" ") else ""
+
+
 def is_prose(text: str) -> bool:
     """Whether a text is more than a name or a value: somebody may have written anything in it."""
-    return text.count(" ") >= SENTENCE - 1 or PROSE.search(text) is not None
+    if len(text) < SHORTEST:
+        return False
+    if PROSE.search(text) is not None or sum(map(text.count, BLANKS)) >= SENTENCE - 1:
+        return True
+    return not text.isascii() and (len(text.split()) >= SENTENCE or len(RUN.sub("", text)) >= CLOSE)
 
 
 @lru_cache(KEPT)
@@ -187,9 +230,19 @@ def _uses(name: str, identity: tuple[str, ...]) -> tuple[bool, bool, bool]:
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    plain = "".join([f"_{each.lower()}" if each.isupper() else each for each in name]).strip("_ ")
-    plain = plain.replace(" ", "_").replace("-", "_")
-    return any(fnmatchcase(each, one) for one in patterns for each in (plain, name.lower()))
+    plain = "".join([f"_{each.lower()}" if each.isupper() else each for each in name[:LABEL]])
+    plain = plain.strip("_ ").replace(" ", "_").replace("-", "_")
+    found = _pattern(patterns).fullmatch
+    return found(plain) is not None or found(name[:LABEL].lower()) is not None
+
+
+@lru_cache(KEPT)
+def _pattern(patterns: tuple[str, ...]) -> Any:
+    return regex("|".join([_escaped(one).replace("\\*", ".*") for one in patterns]))
+
+
+def _escaped(text: str) -> str:
+    return "".join([each if each.isalnum() else f"\\{each}" for each in text])
 
 
 class _Record:
@@ -224,7 +277,7 @@ class _Taken:
         self._links: set[int] = set()
         self._numbers: set[int] = set()
         self._listed: set[int] = set()
-        self._prose = False
+        self._prose = self._cut = False
         self._fields = 0
 
     def facts(self) -> Facts:
@@ -240,6 +293,7 @@ class _Taken:
             numbers=frozenset(self._numbers),
             wholes=frozenset(self._wholes),
             prose=self._prose,
+            cut=self._cut,
         )
 
     def text(self, text: str) -> None:
@@ -285,6 +339,7 @@ class _Taken:
 
     def _several(self, data: Any, depth: int) -> None:
         if depth > DEEPEST:
+            self._prose = self._cut = True
             return
         if isinstance(data, list | tuple):
             for each in data:
@@ -296,18 +351,22 @@ class _Taken:
             else:
                 self._record(data, depth + 1)
         elif data is not None:
-            self._value(str(data))
+            self._field(_Record(), "content", data)
 
     def _record(self, data: dict[Any, Any], depth: int) -> None:
-        record = _Record()
+        record = _Record(self._shape.parsed)
         self._records.append(record)
         for name, value in data.items():
+            if is_prose(str(name)) or len(str(name)) > LABEL:
+                self._prose = True
+                self.text(str(name))
             self._inner(record, str(name), value, depth)
 
     def _inner(self, record: _Record, name: str, value: Any, depth: int) -> None:
         """Take what stands in a record: mappings belong to it, lists of mappings are records of
         their own."""
         if self._fields >= MOST or depth > DEEPEST:
+            self._prose = self._cut = True
             return
         if isinstance(value, dict):
             if value and all(isinstance(each, dict) for each in value.values()):
@@ -326,19 +385,19 @@ class _Taken:
 
     def _field(self, record: _Record, name: str, value: Any) -> None:
         self._fields += 1
-        text = value if isinstance(value, str) else str(value)
-        named = FROM.fullmatch(text) if "<" in text else None
-        if named is None and is_prose(text):
+        text = text_of(value)
+        address = address_of(text)
+        if not address and is_prose(text):
             self._prose = True
             self.text(text)
             return
-        person, text = (named[1], named[2]) if named is not None else ("", text)
+        person, text = (text.partition("<")[0], address) if address else ("", text)
         identity, of_people, of_titles = _uses(name, self._shape.identity)
         if identity:
             spelled = spell(text)
             if spelled.mark:
-                means = not spelled.common and not _is_generic(text)
-                record.ids.append((spelled.mark, name, means))
+                means = spelled.names_somebody or any(map(str.isdigit, text))
+                record.ids.append((spelled.mark, name, means and not spelled.common))
         else:
             self._value(text)
         if person or of_people:
@@ -346,7 +405,7 @@ class _Taken:
             if words:
                 record.names.append(words)
         if of_titles:
-            said = sorted(stems(text.replace("_", " ")))
+            said = sorted(stems(text.replace("_", " ")) - REQUESTS)
             if said:
                 record.stems.append(tuple([kind_mark(STEM, each) for each in said]))
                 record.titles.append(words_of(text))
@@ -357,11 +416,6 @@ class _Taken:
         mark = spell(text).mark
         if mark:
             self._numbers.add(mark)
-
-
-def _is_generic(text: str) -> bool:
-    """Whether a text is one word that says nothing in particular."""
-    return text.isalpha() and not telling(text.lower())
 
 
 def _texts(data: Any) -> Iterator[str]:

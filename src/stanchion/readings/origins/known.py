@@ -16,7 +16,8 @@ Word = Literal[
 
 MOST: Final = 100_000
 """How many marks of texts, and how many of values, are remembered."""
-MOST_RECORDS: Final = 20_000
+MOST_LISTINGS: Final = 64
+"""How many of the last results are held against each other."""
 PLACES: Final = 16
 """In how many records a value is looked for."""
 ENOUGH: Final = 0.6
@@ -84,6 +85,7 @@ class Known:
         self.listed: dict[int, int] = {}
         self.read_links: set[int] = set()
         self.places: dict[int, list[Place]] = {}
+        self.listings: list[Listing] = []
         self.tools: list[str] = []
         self.page: Origin | None = None
         """Where the address of the page comes from that a browser shows."""
@@ -135,7 +137,10 @@ class Known:
             return
         for mark in facts.listed:
             self.listed.setdefault(mark, number)
+        self.full = self.full or facts.cut
         listing = Listing(number, tool, facts.records, lone and len(facts.records) == 1)
+        self.listings.append(listing)
+        del self.listings[:-MOST_LISTINGS]
         for at, record in enumerate(facts.records):
             for mark, field, _ in record.ids:
                 places = self.places.setdefault(mark, [])
@@ -198,31 +203,41 @@ class Known:
         return self.tools[number - 1] if 0 < number <= len(self.tools) else ""
 
     def _is_named(self, place: Place) -> bool:
-        """Whether the user's words point at a record, and at no other of its listing."""
-        listing = place.listing
+        """Whether the user's words point at a record, and at no other of its listing; and no other
+        listing has one of the same name or title that says otherwise."""
+        pointed = self._pointed_in(place.listing)
+        if pointed != {place.record} and not (place.listing.lone and not pointed):
+            return False
+        record = place.listing.records[place.record]
+        return not any(
+            _contradicts(record, other.records[at])
+            for other in self.listings
+            if other is not place.listing
+            for at in self._pointed_in(other)
+        )
+
+    def _pointed_in(self, listing: Listing) -> frozenset[int]:
+        """The records of a listing that the user's words may mean, until the user says more."""
         if listing.version != self._version:
             listing.version = self._version
             listing.pointed = self._pointed(listing.records)
-        return listing.pointed == {place.record} or (listing.lone and not listing.pointed)
+        return listing.pointed
 
     def _pointed(self, records: tuple[RecordFacts, ...]) -> frozenset[int]:
         """The records that the user's words may mean. Whoever takes the name or the title of
         another makes it a question, so that the weaker ways of meaning one count beside the others:
 
-        1. By an id, or by a title that is said word for word. Nobody can guess the user's words: of
-           several such titles that with the most telling words is meant.
+        1. By an id, or by a title that is said word for word.
         2. By a person's whole name; by most words of a title.
         3. By a part of a name, where no whole one is said.
         """
-        ids, quoted = set(), {}
-        whole, entitled, partly = set(), set(), set()
+        ids, quoted = set[int](), set[int]()
+        whole, entitled, partly = set[int](), set[int](), set[int]()
         for at, record in enumerate(records):
             if any(means and mark in self.user for mark, _, means in record.ids):
                 ids.add(at)
-            titles = zip(record.titles, record.stems, strict=True)
-            said = [len(stems) for words, stems in titles if self._says(words)]
-            if said:
-                quoted[at] = max(said)
+            if any(map(self._says, record.titles)):
+                quoted.add(at)
             if any(
                 len(words) > 1 and all(word in self.user for word in words)
                 for words in record.names
@@ -233,8 +248,7 @@ class Known:
             if any(map(self._entitles, record.stems)):
                 entitled.add(at)
         if quoted:
-            longest = max(quoted.values())
-            return frozenset({*ids, *[at for at, size in quoted.items() if size == longest]})
+            return frozenset(ids | quoted)
         whole |= ids
         return frozenset(whole | entitled if whole else entitled | partly)
 
@@ -249,6 +263,14 @@ class Known:
     def _entitles(self, words: tuple[int, ...]) -> bool:
         said = sum([word in self.user for word in words])
         return said >= FEW and said >= ENOUGH * len(words)
+
+
+def _contradicts(one: RecordFacts, other: RecordFacts) -> bool:
+    """Whether two records of one name or title have no address or number in common."""
+    if set(one.names).isdisjoint(other.names) and set(one.titles).isdisjoint(other.titles):
+        return False
+    mine, others = ({mark for mark, _, means in each.ids if means} for each in (one, other))
+    return bool(others) and mine.isdisjoint(others)
 
 
 def _of(place: Place) -> tuple[int, str, str, bool]:

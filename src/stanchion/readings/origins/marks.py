@@ -18,6 +18,8 @@ KEPT: Final = 16_384
 LONGEST: Final = 48
 """How many tokens are remembered, and how long they may be: nobody can fill much memory with
 them."""
+READ: Final = 2_048
+"""Up to how many characters values are looked for in a token."""
 WORDS: Final = regex(r"[^\W_]+")
 MASK: Final = (1 << 64) - 1
 STEP: Final = 0x9E3779B97F4A7C15
@@ -73,7 +75,7 @@ class Token(NamedTuple):
 
 
 def _token(piece: str) -> Token:
-    inner = bare(piece)
+    inner = bare(piece) if len(piece) <= READ else ""
     found = of_token(inner) if inner else []
     most = _most_of(found)
     said = [digest(word) for word in WORDS.findall(piece.lower())]
@@ -85,9 +87,9 @@ def _most_of(found: list[Value]) -> list[Value]:
     """The values of one token that say most: an address and not only its host, a path and not only
     its last part; of a number all ways to write it."""
     for kind in SPECIFIC:
-        for value in found:
-            if value.kind == kind:
-                return [value]
+        some = [value for value in found if value.kind == kind]
+        if some:
+            return some if kind == "path" else some[:1]
     return found
 
 

@@ -169,8 +169,7 @@ def _plain(token: str) -> list[Value]:
 def _number(digits: str, fraction: str | None) -> list[Value]:
     whole, rest = digits.replace(",", ""), fraction.rstrip("0").rstrip(".") if fraction else ""
     if len(whole) >= LONG_CODE and not rest and "," not in digits:
-        found = [Value("num", whole), Value("code", whole)]
-        return [*found, Value("code", whole[-NATIONAL:])] if len(whole) > NATIONAL else found
+        return [Value("num", whole), Value("code", whole)]
     return [Value("num", whole + rest)]
 
 
@@ -207,11 +206,11 @@ def link_values(text: str) -> list[Value]:
 
 def split_link(text: str) -> tuple[str, str]:
     """The host and the path of a link, in one spelling."""
-    plain = unquote(text.strip().rstrip(".,;:!?")).lower()
+    plain = text.strip().rstrip(".,;:!?").lower()
     plain = plain.partition("://")[2] if "://" in plain else plain
-    plain = plain.partition("#")[0]
+    if "\\" in plain.partition("/")[0]:
+        return plain, ""  # clients do not agree on where the host ends
+    plain = plain.partition("#")[0].partition("?")[0]
     host, _, path = plain.partition("/")
-    host = (
-        host.partition("?")[0].rpartition("@")[2].partition(":")[0].strip(".").removeprefix("www.")
-    )
-    return host, path.partition("?")[0].strip("/")
+    host = unquote(host.rpartition("@")[2].partition(":")[0]).strip(".").removeprefix("www.")
+    return host, unquote(path).strip("/")

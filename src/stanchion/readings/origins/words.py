@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 KEPT: Final = 65_536
 """How many words are remembered with their stems."""
@@ -53,6 +53,21 @@ def _without_e(word: str) -> str:
     if len(word) > LONG and word.endswith("ll"):
         return word[:-1]
     return word[:-1] if len(word) > SHORTEST and word.endswith("e") else word
+
+
+REQUESTS: Final = frozenset(
+    map(
+        stem,
+        in_order(
+            """
+        answer book buy cancel change check create delete email find forward get inbox invite mail
+        message move open order pay post print read remove reply reserve schedule send share show
+        summarise summarize tell transfer update write
+        """
+        ),
+    )
+)
+"""Stems that users' requests begin with: a title that is made of them means nothing."""
 
 
 @lru_cache(KEPT)

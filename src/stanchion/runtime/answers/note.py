@@ -35,13 +35,12 @@ def note_of(
     tool: FlowTool,
     child: bool,
     has_a_yes: bool,
-    approved: bool,
 ) -> Note | None:
     """What is to be learnt from an event that goes ahead with these findings, as it was delivered;
     nothing where it tells nothing.
 
     `child` says that it is a child run's, which is told what to do by an agent; `has_a_yes` that a
-    person has said yes to it, and `approved` that this is for more than once.
+    person has said yes to it.
     """
     real = tuple([finding for finding in findings if not finding.shadow])
     patches = tuple([patch for finding in real for patch in finding.patches])
@@ -55,9 +54,11 @@ def note_of(
         case Prompt(trusted=True):
             return None if child else note_of_words(str(content))
         case ToolCall():
-            return note_of_call(tool, content, has_a_yes, approved)
-        case ToolResult() | Failure():
+            return note_of_call(tool, content, has_a_yes)
+        case ToolResult():
             return note_of_result(tool, event.args, content)
+        case Failure():
+            return note_of_result(tool.failed, event.args, content)
         case Prompt() | HandoffDone():
             return note_of_result(tool, {}, content)
         case _:

@@ -7,8 +7,9 @@ from functools import partial
 from typing import Any, Final
 
 from stanchion.guards.flow.answers import answered, left_out
-from stanchion.guards.flow.memory import Memory, Note
-from stanchion.guards.flow.rules import check, links_in, request
+from stanchion.guards.flow.commands import Address, addresses
+from stanchion.guards.flow.memory import Memory, Note, note_of_yes
+from stanchion.guards.flow.rules import Question, check, links_in, request
 from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.contract.powers import Powers
 from stanchion.kernel.decision import Decision
@@ -85,9 +86,25 @@ class Provenance:
         if event.stage not in LEARNT:
             return None
         tool: FlowTool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
-        approved = has_a_yes and guard.remember
+        if has_a_yes and guard.remember and isinstance(event, ToolCall):
+            return note_of_yes(tool, self._asked_about(moment, guard, tool))
         child = bool(event.run.parents)
-        return note_of(event, findings, tool, child, has_a_yes, approved)
+        return note_of(event, findings, tool, child, has_a_yes)
+
+    def _asked_about(self, moment: Moment, guard: Powers, tool: FlowTool) -> tuple[str, ...]:
+        """The values that a call would be asked about, to which a person has said yes."""
+        event: Any = moment.events[0]
+        told = addresses(moment.readings[0]) if tool.runs and moment.readings else ()
+        with self._lock:
+            asked = self._check(event, guard, tool, told)
+        return () if asked is None else tuple([one.value for one in asked.doubts])
+
+    def _check(
+        self, event: ToolCall, guard: Powers, tool: FlowTool, told: tuple[Address, ...]
+    ) -> Question | None:
+        tool, follow = tool.called(event.args), guard.links == "follow"
+        granted = granted_by(event.run, event.tool, event.args, tool.effect, guard.me)
+        return check(self._memory, tool, event.args, granted, follow, told)
 
     def _take(self, note: Note | None) -> None:
         """Take a note in; nothing is one that is missing."""
@@ -105,12 +122,12 @@ class Provenance:
             match event:
                 case ToolCall():
                     tool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
-                    tool = tool.called(event.args)
-                    granted = granted_by(event.run, event.tool, event.args, tool.effect, guard.me)
-                    asked = check(
-                        self._memory, tool, event.args, granted, follow, question.addresses
+                    asked = self._check(event, guard, tool, question.addresses)
+                    return (
+                        None
+                        if asked is None
+                        else answered(self._memory, asked, tool.called(event.args).effect)
                     )
-                    return None if asked is None else answered(self._memory, asked, tool.effect)
                 case Egress():
                     asked = request(self._memory, event.url, event.method, follow)
                     if asked is None:
