@@ -17,6 +17,7 @@ import msgspec
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Expect, Reply, StoreLost
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.leasing.carry import Carrying
 from stanchion.stores.leasing.parts import TAGS
 from stanchion.stores.leasing.slices import Flow, Lending, T
@@ -101,8 +102,9 @@ class LeasingStore:
         self.inner: Final = inner
         self._keep_s = keep_s
         self._closed = False
-        self._begin()
+        self.forked()
         _open.add(self)
+        tell_of_forks(self)
 
     def __repr__(self) -> str:
         return f"LeasingStore({self.inner!r})"
@@ -185,7 +187,7 @@ class LeasingStore:
         self._end()
         self.inner.close()
 
-    def _begin(self) -> None:
+    def forked(self) -> None:
         """Start with nothing; in a forked process too, because its parent goes on spending what it
         was lent."""
         self._lending = Lending()
@@ -243,16 +245,9 @@ def _drive(flow: Flow[T], carry: Callable[[Batch], Reply]) -> T:
 _open: Final[weakref.WeakSet[LeasingStore]] = weakref.WeakSet()
 
 
-def _after_fork() -> None:
-    for store in list(_open):
-        store._begin()
-
-
 def _at_exit() -> None:
     for store in list(_open):
         store._end()
 
 
 atexit.register(_at_exit)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

@@ -8,7 +8,6 @@ the process ends, and the next process takes over what it finds in a folder that
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,6 +17,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.telemetry.file_lock import is_held
 
 LOCK: Final = "lock"
@@ -26,9 +26,6 @@ NEW: Final = "new-"
 ENDING: Final = ".json"
 LARGEST: Final = 256 * 1024
 """How many bytes of a delivery are read; none that was written is nearly as large."""
-
-_known: Final[weakref.WeakSet[Spool]] = weakref.WeakSet()
-_minds_forks: Final[list[bool]] = []
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -53,10 +50,7 @@ class Spool:
         self._own: Path | None = None
         self._lock = -1
         self._busy = Lock()
-        if not _minds_forks and hasattr(os, "register_at_fork"):
-            _minds_forks.append(True)
-            os.register_at_fork(after_in_child=_forked)
-        _known.add(self)
+        tell_of_forks(self)
 
     def keep(self, one: Delivery) -> None:
         """Have a delivery on the disk, as it is now."""
@@ -245,8 +239,3 @@ def _take(file: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _forked() -> None:
-    for spool in [*_known]:
-        spool.forked()
