@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from asyncio import to_thread
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
@@ -56,7 +56,8 @@ class PostgresStore:
             ) from error
         address = Address(url, timeout_s)
         self._name, self._schema = address.name, schema
-        self._conninfo = address.conninfo
+        self.conninfo: Final = address.conninfo
+        """Everything the driver needs to reach the same database, secrets included."""
         self._reading = reading
 
         def room() -> Room:
@@ -79,11 +80,6 @@ class PostgresStore:
     def place(self) -> str:
         """Server, database and schema."""
         return f"postgresql://{self._name}#{self._schema}"
-
-    @property
-    def conninfo(self) -> str:
-        """Everything the driver needs to reach the same database, secrets included."""
-        return self._conninfo
 
     @property
     def room(self) -> Room:
