@@ -18,7 +18,7 @@ import msgspec
 from stanchion import typed
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
-from stanchion.telemetry.file_lock import is_held
+from stanchion.telemetry.file_lock import attempt, is_held
 
 LOCK: Final = "lock"
 OWN: Final = "own-"
@@ -111,9 +111,8 @@ class Spool:
         name = os.urandom(8).hex()
         made = self.folder / f"{NEW}{name}"
         made.mkdir(mode=0o700)
-        lock = os.open(made / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        if not _take(lock):
-            os.close(lock)
+        lock = attempt(made / LOCK, create=True)
+        if lock is None:
             raise OSError(f"`{made}` cannot be locked")
         own = self.folder / f"{OWN}{name}"
         os.rename(made, own)
@@ -123,11 +122,13 @@ class Spool:
     def _taken(self, left: Path) -> list[Delivery]:
         """What is in a folder that nobody holds, moved to our own."""
         try:
-            lock = os.open(left / LOCK, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            lock = attempt(left / LOCK)
         except OSError:
             return []
+        if lock is None:
+            return []
         try:
-            if not _take(lock) or not _is(left / LOCK, lock):
+            if not _is(left / LOCK, lock):
                 return []
             found, own = [], None
             for file in _files(left):
@@ -223,19 +224,3 @@ def _sync(folder: Path) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-
-
-def _take(file: int) -> bool:
-    """Lock an open file, unless somebody else has."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore] # only there
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
