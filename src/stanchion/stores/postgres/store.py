@@ -6,7 +6,7 @@ from asyncio import to_thread
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
-from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
+from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room
 from stanchion.stores.seen import Hold, Seen
@@ -91,7 +91,7 @@ class PostgresStore:
         self._check()
         reply = self._carrying.carry(batch)
         if reply is None:
-            self._lose(batch)
+            self._carrying.track.give_up(self, batch)
             return self.carry(batch)
         return self._carrying.track.keep(batch, reply)
 
@@ -100,7 +100,7 @@ class PostgresStore:
         self._check()
         reply = await self._carrying.acarry(batch)
         if reply is None:
-            await to_thread(self._lose, batch)
+            await to_thread(self._carrying.track.give_up, self, batch)
             return await self.acarry(batch)
         return self._carrying.track.keep(batch, reply)
 
@@ -123,12 +123,6 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connections."""
         self._carrying.close()
-
-    def _lose(self, batch: Batch) -> None:
-        """Give up on a server that lacks what this process has seen in it, unless an operator has
-        said to go on."""
-        track = self._carrying.track
-        track.lose(track.claim(batch).now, self.read(EPOCH), self.place, self.carry)
 
     def _check(self) -> None:
         if self._reading:

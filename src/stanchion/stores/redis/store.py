@@ -8,7 +8,7 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
+from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
@@ -121,7 +121,7 @@ class RedisStore:
             answer = self._pool.ask(whole, self._answers, finishes(batch))
         reply = self._reply(batch, answer)
         if reply is None:
-            self._lose(batch)
+            self._track.give_up(self, batch)
             return self.carry(batch)
         return self._track.keep(batch, reply)
 
@@ -135,7 +135,7 @@ class RedisStore:
             answer = await loops.ask(whole, self._answers, finishes(batch))
         reply = self._reply(batch, answer)
         if reply is None:
-            await to_thread(self._lose, batch)
+            await to_thread(self._track.give_up, self, batch)
             return await self.acarry(batch)
         return self._track.keep(batch, reply)
 
@@ -161,12 +161,6 @@ class RedisStore:
         self._pool.close()
         if self._loops is not None:
             self._loops.close()
-
-    def _lose(self, batch: Batch) -> None:
-        """Give up on a server that lacks what this process has seen in it, unless an operator has
-        said to go on."""
-        track = self._track
-        track.lose(track.claim(batch).now, self.read(EPOCH), self.place, self.carry)
 
     def _first_loop(self) -> Loops:
         from stanchion.stores.redis.loops import Loops
