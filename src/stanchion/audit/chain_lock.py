@@ -26,7 +26,8 @@ if os.name == "nt":
 
         msvcrt.locking(file, msvcrt.LK_LOCK, 1)  # type: ignore[attr-defined,unused-ignore] # only there
 
-    def _lock(file: int) -> None:
+    def lock_at_once(file: int) -> None:
+        """Lock an open file; `OSError` where somebody has it."""
         import msvcrt
 
         msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore] # only there
@@ -39,7 +40,7 @@ else:
         is locked."""
         folder = os.open(chain, os.O_RDONLY | os.O_DIRECTORY | _CLOEXEC)
         try:
-            _lock(folder)
+            lock_at_once(folder)
         except OSError as error:
             os.close(folder)
             return None if error.errno in _TAKEN else _take_file(chain)
@@ -51,7 +52,8 @@ else:
 
         fcntl.flock(file, fcntl.LOCK_EX)
 
-    def _lock(file: int) -> None:
+    def lock_at_once(file: int) -> None:
+        """Lock an open file or folder; `OSError` where somebody has it."""
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -60,7 +62,7 @@ else:
 def _take_file(chain: Path) -> int | None:
     file = os.open(chain / LOCK, os.O_RDWR | os.O_CREAT | _CLOEXEC, 0o600)
     try:
-        _lock(file)
+        lock_at_once(file)
     except OSError:
         os.close(file)
         return None

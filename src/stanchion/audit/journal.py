@@ -130,21 +130,9 @@ class Journal(Protocol):
 
 def begun(start: Start, prev: str, seq: int, chain: str) -> Parts:
     """The record of a run's beginning."""
+    said = start._asdict()
     return notes.encode_note(
-        notes.Begun(
-            prev=prev,
-            seq=seq,
-            chain=chain,
-            kind=notes.RUN,
-            at=start.at,
-            run=start.info,
-            policy=start.policy,
-            source=start.source,
-            env=start.env,
-            deadline_ms=start.deadline_ms,
-            began=start.began,
-            tools=start.tools,
-        )
+        notes.Begun(prev=prev, seq=seq, chain=chain, kind=notes.RUN, run=said.pop("info"), **said)
     )
 
 
@@ -183,21 +171,14 @@ BYPASSES: Final = "bypass."
 
 def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT) -> Parts:
     """The record of a fact."""
-    at, what, about, tenant, run, by, why, data = fact
+    said = fact._replace(why=redact(fact.why), data=redact(dict(fact.data)))
     return notes.encode_note(
         notes.Told(
             prev=prev,
             seq=seq,
             chain=chain,
-            kind=notes.BYPASS if what.startswith(BYPASSES) else notes.FACT,
-            at=at,
-            what=what,
-            about=about,
-            tenant=tenant,
-            run=run,
-            by=by,
-            why=redact(why),
-            data=redact(dict(data)),
+            kind=notes.BYPASS if fact.what.startswith(BYPASSES) else notes.FACT,
+            **said._asdict(),
         ),
         salt,
     )

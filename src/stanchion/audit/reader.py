@@ -56,23 +56,21 @@ class Reader:
 
     def forwards(self, progress: Progress | None = None) -> Iterator[Found]:
         """All records, oldest first; those of several chains by their time."""
-        count = _Count(self.size(), progress)
-        each = [self._chain(name, False, count) for name in chains(self.folder)]
-        return heapq.merge(*each, key=lambda found: found.stub.at)
+        return self._merged(progress, lambda name, count: self._chain(name, False, count), False)
 
     def backwards(self, progress: Progress | None = None) -> Iterator[Found]:
         """All records, newest first."""
-        count = _Count(self.size(), progress)
-        each = [self._chain(name, True, count) for name in chains(self.folder)]
-        return heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
+        return self._merged(progress, lambda name, count: self._chain(name, True, count))
 
     def find(self, decision: str, progress: Progress | None = None) -> Found | None:
         """The decision with that id; the newest, where several have it."""
         pattern = b'"id":' + json_safe(msgspec.json.encode(decision))
-        found = self._search(
-            pattern, progress, lambda found: found.is_decision and found.stub.id == decision
-        )
-        return max(found, key=lambda one: one.stub.at, default=None)
+        count = _Count(self.size(), progress)
+        newest = [
+            next((one for one in hits if one.is_decision and one.stub.id == decision), None)
+            for hits in [self._chain(name, True, count, pattern) for name in chains(self.folder)]
+        ]
+        return max(filter(None, newest), key=lambda one: one.stub.at, default=None)
 
     def at(self, chain: str, seq: int) -> Found | None:
         """The record with that number in a chain."""
@@ -116,10 +114,8 @@ class Reader:
 
     def of_run(self, run: str, progress: Progress | None = None) -> Iterator[Found]:
         """The records of one run, newest first."""
-        count = _Count(self.size(), progress)
         pattern = json_safe(msgspec.json.encode(run))
-        each = [self._chain(name, True, count, pattern) for name in chains(self.folder)]
-        merged = heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
+        merged = self._merged(progress, lambda name, count: self._chain(name, True, count, pattern))
         return (found for found in merged if found.stub.run_id == run)
 
     def of_run_since(self, begun: Found) -> Iterator[Found]:
@@ -144,9 +140,7 @@ class Reader:
     def of_kinds(self, kinds: tuple[str, ...], progress: Progress | None = None) -> Iterator[Found]:
         """The records of some kinds, newest first: those that are few are found without reading the
         others."""
-        count = _Count(self.size(), progress)
-        each = [self._of_kinds(name, kinds, count) for name in chains(self.folder)]
-        return heapq.merge(*each, key=lambda found: found.stub.at, reverse=True)
+        return self._merged(progress, lambda name, count: self._of_kinds(name, kinds, count))
 
     def _of_kinds(self, name: str, kinds: tuple[str, ...], count: _Count) -> Iterator[Found]:
         folder = self.folder / name
@@ -163,16 +157,16 @@ class Reader:
             if (found.segment, found.offset) < (since.segment, since.offset):
                 return
 
-    def _search(
-        self, pattern: bytes, progress: Progress | None, fits: Callable[[Found], bool]
+    def _merged(
+        self,
+        progress: Progress | None,
+        read: Callable[[str, _Count], Iterator[Found]],
+        newest_first: bool = True,
     ) -> Iterator[Found]:
-        """The newest record of each chain that holds a pattern and fits."""
+        """What is read of each chain, by its time."""
         count = _Count(self.size(), progress)
-        for name in chains(self.folder):
-            hits = self._chain(name, True, count, pattern)
-            first = next((found for found in hits if fits(found)), None)
-            if first is not None:
-                yield first
+        each = [read(name, count) for name in chains(self.folder)]
+        return heapq.merge(*each, key=lambda found: found.stub.at, reverse=newest_first)
 
     def _chain(
         self, name: str, newest_first: bool, count: _Count, pattern: bytes = b""

@@ -39,9 +39,8 @@ class Marks:
         """Take what a record tells, if it tells of a mark."""
         if found.stub.kind != notes.FACT:
             return
-        try:
-            told = found.note(notes.Told)
-        except msgspec.MsgspecError:
+        told = found.told()
+        if told is None:
             return
         guard, count = told.data.get("guard"), told.data.get("count")
         if not isinstance(guard, str):

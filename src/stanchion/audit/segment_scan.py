@@ -68,6 +68,14 @@ class Found(NamedTuple):
         """What it records that is no decision."""
         return notes.note_from(self.line.body, self.line.kept, kind)
 
+    def told(self) -> notes.Told | None:
+        """The fact it records; `None` where that cannot be read."""
+        try:
+            told: notes.Told = self.note(notes.Told)
+        except msgspec.MsgspecError:
+            return None
+        return told
+
     def data(self) -> dict[str, Any]:
         """The whole record as data, whatever its kind."""
         return data_from(self.line.body, self.line.kept)

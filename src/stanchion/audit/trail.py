@@ -17,7 +17,6 @@ from stanchion.audit.anchors import Anchor, place_of
 from stanchion.audit.apart import Parts, Salts, encode, encode_quiet
 from stanchion.audit.chain import Chain, Lost
 from stanchion.audit.errors import AuditLost, TrailError, reason
-from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
 from stanchion.audit.layout import refuse_former
 from stanchion.audit.marks import Marks
@@ -32,6 +31,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 
 
 def wall_ms() -> int:

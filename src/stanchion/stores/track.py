@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from time import monotonic
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from stanchion import typed
 from stanchion.kernel.epoch import LOST, Epoch, goes_on
 from stanchion.kernel.epoch_change import declare
 from stanchion.kernel.state import EPOCH, Batch, Line, Reply, StoreForgot, When
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.stores.protocol import Lasting, Store
 
 KNOWN_MS: Final = 1_800_000
 """How long it is sure by the store's clock that a batch and a cell are still there: batches are
@@ -44,6 +45,10 @@ Step = tuple[str, int, float]
 
 Taking = tuple[int, str, int]
 """A line that takes something which is kept for long: its bit, its counter and its unit."""
+
+
+class Distant(Store, Lasting, Protocol):
+    """A store on a server."""
 
 
 class Track:
@@ -106,6 +111,11 @@ class Track:
         """Whether a cell is there at that time, unless the store has lost it."""
         seen = self._cells.get(key)
         return seen is not None and now - seen < KNOWN_MS
+
+    def give_up(self, server: Distant, batch: Batch) -> None:
+        """Give up on a server that lacks what this process has seen in it, unless an operator has
+        said to go on."""
+        self.lose(self.claim(batch).now, server.read(EPOCH), server.place, server.carry)
 
     def lose(
         self,

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +13,7 @@ import msgspec
 from stanchion import typed
 from stanchion.telemetry.alert_windows import Fresh, Looked, Window, looked
 from stanchion.telemetry.file_lock import attempt_within
+from stanchion.telemetry.folder import replace_file
 
 VERSION: Final = 1
 FILE: Final = "alerts.json"
@@ -48,7 +48,7 @@ def looked_together(
         before = _read(folder)
         found = looked(before, fresh, now_ms)
         if found.windows != before:
-            _write(folder, Kept(VERSION, found.windows))
+            replace_file(folder / FILE, Kept(VERSION, found.windows))
         return found
     finally:
         os.close(held)
@@ -63,16 +63,3 @@ def _read(folder: Path) -> tuple[Window, ...]:
     except (FileNotFoundError, msgspec.MsgspecError):
         return ()
     return kept.windows if kept.version == VERSION else ()
-
-
-def _write(folder: Path, kept: Kept) -> None:
-    new = folder / f"{FILE}.{os.urandom(4).hex()}.new"
-    file = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o600)
-    try:
-        with open(file, "wb") as out:
-            out.write(msgspec.json.encode(kept))
-        os.replace(new, folder / FILE)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(new)
-        raise

@@ -67,8 +67,8 @@ class Alerts:
     def forked(self) -> None:
         """Begin anew: what was counted before is the parent's."""
         self._settling = Lock()
-        self._agents: dict[Key, tuple[Any, Any]] = {}
-        self._past: dict[Key, Any] = {}
+        self._agents: dict[Key, tuple[Any, ...]] = {}
+        self._past: dict[Key, tuple[Any, ...]] = {}
         self._seen: dict[Any, tuple[float, float]] = {}
         self._unsettled: list[Fresh] = []
         self._windows: dict[tuple[Kind, str, str], Window] = {}
@@ -123,7 +123,7 @@ class Alerts:
             self.settle()
         key = (run.tenant, run.agent)
         if key in self._past or len(self._past) < MOST_AGENTS:
-            next(self._past.setdefault(key, count()))
+            next(self._past.setdefault(key, (count(),))[0])
         if self.folder is None:
             self.settle(only=key)
 
@@ -174,44 +174,36 @@ class Alerts:
     def _fresh(self, at_ms: int, only: Key | None) -> Iterator[Fresh]:
         """What was counted since the last time, by names as they may be shown."""
         for key in [*self._agents] if only is None else [only]:
-            yield from self._asked_for(at_ms, key)
+            yield from self._counted(at_ms, Kind.HIGH_BLOCK_RATE, self._agents, key)
         for key in [*self._past] if only is None else [only]:
-            yield from self._asked_past(at_ms, key)
+            yield from self._counted(at_ms, Kind.BYPASS_ABUSE, self._past, key)
         if self._times is not None and only is None:
             for guardrail, (spent_ns, measured) in self._times().totals().items():
                 events, ns = self._since((Kind.GUARDRAIL_SLOW, guardrail), measured, spent_ns)
                 if events:
                     yield Fresh(at_ms, Kind.GUARDRAIL_SLOW, "", guardrail, int(events), ns / 1e6)
 
-    def _asked_for(self, at_ms: int, key: Key) -> Iterator[Fresh]:
-        cell = self._agents.get(key)
+    def _counted(
+        self, at_ms: int, kind: Kind, known: dict[Key, tuple[Any, ...]], key: Key
+    ) -> Iterator[Fresh]:
+        """What an agent has done of one kind; one that does nothing makes room."""
+        cell = known.get(key)
         if cell is None:
             return
-        events, blocked = self._since((Kind.HIGH_BLOCK_RATE, key), number(cell[0]), number(cell[1]))
+        events, amount = self._since((kind, key), *map(number, cell))
         if events:
-            yield Fresh(at_ms, Kind.HIGH_BLOCK_RATE, *self._named(key), int(events), blocked)
-        elif len(self._agents) > MOST_AGENTS // 2:
-            self._agents.pop(key)
-            self._seen.pop((Kind.HIGH_BLOCK_RATE, key))
-
-    def _asked_past(self, at_ms: int, key: Key) -> Iterator[Fresh]:
-        requests = self._past.get(key)
-        if requests is None:
-            return
-        events, _ = self._since((Kind.BYPASS_ABUSE, key), number(requests), 0)
-        if events:
-            yield Fresh(at_ms, Kind.BYPASS_ABUSE, *self._named(key), int(events))
-        elif len(self._past) > MOST_AGENTS // 2:
-            self._past.pop(key)
-            self._seen.pop((Kind.BYPASS_ABUSE, key))
+            yield Fresh(at_ms, kind, *self._named(key), int(events), amount)
+        elif len(known) > MOST_AGENTS // 2:
+            known.pop(key)
+            self._seen.pop((kind, key))
 
     def _named(self, key: Key) -> Key:
         return self._name(key[0]), self._name(key[1])
 
-    def _since(self, key: Any, *now: float) -> tuple[float, float]:
-        first, second = self._seen.get(key, (0, 0))
-        self._seen[key] = (now[0], now[1])
-        return now[0] - first, now[1] - second
+    def _since(self, key: Any, events: float, amount: float = 0) -> tuple[float, float]:
+        before = self._seen.get(key, (0, 0))
+        self._seen[key] = (events, amount)
+        return events - before[0], amount - before[1]
 
     def _tell_above(self, window: Window) -> None:
         for (tenant, agent), runs in list(self._above.items()):

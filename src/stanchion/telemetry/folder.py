@@ -55,14 +55,19 @@ _decode: Final = typed.reader(Page).decode
 
 
 def write(folder: Path, name: str, page: Page) -> None:
+    """Replace the file of a process, or the totals."""
+    replace_file(folder / f"{name}{FIGURES}", page)
+
+
+def replace_file(path: Path, holds: msgspec.Struct) -> None:
     """Replace a file as a whole."""
-    new = folder / f"{name}.{os.urandom(4).hex()}.new"
+    new = path.with_name(f"{path.stem}.{os.urandom(4).hex()}.new")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
     file = os.open(new, flags, 0o600)
     try:
         with open(file, "wb") as out:
-            out.write(msgspec.json.encode(page))
-        os.replace(new, folder / f"{name}{FIGURES}")
+            out.write(msgspec.json.encode(holds))
+        os.replace(new, path)
     except BaseException:
         with suppress(OSError):
             os.unlink(new)

@@ -9,6 +9,7 @@ import msgspec
 
 from stanchion.telemetry.catalogue import GUARDRAIL_MS, INVOCATIONS, OTHER, TRIGGERED
 from stanchion.telemetry.figures import Series
+from stanchion.telemetry.notices.log import when
 
 
 class GuardrailState(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -75,13 +76,5 @@ def _state(
         block_count=said.get("block", 0),
         escalate_count=said.get("escalate", 0),
         avg_duration_ms=round(took[0] / times, 6) if took is not None and times else None,
-        last_triggered=None if last is None else _iso(last),
-    )
-
-
-def _iso(at_s: float) -> str:
-    from datetime import UTC, datetime
-
-    return (
-        datetime.fromtimestamp(at_s, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        last_triggered=None if last is None else when(round(last * 1_000)),
     )

@@ -14,6 +14,7 @@ from typing import Final
 from weakref import WeakSet
 
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.telemetry.catalogue import Metric
 from stanchion.telemetry.figures import Sum
 from stanchion.telemetry.file_lock import hold
@@ -45,6 +46,7 @@ class Publication:
         self._fresh()
         registry.begun = self.begin
         _known.add(self)
+        tell_of_forks(self)
 
     def _fresh(self) -> None:
         self._busy = Lock()
@@ -148,11 +150,4 @@ def _last() -> None:
         one.close()
 
 
-def _after_fork() -> None:
-    for one in list(_known):
-        one.forked()
-
-
 atexit.register(_last)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

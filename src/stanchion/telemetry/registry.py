@@ -3,15 +3,14 @@ signal harms it."""
 
 from __future__ import annotations
 
-import os
 from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Iterable
 from itertools import count
 from typing import Any, Final, Protocol
-from weakref import WeakSet
 
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.telemetry.catalogue import BY_NAME, Metric, overflow
 from stanchion.telemetry.figures import MOST_SERIES, Series
 
@@ -81,7 +80,7 @@ class Registry:
         """What others remember of its counters; it is empty again in a forked process."""
         self._counters: dict[str, dict[Labels, count[int]]] = {}
         self._histograms: dict[str, dict[Labels, Histogram]] = {}
-        _known.add(self)
+        tell_of_forks(self)
 
     def forked(self) -> None:
         """In a forked process: begin anew, what was counted before is its parent's."""
@@ -149,15 +148,3 @@ def _room(metric: Metric, known: dict[Labels, Any], labels: Labels) -> Labels:
             f"`{metric.name}` has the labels {', '.join(metric.labels)}: give a value for each"
         )
     return labels if len(known) < MOST_SERIES else overflow(metric, labels)
-
-
-_known: WeakSet[Registry] = WeakSet()
-
-
-def _after_fork() -> None:
-    for one in list(_known):
-        one.forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

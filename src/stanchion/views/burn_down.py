@@ -16,7 +16,7 @@ from stanchion.audit.runs import RunStory, records_of
 from stanchion.guards.budget import SPENDS, Budget, allotment_key, allotments
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
-from stanchion.kernel.events import RunInfo
+from stanchion.kernel.events import Moment, RunInfo
 from stanchion.kernel.lookups import Answered, Ask
 from stanchion.kernel.replay import could
 from stanchion.kernel.state import SKIPPED, Batch, Line, When
@@ -39,25 +39,30 @@ def counted(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> Iterator[tupl
     """
     if not entry.values or entry.left or not policy.hash.startswith(entry.policy):
         return
-    lines = _lines(policy, run, entry)
+    try:
+        lines = lines_of(Plans(policy, run, could(inputs_of(entry))), moment_of(entry, run), entry)
+    except ValueError:
+        return
     said = entry.actions if entry.actions else (0,) * len(lines)
     if len(lines) == len(entry.values) == len(said):
         each = zip(lines, entry.values, said, strict=True)
         yield from ((line, value) for line, value, action in each if action != SKIPPED)
 
 
-def _lines(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> tuple[Line, ...]:
+def lines_of(plans: Plans, moment: Moment, entry: Entry) -> tuple[Line, ...]:
+    """The lines of the batch that a decision is judged again to; none where it comes to no
+    batch."""
     inputs = inputs_of(entry)
     answers = dict(inputs.answers)
     records = {name: (version, value) for name, version, value in inputs.records}
+    deciding = decide(plans, moment, records)
     try:
-        deciding = decide(Plans(policy, run, could(inputs)), moment_of(entry, run), records)
         need = next(deciding)
         while isinstance(need, Ask):
             need = deciding.send(
                 tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups)
             )
-    except (StopIteration, ValueError):
+    except StopIteration:
         return ()
     return need.lines if isinstance(need, Batch) else ()
 

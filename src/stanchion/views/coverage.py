@@ -189,9 +189,8 @@ class _Pass:
             run.began_ms = note.at
 
     def _fact(self, found: Found) -> None:
-        try:
-            note: Told = found.note(Told)
-        except msgspec.MsgspecError:
+        note = found.told()
+        if note is None:
             return
         if note.what in (CAUGHT, MISSED):
             name = str(note.data.get("adapter", note.about))

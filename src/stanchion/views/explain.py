@@ -15,11 +15,10 @@ from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.declared import effect_of, sink_values
-from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment, ToolCall
-from stanchion.kernel.lookups import Answered, Ask
+from stanchion.kernel.lookups import Answered
 from stanchion.kernel.replay import could
-from stanchion.kernel.state import Batch, Line
+from stanchion.kernel.state import Line
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.units import Unit
 from stanchion.policy.argument_lint import about_arguments, written_schemas
@@ -28,6 +27,7 @@ from stanchion.policy.conditions.view import View
 from stanchion.policy.rules import Rule
 from stanchion.policy.said import said_of
 from stanchion.views.amounts import MEASURES
+from stanchion.views.burn_down import lines_of
 from stanchion.views.case import Case
 from stanchion.views.conditions import Part, parts_of
 from stanchion.views.names import kind_of
@@ -240,21 +240,8 @@ def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
 def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Counter, ...]:
     """What the counters were, where the record's values are those of the lines that this moment
     leads to."""
-    inputs = inputs_of(entry)
-    answers = dict(inputs.answers)
-    plans = Plans(policy, moment.events[0].run, could(inputs))
-    deciding = decide(
-        plans, moment, {name: (version, value) for name, version, value in inputs.records}
-    )
-    try:
-        need = next(deciding)
-        while isinstance(need, Ask):
-            need = deciding.send(
-                tuple(answers.get(lookup.name, Answered(None)) for lookup in need.lookups)
-            )
-    except StopIteration:
-        return ()
-    lines = need.lines if isinstance(need, Batch) else ()
+    plans = Plans(policy, moment.events[0].run, could(inputs_of(entry)))
+    lines = lines_of(plans, moment, entry)
     if not entry.values or len(lines) != len(entry.values):
         return ()
     plan = plans.of(moment.events, entry.mode)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from stanchion.audit import notes
 from stanchion.audit.manifest_check import compared, file_faults, hash_faults, without_hashes
 from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
+from stanchion.telemetry.notices.log import when
 from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
 from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
 from stanchion.views.runs import LAST, facts_of
@@ -67,11 +67,7 @@ def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
 
 def _time(at_ms: int) -> str:
     try:
-        return (
-            datetime.fromtimestamp(at_ms / 1000, UTC)
-            .isoformat(timespec="milliseconds")
-            .replace("+00:00", "Z")
-        )
+        return when(at_ms)
     except (OverflowError, OSError, ValueError):
         return str(at_ms)
 
@@ -135,11 +131,8 @@ def _written(
 ) -> tuple[dict[str, str], str] | None:
     """The hashes that were written down with the newest manifest of that name."""
     for found in reader.of_kinds((notes.FACT,), progress):
-        try:
-            told = found.note(notes.Told)
-        except msgspec.MsgspecError:
-            continue
-        if told.what == WRITTEN and told.about == f"manifest:{name}":
+        told = found.told()
+        if told is not None and told.what == WRITTEN and told.about == f"manifest:{name}":
             fields = {str(place): str(digest) for place, digest in told.data.get("fields", ())}
             return fields, str(told.data.get("manifest_digest", ""))
     return None

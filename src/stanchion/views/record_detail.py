@@ -10,7 +10,6 @@ import msgspec
 
 from stanchion.audit.apart import is_erased
 from stanchion.audit.layout import segment_file
-from stanchion.audit.notes import Begun
 from stanchion.audit.reader import Reader
 from stanchion.audit.record import Entry
 from stanchion.audit.segment_scan import Found
@@ -111,7 +110,8 @@ def record_detail(reader: object, found: Found) -> RecordDetail:
 
 def _decided(entry: Entry, reader: object, found: Found) -> DecidedView:
     """What was decided; where its run begins in the trail, the hash of its policy is whole."""
-    begun, erased = _begun(reader, found), is_erased(found.line.body, found.line.kept)
+    begun = reader.begun(found) if isinstance(reader, Reader) else None
+    erased = is_erased(found.line.body, found.line.kept)
     whole = begun is not None and begun.policy.startswith(entry.policy)
     happens = (
         TABLE[Stage(entry.stage)].get(Action[entry.action], "")
@@ -142,17 +142,6 @@ def _verdicts(reader: object, found: Found) -> tuple[VerdictView, ...]:
         return verdicts(case.entry, plan_of(case.entry, moment_in(case), policy), case.erased)
     except (msgspec.MsgspecError, ValueError, KeyError):
         return ()
-
-
-def _begun(reader: object, found: Found) -> Begun | None:
-    """How the run of a decision began; `None` where that cannot be read: the record itself is shown
-    all the same."""
-    if not isinstance(reader, Reader):
-        return None
-    try:
-        return reader.begun(found)
-    except msgspec.MsgspecError:
-        return None
 
 
 def _worded(name: str, value: Any, entry: Entry | None) -> Any:

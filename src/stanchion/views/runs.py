@@ -149,9 +149,7 @@ def run_in_full(
 
 def kept_in(store: Store, keys: frozenset[str]) -> frozenset[str]:
     """Which of these records a store has."""
-    return frozenset(
-        cell.key for key in sorted(keys) for cell in store.look(key) if cell.key in keys
-    )
+    return frozenset(totals_in(store, keys))
 
 
 def totals_in(store: Store, keys: frozenset[str]) -> dict[str, int]:

@@ -12,7 +12,6 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import NoRecords, TrailError
-from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.postgres.address import Address
 from stanchion.audit.postgres.connections import connected
 from stanchion.audit.postgres.schema import Connection, checked, one
@@ -21,6 +20,7 @@ from stanchion.experience.incident import DAY_MS, Incident, Practice
 from stanchion.experience.shelf import NothingKept, ShelfError, Sums, sums_of
 from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally, chosen
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 
 TIMEOUT_S: Final = 10.0
 TOTAL: Final = -1

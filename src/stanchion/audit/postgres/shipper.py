@@ -3,13 +3,11 @@ gives up."""
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from random import uniform
 from time import monotonic
 from typing import Final
-from weakref import WeakSet
 
 import psycopg
 
@@ -21,6 +19,7 @@ from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.postgres.schema import Connection, checked
 from stanchion.audit.postgres.shipment import Lag, Shipping
 from stanchion.audit.postgres.upkeep import tidy
+from stanchion.locks.forks import tell_of_forks
 
 FIRST_S: Final = 0.25
 """How long it waits after the first trouble, at most; twice as long after each more."""
@@ -41,7 +40,7 @@ class Shipper:
         checked(shipping.schema)
         self._own: frozenset[str] = frozenset()
         self._fresh()
-        _shippers.add(self)
+        tell_of_forks(self)
 
     def _fresh(self) -> None:
         """What a new shipper has, and one that finds itself in a forked process."""
@@ -198,7 +197,7 @@ class Shipper:
         with self._landed:
             self._landed.notify_all()
 
-    def _forked(self) -> None:
+    def forked(self) -> None:
         """In a forked process: the thread and the connection are the parent's, and so are the
         chains."""
         if self._db is not None:
@@ -209,15 +208,5 @@ class Shipper:
         self._closing = closing
 
 
-_shippers: Final[WeakSet[Shipper]] = WeakSet()
 _inherited: Final[list[Connection]] = []
 """Connections of parents, which to close would end the parents' work."""
-
-
-def _after_fork() -> None:
-    for shipper in list(_shippers):
-        shipper._forked()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

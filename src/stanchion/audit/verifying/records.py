@@ -24,7 +24,7 @@ _LINE: Final = re.compile(
     rb'(?:,"seal":"([ !#-\[\]-~]*)")?,"body":(\{.*\})\}',
     re.DOTALL,
 )
-_HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?:,"kept":|\}$)').search
+HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?=,"kept":|\}$)').search
 """How a body ends that holds something: it has no other field of that name, and in its texts quotes
 are escaped."""
 _LEADING: Final = re.compile(
@@ -117,8 +117,8 @@ class _Unreadable(Exception):
 
 def read(line: bytes) -> Record | Unsound:
     """Read a line, given without its line feed."""
-    holds = _HOLDS(line)
-    ends = len(line) - 1 if holds is None else holds.end(1) + len('"}')
+    holds = HOLDS(line)
+    ends = len(line) - 1 if holds is None else holds.end()
     match = _LINE.fullmatch(line[:ends] + line[-1:])
     if match is None:
         return Unsound(_why(line))

@@ -14,7 +14,7 @@ from typing import BinaryIO, Final
 from .files import HOLE, Files, Tick, batches, segment_name
 from .heads import Head
 from .macs import Macs, Marking, epoch_of
-from .records import GENESIS, Apart, Record, Unsound, once, read
+from .records import GENESIS, HOLDS, Apart, Record, Unsound, once, read
 from .report import Deed, Fault
 from .seals import Key, Sealing, looks_like_seal
 from .seen import BadMac, BadSeal, Claim, Erasure, Gap, Naming, Segment, Stop, Unsaid
@@ -27,9 +27,6 @@ _BESIDE: Final = re.compile(
 _PLAIN: Final = re.compile(
     rb'(?:intent|outcome|event|run|end|bypass)","at":(?:0|[1-9][0-9]{0,17}),'
 ).match
-
-
-_HOLDS: Final = re.compile(rb',"holds":"([0-9a-f]{64})"\}(?=,"kept":|\}$)').search
 
 
 @dataclass(slots=True)
@@ -329,7 +326,7 @@ def _quick(line: bytes, wanted: bytes) -> tuple[str, str | None] | None:
     plain = _PLAIN(line, beside.end() + len(wanted))
     if plain is None or not line.endswith(b"}}"):
         return None
-    holds = _HOLDS(line, plain.end())
+    holds = HOLDS(line, plain.end())
     ends = -1 if holds is None else holds.end()
     body = line[beside.end() : ends]
     if holds is not None and holds[1] != sha256(line[ends + 8 : -1]).hexdigest().encode():

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from stanchion.audit.chain_lock import lock_at_once
 from stanchion.audit.errors import reason
 from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
@@ -173,25 +174,11 @@ def _locked(file: int, name: str) -> None:
     """Be the only writer until the file is closed."""
     for _ in range(LOCK_TRIES):
         try:
-            _lock(file)
+            if os.name == "nt":
+                # A byte that no line reaches: what is locked there cannot be read by others.
+                os.lseek(file, (1 << 31) - 2, os.SEEK_SET)
+            lock_at_once(file)
             return
         except (BlockingIOError, PermissionError):
             time.sleep(LOCK_S)
     raise Unreachable(f"another process has locked `{name}`: stop it, or wait until it is done")
-
-
-if os.name == "nt":
-
-    def _lock(file: int) -> None:
-        import msvcrt
-
-        # A byte that no line reaches: what is locked there cannot be read by others.
-        os.lseek(file, (1 << 31) - 2, os.SEEK_SET)
-        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore] # only there
-
-else:
-
-    def _lock(file: int) -> None:
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -12,7 +12,6 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.forks import tell_of_forks
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.storage import arguments_of, told_of
 from stanchion.experience.bounded import bounded, encoded, fingerprint
@@ -21,6 +20,7 @@ from stanchion.experience.shelf import Shelf, ShelfError
 from stanchion.experience.tally import Known, Tally
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.experience.memory import MemoryShelf
 
 NEEDED: Final = ("log_incident", "get_best_practice")

@@ -10,10 +10,15 @@ from typing import Any, Final
 from weakref import WeakSet, finalize
 
 from stanchion.dialects.errors import DialectError
+from stanchion.kernel.decision import Decision
 from stanchion.locks import Lock
 from stanchion.policy.load import load_policy
 from stanchion.runtime.calling.reports import BadEvent
+from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.reported import failure_in
+from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.on_loop import adrive
+from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
@@ -98,40 +103,34 @@ class Sitting:
                     self._over.remove(run)
                     run.close()
 
-    def report(
-        self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any
-    ) -> None:
-        """Say what came of a call. What cannot be read of it is left out, and it counts all the
-        same."""
-        run, call = self._meant(tool, args, success, error, hint)
-        try:
-            if success:
-                run.result(tool, args, _meant_well(result), call=call)
-            else:
-                run.error(tool, *_failed(error), args=args, call=call, text=_words(error))
-        except BadEvent:
-            if success:
-                run.result(tool, {}, None, call=call)
-            else:
-                run.error(tool, *_failed(error), args={}, call=call, text=_words(error))
-        self._leave(MOST_EARLIER)
+    def report(self, *outcome: Any) -> None:
+        """Say what came of a call: its tool and arguments, whether it succeeded, its error, a hint
+        and its result. What cannot be read of it is left out, and it counts all the same."""
+        drive(*self._reported(*outcome))
 
-    async def areport(
-        self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any
-    ) -> None:
+    async def areport(self, *outcome: Any) -> None:
         """`report` for async code."""
+        await adrive(*self._reported(*outcome))
+
+    def _reported(
+        self, tool: str, args: dict[str, Any], success: bool, error: Any, hint: Any, result: Any
+    ) -> tuple[Flow[None], Desk]:
+        """The flow of both, and the desk that it is driven with."""
         run, call = self._meant(tool, args, success, error, hint)
-        try:
+
+        def judged(args: dict[str, Any], result: Any) -> Flow[Decision]:
             if success:
-                await run.aresult(tool, args, _meant_well(result), call=call)
-            else:
-                await run.aerror(tool, *_failed(error), args=args, call=call, text=_words(error))
-        except BadEvent:
-            if success:
-                await run.aresult(tool, {}, None, call=call)
-            else:
-                await run.aerror(tool, *_failed(error), args={}, call=call, text=_words(error))
-        self._leave(MOST_EARLIER)
+                return run._result(tool, args, result, call=call)
+            return run._error(tool, *_failed(error), args=args, call=call, text=_words(error))
+
+        def flow() -> Flow[None]:
+            try:
+                yield from judged(args, _meant_well(result))
+            except BadEvent:
+                yield from judged({}, None)
+            self._leave(MOST_EARLIER)
+
+        return flow(), run.desk
 
     def _meant(
         self, tool: str, args: dict[str, Any], success: Any, error: Any, hint: Any

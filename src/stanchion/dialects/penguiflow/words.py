@@ -186,7 +186,3 @@ class GuardrailDecision(msgspec.Struct, frozen=True):
         for effect in self.effects:
             if effect not in EFFECTS and nearest(effect, EFFECTS) is not None:
                 raise DialectError(f"there is no effect `{effect}`: {hint(effect, EFFECTS)}")
-
-    def with_effects(self, *more: str) -> GuardrailDecision:
-        """The same decision with further effects, each of them once."""
-        return msgspec.structs.replace(self, effects=tuple(dict.fromkeys([*self.effects, *more])))

@@ -21,6 +21,8 @@ from stanchion.dialects.veronica.pipeline import (
     charged,
     context_checked,
     guards_of,
+    or_empty,
+    policy_checked,
 )
 from stanchion.dialects.veronica.shipped import (
     BudgetWindowHook,
@@ -112,12 +114,7 @@ class VeronicaIntegration:
             raise DialectError(f"`safe_mode` is part of the shield's configuration: say {said}")
         config = ShieldConfig() if shield is None else shield
         config.read()
-        if policy is not None and not isinstance(policy, Mapping):
-            raise DialectError(
-                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a "
-                f"policy file"
-            )
-        more = {} if policy is None else dict(policy)
+        more = policy_checked(policy)
         more["guards"] = [*_switched_on(config, slots), *guards, *guards_of(more)]
         brake = config.safe_mode.enabled
         self._shield_pipeline = ShieldPipeline(
@@ -189,7 +186,7 @@ class VeronicaIntegration:
                         return spoken(decision)
                 about = {
                     "params": said,
-                    "model": _model(ctx),
+                    "model": or_empty(ctx.model),
                     "tokens": used["tokens"],
                     "cost_usd": used["cost_usd"],
                 }
@@ -385,10 +382,6 @@ def _core_parts(core: Any) -> list[Primitive]:
                 f"{said}: leave it out, or put the breaker round the function itself"
             )
     return list(given)
-
-
-def _model(ctx: ToolCallContext) -> str:
-    return "" if ctx.model is None else ctx.model
 
 
 def _halted(error: Exception) -> Decision | None:

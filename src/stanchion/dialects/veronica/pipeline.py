@@ -103,11 +103,7 @@ class ShieldPipeline:
         **options: Any,
     ) -> None:
         options_checked(options)
-        if policy is not None and not isinstance(policy, Mapping):
-            raise DialectError(
-                f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a "
-                f"policy file"
-            )
+        more = policy_checked(policy)
         flag("safe_mode", safe_mode)
         if not isinstance(core, list | tuple) or not all(
             isinstance(one, FamilySteps) for one in core
@@ -117,7 +113,7 @@ class ShieldPipeline:
             )
         given = {"pre_dispatch": pre_dispatch, "egress": egress, "retry": retry, "budget": budget}
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
-        self.policy = policy_of(slots, {} if policy is None else policy)
+        self.policy = policy_of(slots, more)
         own = [
             Carried(name, hook, number)
             for name, hooks in slots.items()
@@ -160,7 +156,7 @@ class ShieldPipeline:
                 )
                 if leaving is not Decision.ALLOW:
                     return leaving
-            about = {"messages": [], "model": _or_empty(ctx.model), "params": said}
+            about = {"messages": [], "model": or_empty(ctx.model), "params": said}
             return spoken((yield from self._judged(Stage.MODEL_CALL, **about, **UNCHARGED)))
 
     before_llm_call, abefore_llm_call = twins(_before_llm_call)
@@ -171,7 +167,7 @@ class ShieldPipeline:
         http_method(method)
         with self._asking(ctx):
             payload = metadata_of(ctx, self.is_blind)
-            about = {"payload": payload, "tool": _or_empty(ctx.tool_name)}
+            about = {"payload": payload, "tool": or_empty(ctx.tool_name)}
             if not self.is_blind and not _readable(payload):
                 return Decision.HALT
             return spoken((yield from self._judged(Stage.EGRESS, url=url, method=method, **about)))
@@ -196,7 +192,7 @@ class ShieldPipeline:
             about = {
                 **charged(ctx, dollars("`cost_usd`", cost_usd, self.is_counted), self.is_counted)
             }
-            about["tool"] = _or_empty(ctx.tool_name)
+            about["tool"] = or_empty(ctx.tool_name)
             return spoken((yield from self._judged(Stage.CHARGE, **about)))
 
     before_charge, abefore_charge = twins(_before_charge)
@@ -215,7 +211,7 @@ class ShieldPipeline:
         legible = self.is_blind or _readable(said)
         args = said if legible else {}
         decision = spoken(
-            (yield from self._judged(stage, tool=_or_empty(ctx.tool_name), args=args, **what))
+            (yield from self._judged(stage, tool=or_empty(ctx.tool_name), args=args, **what))
         )
         return decision if legible else Decision.HALT
 
@@ -255,6 +251,16 @@ def _readable(said: dict[str, Any]) -> bool:
     except Unreadable:
         return False
     return True
+
+
+def policy_checked(policy: Mapping[str, Any] | None) -> dict[str, Any]:
+    """What is said in Stanchion's own words beside hooks; `DialectError` where it is no mapping."""
+    if policy is not None and not isinstance(policy, Mapping):
+        raise DialectError(
+            f"`policy` is of the type `{type(policy).__name__}`: give a mapping, as of a "
+            f"policy file"
+        )
+    return {} if policy is None else dict(policy)
 
 
 def options_checked(options: Mapping[str, Any]) -> None:
@@ -362,7 +368,8 @@ def numbered(entries: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return made
 
 
-def _or_empty(text: str | None) -> str:
+def or_empty(text: str | None) -> str:
+    """A text; an empty one where there is none."""
     return "" if text is None else text
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stanchion.experience.incident import Incident, Practice
-from stanchion.experience.shelf import sums_of
+from stanchion.experience.shelf import PracticeSum, sums_of
 from stanchion.experience.tally import WINDOW_DAYS, Known, Tally, chosen
 from stanchion.locks import Lock
 
@@ -23,7 +23,7 @@ class MemoryShelf:
         self._lock = Lock()
         self._incidents: OrderedDict[str, Incident] = OrderedDict()
         self._tallies: OrderedDict[tuple[str, str], Tally] = OrderedDict()
-        self._practices: OrderedDict[tuple[str, str], _Kept] = OrderedDict()
+        self._practices: OrderedDict[tuple[str, str], PracticeSum] = OrderedDict()
         self._of_tool: dict[tuple[str, str], dict[str, None]] = {}
 
     def write(self, incidents: Sequence[Incident]) -> None:
@@ -47,10 +47,10 @@ class MemoryShelf:
             )
             self._tallies.move_to_end((tenant, tool))
         for name, one in sums.practices.items():
-            before = self._practices.get(name, _Kept(one.tool, 0, 0, None, 0))
+            before = self._practices.get(name, PracticeSum(one.tool, 0, 0, None, 0))
             data, at_ms = (before.data, before.at_ms) if one.data is None else (one.data, one.at_ms)
             good, bad = before.successes + one.successes, before.failures + one.failures
-            self._practices[name] = _Kept(one.tool, good, bad, data, at_ms)
+            self._practices[name] = PracticeSum(one.tool, good, bad, data, at_ms)
             self._practices.move_to_end(name)
             self._of_tool.setdefault((name[0], one.tool), {})[name[1]] = None
 
@@ -66,9 +66,13 @@ class MemoryShelf:
                 day: counted for day, counted in tally.days.items() if day > today - WINDOW_DAYS
             }
             names = self._of_tool.get((tenant, tool), {})
-            found = [self._practices[tenant, name].practice(name) for name in names]
-        practices = chosen([one for one in found if one is not None])
-        return Known(Tally(tally.successes, tally.failures, days), practices)
+            found = [(name, self._practices[tenant, name]) for name in names]
+        worked = [
+            Practice(name, of, good, bad, data, at_ms)
+            for name, (of, good, bad, data, at_ms) in found
+            if data is not None
+        ]
+        return Known(Tally(tally.successes, tally.failures, days), chosen(worked))
 
     def tools(self, tenant: str) -> list[str]:
         """The tools of a tenant."""
@@ -111,25 +115,3 @@ class MemoryShelf:
 
     def close(self) -> None:
         """Nothing to let go of."""
-
-
-class _Kept:
-    """One practice, with or without arguments that worked."""
-
-    __slots__ = ("at_ms", "data", "failures", "successes", "tool")
-
-    def __init__(
-        self, tool: str, successes: int, failures: int, data: str | None, at_ms: int
-    ) -> None:
-        self.tool, self.successes, self.failures, self.data, self.at_ms = (
-            tool,
-            successes,
-            failures,
-            data,
-            at_ms,
-        )
-
-    def practice(self, name: str) -> Practice | None:
-        if self.data is None:
-            return None
-        return Practice(name, self.tool, self.successes, self.failures, self.data, self.at_ms)

@@ -13,7 +13,7 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks
 from stanchion.stores.sqlite.connections import made
-from stanchion.stores.sqlite.schema import FileTables, is_made, make
+from stanchion.stores.sqlite.schema import FileTables, is_made, make, wholly
 from stanchion.stores.sqlite.troubles import explain
 from stanchion.stores.sqlite.wait import patiently
 
@@ -98,7 +98,10 @@ class File:
     def write(self, change: Callable[[sqlite3.Connection], T]) -> T:
         """What comes of a change, which is made wholly or not at all."""
         with self._troubles(), self._lock:
-            return _wholly(self._connected(), change)
+            db = self._connected()
+            with wholly(db, "IMMEDIATE"):
+                answer = change(db)
+            return answer
 
     def close(self) -> None:
         """Close the file for good."""
@@ -157,15 +160,3 @@ class File:
             make(db, self.path, TABLES)
         elif not is_made(db, self.path, TABLES):
             raise NothingKept(f"`{self.path}` holds no experience yet")
-
-
-def _wholly(db: sqlite3.Connection, change: Callable[[sqlite3.Connection], T]) -> T:
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        answer = change(db)
-        db.execute("COMMIT")
-    except BaseException:
-        if db.in_transaction:
-            db.execute("ROLLBACK")
-        raise
-    return answer

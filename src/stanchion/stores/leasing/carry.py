@@ -209,12 +209,10 @@ class Carrying:
                     part.lease.take(some)
                     trip.extra.append(Part(part.lease, some))
             if more > some:
-                yield from self._count(trip, part.lease.terms, more - max(0, some))
-
-    def _count(self, trip: Trip, terms: Terms, amount: int) -> Flow[None]:
-        lease, _, _ = yield from self._lending.reserve(terms.unbounded(), amount, {})
-        assert lease is not None
-        trip.extra.append(Part(lease, amount))
+                left, terms = more - max(0, some), part.lease.terms.unbounded()
+                lease, _, _ = yield from self._lending.reserve(terms, left, {})
+                assert lease is not None
+                trip.extra.append(Part(lease, left))
 
     def _finish(self, batch: Batch, trip: Trip, reply: Reply) -> Reply:
         """Keep what the lines took, give back the rest, and give the reply as one store would."""

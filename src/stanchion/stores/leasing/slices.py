@@ -65,14 +65,10 @@ class Counter:
             lease = self.pass_on(lease)
         if reply.go:
             lease.enter(batch, reply.now, at)
-        self._saw(reply.values[0] + (batch.amounts[lease.terms.unit] if reply.go else 0), asked, at)
+        self.saw(reply.values[0] + (batch.amounts[lease.terms.unit] if reply.go else 0), asked, at)
         if not reply.actions or reply.actions[1] != SKIPPED:
             self.lent = reply.values[1]
         return lease
-
-    def looked(self, reply: Reply, asked: int, at: float) -> None:
-        """Enter what was seen."""
-        self._saw(reply.values[0], asked, at)
 
     def gave_back(self, lease: Lease) -> None:
         """Enter that what was free of a lease was given back."""
@@ -82,9 +78,9 @@ class Counter:
             self.lent = max(0, self.lent - lease.back.pooled)
             lease.gave_back()
 
-    def _saw(self, total: int, asked: int, at: float) -> None:
-        """Of answers that crossed each other nobody knows the order: the highest total is the safe
-        one."""
+    def saw(self, total: int, asked: int, at: float) -> None:
+        """Enter what was seen. Of answers that crossed each other nobody knows the order: the
+        highest total is the safe one."""
         self.total = (
             total if self.total is None or asked == self.answers else max(self.total, total)
         )
@@ -147,7 +143,7 @@ class Lending:
             return value
         reply: Reply = yield request
         with self.lock:
-            counter.looked(reply, asked, self._monotonic())
+            counter.saw(reply.values[0], asked, self._monotonic())
         return reply.values[0]
 
     def reserve(
@@ -246,18 +242,10 @@ class Lending:
     def tidy(self, keep_s: float) -> Flow[None]:
         """Give back what was not used for so long, and forget what nobody asks for."""
         since = self._monotonic() - keep_s
-        with self.lock:
-            found = [
-                (counter, lease) for counter in self._counters.values() for lease in counter.leases
-            ]
-        for counter, lease in found:
+        for counter, lease in self._leases():
             if lease.at <= since:
                 yield from self.give_back(counter, lease)
-        with self.lock:
-            holds = any(
-                lease.holds for counter in self._counters.values() for lease in counter.leases
-            )
-        if holds:
+        if any(lease.holds for _, lease in self._leases()):
             yield Batch(self._new_id(), FLEET, lines=self._beat)
         with self.lock:
             for name in [name for name, counter in self._counters.items() if counter.forget(since)]:
@@ -265,17 +253,20 @@ class Lending:
 
     def end(self) -> Flow[None]:
         """Give back everything that is not reserved; what is reserved stays charged."""
-        with self.lock:
-            found = [
-                (counter, lease) for counter in self._counters.values() for lease in counter.leases
-            ]
-        for counter, lease in found:
+        for counter, lease in self._leases():
             yield from self.give_back(counter, lease, last=True)
             yield from self.give_back(counter, lease, last=True)
 
     def pass_on(self, lease: Lease) -> None:
         """Spend from a lease no longer; whoever calls has the lock."""
         self._counter(lease.terms.key).pass_on(lease)
+
+    def _leases(self) -> list[tuple[Counter, Lease]]:
+        """All leases that there are, each with its counter."""
+        with self.lock:
+            return [
+                (counter, lease) for counter in self._counters.values() for lease in counter.leases
+            ]
 
     def _counter(self, name: str) -> Counter:
         counter = self._counters.get(name)

@@ -9,7 +9,7 @@ import os
 import threading
 import time
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 import msgspec
@@ -17,11 +17,12 @@ import msgspec
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Expect, Reply, StoreLost
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.leasing.carry import Carrying
 from stanchion.stores.leasing.parts import TAGS
 from stanchion.stores.leasing.slices import Flow, Lending, T
 from stanchion.stores.protocol import Store, is_lasting
-from stanchion.stores.seen import Hold, Seen
+from stanchion.stores.wrapped import Wrapped
 
 # What is known of records that the whole fleet shares: batches of tenants do not ask for it anew
 # each time.
@@ -83,7 +84,7 @@ KEEP_S: Final = 1.0
 """How long a process keeps what it does not spend; as often it says that it is alive."""
 
 
-class LeasingStore:
+class LeasingStore(Wrapped):
     """Keeps the counters of the whole fleet out of the batches of its tenants.
 
     A line whose counter all tenants share is spent from a slice that this process holds on it, and
@@ -95,14 +96,19 @@ class LeasingStore:
     beyond what was asked for at once. What was not spent in time is not spent at all: a process
     that was stopped takes another slice. What a batch expects of records of the fleet is asked for
     once a second.
+
+    Whoever looks into the store sees slices among its holds, and as spent in its counters; what a
+    hold took of the fleet's counters is part of a slice, and not in it.
     """
 
     def __init__(self, inner: Store, *, keep_s: float = KEEP_S) -> None:
+        super().__init__(inner)
         self.inner: Final = inner
         self._keep_s = keep_s
         self._closed = False
-        self._begin()
+        self.forked()
         _open.add(self)
+        tell_of_forks(self)
 
     def __repr__(self) -> str:
         return f"LeasingStore({self.inner!r})"
@@ -153,27 +159,10 @@ class LeasingStore:
         finally:
             self._watch()
 
-    def read(self, key: str) -> tuple[int, Any]:
-        """A cell's number and value; slices count as spent."""
-        return self.inner.read(key)
-
     @property
     def room(self) -> Any:
         """Where one waits for it; `None` where nobody does."""
         return getattr(self.inner, "room", None)
-
-    def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Every cell whose key begins so; slices count as spent."""
-        return self.inner.look(prefix)
-
-    def holds(self) -> Iterator[Hold]:
-        """Every hold that is not settled; slices are among them."""
-        return self.inner.holds()
-
-    def held(self, tenant: str, hold_id: str) -> Hold | None:
-        """The hold with that id; what it took of the fleet's counters is part of a slice, and not
-        in it."""
-        return self.inner.held(tenant, hold_id)
 
     def give_back(self) -> None:
         """Give back all that this process does not need at the moment; `StoreLost` where the store
@@ -183,9 +172,9 @@ class LeasingStore:
     def close(self) -> None:
         """Give everything back, and close the store."""
         self._end()
-        self.inner.close()
+        super().close()
 
-    def _begin(self) -> None:
+    def forked(self) -> None:
         """Start with nothing; in a forked process too, because its parent goes on spending what it
         was lent."""
         self._lending = Lending()
@@ -243,16 +232,9 @@ def _drive(flow: Flow[T], carry: Callable[[Batch], Reply]) -> T:
 _open: Final[weakref.WeakSet[LeasingStore]] = weakref.WeakSet()
 
 
-def _after_fork() -> None:
-    for store in list(_open):
-        store._begin()
-
-
 def _at_exit() -> None:
     for store in list(_open):
         store._end()
 
 
 atexit.register(_at_exit)
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

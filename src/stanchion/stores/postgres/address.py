@@ -23,7 +23,7 @@ FORM: Final = (
 class Address:
     """A server's URL. What people read of it is its name: host, port and database."""
 
-    __slots__ = ("_conninfo", "_public", "_secrets", "name")
+    __slots__ = ("_public", "_secrets", "conninfo", "name")
 
     def __init__(self, url: str, timeout_s: float) -> None:
         """Read a URL. What it leaves open gets Stanchion's value: the name of the application, and
@@ -36,7 +36,8 @@ class Address:
                 "tcp_user_timeout": str(math.ceil(timeout_s * 1000)),
                 "client_encoding": "utf8",
             }
-            self._conninfo: Final = make_conninfo("", **{**defaults, **given})
+            self.conninfo: Final = make_conninfo("", **{**defaults, **given})
+            """Everything the driver needs, secrets included."""
         except (psycopg.Error, UnicodeError):
             # The driver's words can have a part of the password in them.
             raise StoreError(
@@ -56,11 +57,6 @@ class Address:
 
     def __repr__(self) -> str:
         return f"Address({self.name})"
-
-    @property
-    def conninfo(self) -> str:
-        """Everything the driver needs, secrets included."""
-        return self._conninfo
 
     def reason(self, said: str) -> str:
         """Why something failed, in the words of the driver or the server; nothing of them where a

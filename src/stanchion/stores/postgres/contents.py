@@ -4,7 +4,7 @@ reader."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from psycopg import sql
 
@@ -41,11 +41,6 @@ ORDER BY (due <= $1)::integer::bigint, due, seq LIMIT $5
 _HOLD: Final = """
 SELECT 0::bigint, due, seq, id, keys, took, at FROM {schema}.batch WHERE id = $1 AND due IS NOT NULL
 """
-
-
-class _Times(NamedTuple):
-    last: int
-    now: int
 
 
 class Listing:
@@ -102,7 +97,7 @@ class Listing:
     def hold(self, hold_id: str) -> Hold | None:
         """The hold of one batch; `None` where it is settled, or unknown."""
         rows = self._ask(self._hold_sql, [hold_id.encode()], [wire.TEXT])
-        return _hold(rows[0], self._times().now) if rows else None
+        return _hold(rows[0], self._times()[1]) if rows else None
 
     def _page(self, last: int, start: str, after: int, count: int) -> list[list[bytes | None]]:
         given: list[bytes | None] = [
@@ -113,9 +108,10 @@ class Listing:
         ]
         return self._ask(self._cells_sql, given, [wire.INT8, wire.TEXT, wire.INT8, wire.INT8])
 
-    def _times(self) -> _Times:
+    def _times(self) -> tuple[int, int]:
+        """The time of the newest answer, and the time now."""
         last, now = (_number(value) for value in self._ask(self._times_sql, [], [])[0])
-        return _Times(last, max(last, now if self._clock is None else self._clock()))
+        return last, max(last, now if self._clock is None else self._clock())
 
 
 def _seen(row: list[bytes | None], now: int) -> Seen:

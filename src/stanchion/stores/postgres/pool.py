@@ -4,7 +4,6 @@ caller hangs on one."""
 from __future__ import annotations
 
 import os
-import weakref
 from _thread import allocate_lock
 from asyncio import get_running_loop
 from collections import OrderedDict
@@ -15,6 +14,7 @@ from typing import Final
 
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.postgres.circuit import Circuit
 from stanchion.stores.postgres.link import Link
 from stanchion.stores.protocol import StoreError
@@ -52,7 +52,7 @@ class Pool:
         self._idle: list[Link] = []
         self.queue: Queue
         self._begin()
-        _pools.add(self)
+        tell_of_forks(self)
 
     def enter(self, place: Visit, finishes: bool = False) -> None:
         """Wait for a place in the calling thread. `Crowded` where none gets free in time,
@@ -143,7 +143,7 @@ class Pool:
         for link in idle:
             link.close()
 
-    def after_fork(self) -> None:
+    def forked(self) -> None:
         """Begin anew in a child. Its parent's connections are never closed here, which would end
         the parent's work."""
         _inherited.extend(self._idle)
@@ -162,7 +162,7 @@ class Pool:
     def _check(self) -> None:
         """Refuse at once where waiting is in vain."""
         if self._owner != os.getpid():
-            self.after_fork()
+            self.forked()
         if self._closed:
             raise StoreLost(self._words.closed)
         if self._circuit.is_resting and not self._idle and not self._links():
@@ -287,14 +287,4 @@ class Pool:
             self.close()
 
 
-_pools: Final[weakref.WeakSet[Pool]] = weakref.WeakSet()
 _inherited: Final[list[Link]] = []
-
-
-def _after_fork() -> None:
-    for pool in list(_pools):
-        pool.after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)

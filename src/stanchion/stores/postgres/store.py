@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from asyncio import to_thread
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
-from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
+from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room
 from stanchion.stores.seen import Hold, Seen
@@ -56,7 +56,8 @@ class PostgresStore:
             ) from error
         address = Address(url, timeout_s)
         self._name, self._schema = address.name, schema
-        self._conninfo = address.conninfo
+        self.conninfo: Final = address.conninfo
+        """Everything the driver needs to reach the same database, secrets included."""
         self._reading = reading
 
         def room() -> Room:
@@ -81,11 +82,6 @@ class PostgresStore:
         return f"postgresql://{self._name}#{self._schema}"
 
     @property
-    def conninfo(self) -> str:
-        """Everything the driver needs to reach the same database, secrets included."""
-        return self._conninfo
-
-    @property
     def room(self) -> Room:
         """Where one waits for it."""
         return self._carrying.room
@@ -95,7 +91,7 @@ class PostgresStore:
         self._check()
         reply = self._carrying.carry(batch)
         if reply is None:
-            self._lose(batch)
+            self._carrying.track.give_up(self, batch)
             return self.carry(batch)
         return self._carrying.track.keep(batch, reply)
 
@@ -104,7 +100,7 @@ class PostgresStore:
         self._check()
         reply = await self._carrying.acarry(batch)
         if reply is None:
-            await to_thread(self._lose, batch)
+            await to_thread(self._carrying.track.give_up, self, batch)
             return await self.acarry(batch)
         return self._carrying.track.keep(batch, reply)
 
@@ -127,12 +123,6 @@ class PostgresStore:
     def close(self) -> None:
         """Close the connections."""
         self._carrying.close()
-
-    def _lose(self, batch: Batch) -> None:
-        """Give up on a server that lacks what this process has seen in it, unless an operator has
-        said to go on."""
-        track = self._carrying.track
-        track.lose(track.claim(batch).now, self.read(EPOCH), self.place, self.carry)
 
     def _check(self) -> None:
         if self._reading:

@@ -84,11 +84,6 @@ class Packing:
         self._cells: dict[str, bytes] = {}
         self._heads: dict[tuple[int, int], bytes] = {}
 
-    @property
-    def prefix(self) -> str:
-        """What all keys begin with."""
-        return self._keys.prefix
-
     def pack(
         self,
         batch: Batch,

@@ -8,12 +8,12 @@ from math import inf
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.kernel.state import EPOCH, Batch, Reply, StoreLost
+from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
 from stanchion.stores.redis import troubles
-from stanchion.stores.redis.address import Address, check_prefix, parse
+from stanchion.stores.redis.address import check_prefix, parse
 from stanchion.stores.redis.connections import LOOK, check_look
 from stanchion.stores.redis.contents import Listing
 from stanchion.stores.redis.keys import Keys
@@ -72,7 +72,9 @@ class RedisStore:
         are more at once than the server can take, up to `queue` of them wait in this process for
         `patience_s`; the others are told that it is `Crowded`.
         """
-        address = parse(url)
+        self.address: Final = parse(url)
+        """Where the server is."""
+        address = self.address
         timeout_s = timeout_s if address.timeout_s is None else address.timeout_s
         if not timeout_s > 0 or connections < 1 or remember_s < 1:
             raise StoreError(
@@ -85,6 +87,10 @@ class RedisStore:
         self._clock = clock
         keys = Keys(check_prefix(prefix) if address.prefix is None else address.prefix)
         self._packing = Packing(keys, Script(source(), remember_s, self._replicas > 0))
+        self.prefix: Final = keys.prefix
+        """What its keys begin with."""
+        self.timeout_s: Final = timeout_s
+        """How long the server has for an answer."""
         self._pool = Pool(address, timeout_s, connections, queue, patience_s)
         self._listing = Listing(self._pool, keys, clock)
         self._track = Track(remember_s / 2)
@@ -95,21 +101,6 @@ class RedisStore:
             self._pool.ask(command("PING"))
         except StoreLost as lost:
             raise StoreError(lost.why) from None
-
-    @property
-    def address(self) -> Address:
-        """Where the server is."""
-        return self._pool.address
-
-    @property
-    def prefix(self) -> str:
-        """What its keys begin with."""
-        return self._packing.prefix
-
-    @property
-    def timeout_s(self) -> float:
-        """How long the server has for an answer."""
-        return self._pool.timeout_s
 
     @property
     def place(self) -> str:
@@ -130,7 +121,7 @@ class RedisStore:
             answer = self._pool.ask(whole, self._answers, finishes(batch))
         reply = self._reply(batch, answer)
         if reply is None:
-            self._lose(batch)
+            self._track.give_up(self, batch)
             return self.carry(batch)
         return self._track.keep(batch, reply)
 
@@ -144,7 +135,7 @@ class RedisStore:
             answer = await loops.ask(whole, self._answers, finishes(batch))
         reply = self._reply(batch, answer)
         if reply is None:
-            await to_thread(self._lose, batch)
+            await to_thread(self._track.give_up, self, batch)
             return await self.acarry(batch)
         return self._track.keep(batch, reply)
 
@@ -170,12 +161,6 @@ class RedisStore:
         self._pool.close()
         if self._loops is not None:
             self._loops.close()
-
-    def _lose(self, batch: Batch) -> None:
-        """Give up on a server that lacks what this process has seen in it, unless an operator has
-        said to go on."""
-        track = self._track
-        track.lose(track.claim(batch).now, self.read(EPOCH), self.place, self.carry)
 
     def _first_loop(self) -> Loops:
         from stanchion.stores.redis.loops import Loops

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
@@ -69,13 +71,20 @@ def make(db: sqlite3.Connection, path: Path, tables: FileTables = STATE) -> None
     made."""
     if is_made(db, path, tables):
         return
-    db.execute("BEGIN EXCLUSIVE")
-    try:
+    with wholly(db, "EXCLUSIVE"):
         if not is_made(db, path, tables):
             for statement in tables.statements:
                 db.execute(statement)
             db.execute(f"PRAGMA application_id = {tables.mark}")
             db.execute(f"PRAGMA user_version = {tables.version}")
+
+
+@contextmanager
+def wholly(db: sqlite3.Connection, lock: str) -> Iterator[None]:
+    """A transaction: what is done within is done wholly or not at all."""
+    db.execute(f"BEGIN {lock}")
+    try:
+        yield
         db.execute("COMMIT")
     except BaseException:
         if db.in_transaction:

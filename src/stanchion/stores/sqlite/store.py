@@ -111,15 +111,12 @@ class SqliteStore:
         self._clock = clock
         self._reading = reading
         self._link = Link(Path(os.path.abspath(path)), busy_s, reading)
+        self.path: Final = self._link.path
+        """The file."""
         self._tidying = Tidying()
         self._track = Track()
         self._wrote: tuple[str, int, int] = UNWRITTEN
         self._last = 0
-
-    @property
-    def path(self) -> Path:
-        """The file."""
-        return self._link.path
 
     @property
     def place(self) -> str:

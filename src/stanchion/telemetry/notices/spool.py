@@ -8,7 +8,6 @@ the process ends, and the next process takes over what it finds in a folder that
 from __future__ import annotations
 
 import os
-import weakref
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -18,7 +17,8 @@ import msgspec
 
 from stanchion import typed
 from stanchion.locks import Lock
-from stanchion.telemetry.file_lock import is_held
+from stanchion.locks.forks import tell_of_forks
+from stanchion.telemetry.file_lock import attempt, is_held
 
 LOCK: Final = "lock"
 OWN: Final = "own-"
@@ -26,9 +26,6 @@ NEW: Final = "new-"
 ENDING: Final = ".json"
 LARGEST: Final = 256 * 1024
 """How many bytes of a delivery are read; none that was written is nearly as large."""
-
-_known: Final[weakref.WeakSet[Spool]] = weakref.WeakSet()
-_minds_forks: Final[list[bool]] = []
 
 
 class Delivery(msgspec.Struct, frozen=True):
@@ -53,10 +50,7 @@ class Spool:
         self._own: Path | None = None
         self._lock = -1
         self._busy = Lock()
-        if not _minds_forks and hasattr(os, "register_at_fork"):
-            _minds_forks.append(True)
-            os.register_at_fork(after_in_child=_forked)
-        _known.add(self)
+        tell_of_forks(self)
 
     def keep(self, one: Delivery) -> None:
         """Have a delivery on the disk, as it is now."""
@@ -117,9 +111,8 @@ class Spool:
         name = os.urandom(8).hex()
         made = self.folder / f"{NEW}{name}"
         made.mkdir(mode=0o700)
-        lock = os.open(made / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o600)
-        if not _take(lock):
-            os.close(lock)
+        lock = attempt(made / LOCK, create=True)
+        if lock is None:
             raise OSError(f"`{made}` cannot be locked")
         own = self.folder / f"{OWN}{name}"
         os.rename(made, own)
@@ -129,11 +122,13 @@ class Spool:
     def _taken(self, left: Path) -> list[Delivery]:
         """What is in a folder that nobody holds, moved to our own."""
         try:
-            lock = os.open(left / LOCK, os.O_RDWR | getattr(os, "O_CLOEXEC", 0))
+            lock = attempt(left / LOCK)
         except OSError:
             return []
+        if lock is None:
+            return []
         try:
-            if not _take(lock) or not _is(left / LOCK, lock):
+            if not _is(left / LOCK, lock):
                 return []
             found, own = [], None
             for file in _files(left):
@@ -229,24 +224,3 @@ def _sync(folder: Path) -> None:
             os.fsync(file)
         finally:
             os.close(file)
-
-
-def _take(file: int) -> bool:
-    """Lock an open file, unless somebody else has."""
-    try:
-        if os.name == "nt":
-            import msvcrt
-
-            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore] # only there
-        else:
-            import fcntl
-
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
-
-
-def _forked() -> None:
-    for spool in [*_known]:
-        spool.forked()

@@ -23,7 +23,7 @@ def observe(meter: Meter, ask: Ask) -> None:
                 f"{name}.count", [_asked(ask, metric, _count)], "1", metric.meaning
             )
             meter.create_observable_counter(
-                f"{name}.sum", [_asked(ask, metric, _sum)], metric.unit, metric.meaning
+                f"{name}.sum", [_asked(ask, metric, _first)], metric.unit, metric.meaning
             )
         elif metric.kind == "counter":
             meter.create_observable_counter(
@@ -55,10 +55,6 @@ def _name(metric: Metric) -> str:
 
 
 def _first(one: Series) -> float:
-    return one.values[0]
-
-
-def _sum(one: Series) -> float:
     return one.values[0]
 
 

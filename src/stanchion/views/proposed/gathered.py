@@ -71,7 +71,7 @@ def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gat
     for found in _facts(reader):
         if found.stub.at < since_ms - LONGEST_S * 1000:
             break
-        told = _told(found)
+        told = found.told()
         if told is None or told.tenant != tenant:
             continue
         if told.what == OPENED and told.about in wanted and told.data.get("kind") != Kind.VALUE:
@@ -92,14 +92,6 @@ def _facts(reader: Reader | DatabaseReader) -> Iterator[Found]:
     if isinstance(reader, Reader):
         return reader.of_kinds((FACT,))
     return (found for found in reader.backwards() if found.stub.kind == FACT)
-
-
-def _told(found: Found) -> Told | None:
-    try:
-        told: Told = found.note(Told)
-    except msgspec.MsgspecError:
-        return None
-    return told
 
 
 def _answered(told: Told) -> Answered:
