@@ -18,7 +18,7 @@ from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.envelope.states import States
 from stanchion.tutor.envelope.trace import Trace, Turn, text_hash
-from stanchion.tutor.graph.lines import lines
+from stanchion.tutor.graph.lines import to_jsonl
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.moves.legacy import parse_move
@@ -173,9 +173,10 @@ def _entry(
     }
 
 
-def world_of(tutor: TutorV1 | TutorV2) -> list[str]:
+def world_of(tutor: TutorV1 | TutorV2) -> list[dict[str, Any]]:
     """Everything in a game's graph, without its clocks."""
-    return list(lines(tutor.pcg, clocks=False))
+    lines = [json.loads(line) for line in to_jsonl(tutor.pcg).splitlines()]
+    return [{**line, "created_at": ""} for line in lines]
 
 
 def printed() -> str:

@@ -1,5 +1,4 @@
-"""The graph of evidence: append-only, written as lines and read again, and known by what was done
-and seen."""
+"""The graph of evidence: append-only, and written as lines and as pictures."""
 
 from __future__ import annotations
 
@@ -9,14 +8,11 @@ from hashlib import sha256
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, strategies as st
 
 from stanchion.tutor.graph.graph import Graph, GraphError
-from stanchion.tutor.graph.lines import from_jsonl, state_hash, to_jsonl
+from stanchion.tutor.graph.lines import to_jsonl
 from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Soundness, Status, Truth
 from stanchion.tutor.graph.picture import to_dot, to_svg
-
-TEXTS = st.text(st.characters(codec="utf-8"), max_size=30)
 
 
 def played(stdout: str = "2 a.txt\n", said: str = "it has two lines", clock: str = "") -> Graph:
@@ -44,8 +40,6 @@ def played(stdout: str = "2 a.txt\n", said: str = "it has two lines", clock: str
 def test_a_node_is_never_replaced_and_stands_where_events_say() -> None:
     graph = played()
     (truth,) = graph.of(Truth)
-    with pytest.raises(GraphError, match="nothing in it is replaced"):
-        graph.add(truth)
     assert truth.status is Status.PROPOSED
     assert graph.status(truth.id) is Status.VALIDATED
     assert graph.of(Truth, Status.VALIDATED) == [truth]
@@ -77,59 +71,22 @@ def test_everything_bears_its_turn() -> None:
     assert {edge.turn for edge in graph.edges} == {1}
 
 
-@given(TEXTS, TEXTS, st.integers(0, 900))
-def test_lines_are_read_again_as_they_were(stdout: str, said: str, many: int) -> None:
-    graph = played(stdout * many, said, "2026-11-17T00:00:")
-    text = to_jsonl(graph)
-    again = from_jsonl(text)
-    assert to_jsonl(again) == text
-    assert (dict(again.nodes), again.edges, again.events) == (
-        dict(graph.nodes),
-        graph.edges,
-        graph.events,
-    )
-    assert again.add_goal("next").id == graph.add_goal("next").id
+def test_every_node_edge_and_event_is_a_line() -> None:
+    graph = played()
+    lines = [json.loads(line) for line in to_jsonl(graph).splitlines()]
+    assert [one["id"] for one in lines if one["type"].startswith("node.")] == [*graph.nodes]
+    kinds = [one["type"].partition(".")[0] for one in lines]
+    counts = [kinds.count(one) for one in ("game", "edge", "event")]
+    assert counts == [1, len(graph.edges), len(graph.events)]
 
 
 def test_a_long_output_is_written_once_and_whole() -> None:
     graph = played("x" * 2_000)
-    again = graph.add_observation("Act4", "bash", "wc -l a.txt", 0, "x" * 2_000, "")
+    graph.add_observation("Act4", "bash", "wc -l a.txt", 0, "x" * 2_000, "")
     lines = [json.loads(line) for line in to_jsonl(graph).splitlines()]
     assert [
         len(one["text"]) for one in lines if one["type"] == "output" and one["text"][0] == "x"
     ] == [2_000]
-    assert from_jsonl(to_jsonl(graph)).nodes[again.id] == again
-
-
-def test_a_state_is_known_by_what_was_done_and_seen_and_not_by_when() -> None:
-    assert state_hash(played(clock="a")) == state_hash(played(clock="b")) == state_hash(played())
-    assert state_hash(played("3 a.txt\n")) != state_hash(played())
-
-
-@pytest.mark.parametrize(
-    ("change", "says"),
-    [
-        (lambda lines: lines[1:], "one line of type `game`"),
-        (lambda lines: [*lines, "{"], "line 26: no JSON"),
-        (lambda lines: [*lines, '{"type": "node.X"}'], "line 26"),
-        (lambda lines: [*lines, '{"type": "odd"}'], "`odd` is no type of line"),
-        (lambda lines: [one for one in lines if '"node.C"' not in one], "it is cut off"),
-        (
-            lambda lines: [one.replace("2 a.txt", "7 a.txt") for one in lines],
-            "something else than what its hash",
-        ),
-        (
-            lambda lines: [one.replace("warning", "nothing") for one in lines],
-            "not what its hash was made of",
-        ),
-        (lambda lines: [one for one in lines if '"output"' not in one], "is not among the outputs"),
-    ],
-)
-def test_lines_that_are_no_graph_are_refused(change: object, says: str) -> None:
-    lines = to_jsonl(played()).splitlines()
-    assert callable(change)
-    with pytest.raises(GraphError, match=says):
-        from_jsonl(change(lines))
 
 
 def test_the_hash_of_an_observation_is_that_of_the_first_law() -> None:

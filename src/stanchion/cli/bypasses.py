@@ -10,7 +10,7 @@ from typing import Final
 from stanchion import Shield
 from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import NOBODY, Urgency
-from stanchion.approvals.ticket import Kind, State, Ticket
+from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.printing import put_json, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import BadInput
@@ -35,12 +35,10 @@ REVIEWS: Final = ("review", "due", "agent", "about", "went past", "why")
 def listed(args: argparse.Namespace, shield: Shield) -> int:
     """List what asks to go past a guardrail, or has and is to be reviewed, and say what each would
     lift."""
-    found = [
-        ticket_view(one) for one in _kept(args, shield) if one.kind in (Kind.BYPASS, Kind.REVIEW)
-    ]
+    kept = shield.tickets(args.tenant, "all" if args.all else None, most=1_000)
+    found = [ticket_view(one) for one in kept if one.kind in (Kind.BYPASS, Kind.REVIEW)]
     if args.json:
-        for one in found:
-            put_json(one)
+        put_json(*found)
         return 0
     terminal, now = Terminal.of_stdout(), wall_ms()
     asks = [one for one in found if one.bypass is not None]
@@ -71,10 +69,6 @@ def reviewed(args: argparse.Namespace, shield: Shield, by: By) -> int:
     else:
         tell(f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
     return 0
-
-
-def _kept(args: argparse.Namespace, shield: Shield) -> list[Ticket]:
-    return shield.tickets(args.tenant, "all" if args.all else None, most=1_000)
 
 
 def _requests(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:

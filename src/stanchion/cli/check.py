@@ -17,7 +17,7 @@ from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.events import fields_of, parse, read
 from stanchion.cli.options import PROJECT, group, option
 from stanchion.cli.terminal import Terminal, put_lines, say
-from stanchion.cli.trouble import AsBadInput, BadInput
+from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.unresolved import Unasked
 from stanchion.cli.verdict import row, verdict
 from stanchion.cli.whose import whose
@@ -205,9 +205,8 @@ def _source(name: str) -> AbstractContextManager[BinaryIO]:
     try:
         return open(name, "rb")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(
-            f"`{name}` cannot be read: {reason.lower()}; give a file of events, or `-`"
+            f"`{name}` cannot be read: {in_words(error)}; give a file of events, or `-`"
         ) from None
 
 

@@ -165,7 +165,7 @@ def _public(args: argparse.Namespace) -> tuple[PublicKey, Path | None]:
 
 def _free(verb: str, name: str) -> Path:
     """Where a new key goes; one that replaces another goes beside it."""
-    folder = _key_folder()
+    folder = Path(user_config()) / KEYS
     path, number = folder / name, 1
     while verb == "rotate" and os.path.lexists(path):
         number += 1
@@ -175,10 +175,6 @@ def _free(verb: str, name: str) -> Path:
             f"`{path}` already has a key: use it with `--public {path}.pub`, or move it away"
         )
     return path
-
-
-def _key_folder() -> Path:
-    return Path(user_config()) / KEYS
 
 
 def _words(text: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from stanchion.cli.found_policy import found_data, found_lines, given
-from stanchion.cli.loosens import loosens
+from stanchion.cli.loosening_lines import loosening_lines
 from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, know_verb, option
 from stanchion.cli.policy_trust import trust
 from stanchion.cli.printing import put_json
@@ -21,6 +21,7 @@ from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.differences import TABLES, Change, differences, effect_of
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import described_packs
+from stanchion.policy.loosening import loosenings
 from stanchion.policy.said import beyond_defaults, said_of
 from stanchion.policy.schema import table_of
 
@@ -213,9 +214,7 @@ def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
 
 
 def _diff(args: argparse.Namespace) -> int:
-    old, new = (
-        given(name, env).policy for name, env in zip(args.policies, _envs(args), strict=True)
-    )
+    old, new = _both(args)
     found = differences(old, new)
     if args.json:
         shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
@@ -236,13 +235,29 @@ def _diff(args: argparse.Namespace) -> int:
 
 
 def _loosens(args: argparse.Namespace) -> int:
-    return loosens(args, _envs(args))
+    old, new = _both(args)
+    found = loosenings(old, new)
+    if args.json:
+        shown = {
+            "loosens": bool(found),
+            "old": old.hash,
+            "new": new.hash,
+            "loosenings": [str(each) for each in found],
+        }
+        put_json(shown)
+    else:
+        terminal = Terminal.of_stdout()
+        put_lines(loosening_lines(found, terminal))
+        put_line(terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+    return DIFFERENT if found else SAME
 
 
-def _envs(args: argparse.Namespace) -> tuple[str | None, str | None]:
-    """The environments of two policies."""
+def _both(args: argparse.Namespace) -> tuple[CompiledPolicy, CompiledPolicy]:
+    """Two policies, each in its environment."""
+    envs = args.env[:1] + args.env[-1:] if args.env else ("", "")
     old, new = (
-        env if env else None for env in (args.env[:1] + args.env[-1:] if args.env else ("", ""))
+        given(name, env if env else None).policy
+        for name, env in zip(args.policies, envs, strict=True)
     )
     return old, new
 

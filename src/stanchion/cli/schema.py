@@ -10,7 +10,7 @@ from typing import Final
 
 from stanchion.cli.options import option
 from stanchion.cli.terminal import tell
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trouble import BadInput, in_words
 from stanchion.policy.json_schema import policy_schema
 
 USAGE: Final = "stanchion schema [--out FILE] [--json]"
@@ -47,9 +47,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         Path(args.out).write_text(text, encoding="utf-8", newline="\n")
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise BadInput(
-            f"`{args.out}` cannot be written: {reason.lower()}; use another file"
+            f"`{args.out}` cannot be written: {in_words(error)}; use another file"
         ) from None
     tell(f"{args.out} is written. Put this line on top of a policy beside it:")
     tell(f"  # yaml-language-server: $schema={Path(args.out).name}")

@@ -4,7 +4,7 @@ the open holds."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from msgspec import UNSET
@@ -35,8 +35,6 @@ LONGEST: Final = 60
 """How much of a record's value is shown, where nothing says what it means."""
 
 NUMBERS: Final = frozenset({"total", "known", "failed", "in a row"})
-
-Rows = Callable[[Any], tuple[str, ...]]
 
 PARTS: Final[Sequence[tuple[str, str, tuple[str, ...]]]] = (
     ("runs that ended", "run", ("run", "when", "why")),

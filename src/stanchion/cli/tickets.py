@@ -202,8 +202,7 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     kept = shield.tickets(args.tenant, state, most=most)
     found = [ticket_view(one, roster) for one in kept if kind in (None, one.kind)]
     if args.json:
-        for ticket in found:
-            put_json(ticket)
+        put_json(*found)
         return 0
     terminal, now = Terminal.of_stdout(), wall_ms()
     grants = (

@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import chains, refuse_former
-from stanchion.audit.reader import Found, Reader
-from stanchion.cli.progress import Told
+from stanchion.audit.reader import Reader
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.trails import URL, Ambiguous, is_database, record, unread
+from stanchion.views.trails import URL, is_database, unread
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reader import DatabaseReader
@@ -118,12 +117,3 @@ def tell_unread(*readers: object) -> int:
             f"audit verify`",
         )
     return count
-
-
-def record_named(
-    reader: Reader | DatabaseReader, name: str, told: Told | None = None
-) -> Found | None:
-    """A record by the id of its decision, or by its place; digits that fit several chains are bad
-    input."""
-    with AsBadInput(Ambiguous):
-        return record(reader, name, told)

@@ -25,6 +25,7 @@ class AsBadInput:
             raise BadInput(str(error)) from None
 
 
-def in_words(error: OSError) -> str:
-    """What the system says of an error, without its number."""
-    return error.strerror.lower() if error.strerror else str(error)
+def in_words(error: OSError | ValueError) -> str:
+    """What the system says of an error, without its number; what Python says of a name that can be
+    none."""
+    return error.strerror.lower() if isinstance(error, OSError) and error.strerror else str(error)

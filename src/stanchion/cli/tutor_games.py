@@ -34,8 +34,7 @@ def run(args: argparse.Namespace) -> int:
     with AsBadInput(GameError, SandboxError):
         found = list(results(names() if args.game is None else [args.game], args.user))
     if args.json:
-        for one in found:
-            put_json(one)
+        put_json(*found)
         return 0
     for line in _told(found, Terminal.of_stdout()):
         tell(line)

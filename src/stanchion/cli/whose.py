@@ -10,7 +10,7 @@ from pathlib import Path
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.standing.places import is_own
-from stanchion.runtime.standing.state_places import STORE, USER, State, Whose, start_of
+from stanchion.runtime.standing.state_places import STORE, USER, Whose, start_of
 from stanchion.runtime.standing.tenancy import TENANT
 
 
@@ -33,12 +33,6 @@ def whose(project: str | None, store: str | None = None, files: Sequence[Path] =
         return Whose(os.environ, start_of(project, files), store)
 
 
-def state_in(found: Whose) -> State:
-    """The state that is meant; where there can be none, that is bad input."""
-    with AsBadInput(OSError):
-        return found.state
-
-
 def named_project(args: argparse.Namespace) -> dict[str, str]:
     """What a shield is to be told of the project that was named."""
     whose(args.project, args.store)
@@ -49,7 +43,8 @@ def told(args: argparse.Namespace) -> str:
     """Whose state a command has changed, in words; empty where it was asked for by its place."""
     if not is_own(args.store, os.environ):
         return ""
-    state = state_in(whose(args.project, args.store))
+    with AsBadInput(OSError):
+        state = whose(args.project, args.store).state
     if state.root is not None:
         return f" in the project `{state.root}`"
     return " for all projects that share the user's state" if state.why == "shared" else ""

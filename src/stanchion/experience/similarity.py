@@ -59,11 +59,6 @@ class Similar(msgspec.Struct, frozen=True):
     differences: tuple[Difference, ...]
     args: dict[str, Any] | None = None
 
-    @property
-    def differing(self) -> tuple[str, ...]:
-        """The names of the arguments that differ."""
-        return tuple([one.name for one in self.differences])
-
     def without_values(self) -> Similar:
         """The same for whoever may not see another run's values: names and kinds alone."""
         return msgspec.structs.replace(

@@ -6,7 +6,7 @@ import os
 import socket
 import struct
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple
 
 if sys.platform != "win32":
@@ -73,7 +73,10 @@ class Admission:
 def admission(users: Iterable[str], groups: Iterable[str]) -> Admission:
     """An admission as an operator writes it: `NAME`, `ID`, or either with `:TENANT`; `NobodyKnown`
     for a stranger."""
-    return Admission(dict(map(_user, users)), dict(map(_group, groups)))
+    return Admission(
+        dict(_entry(one, "user", lambda name: pwd.getpwnam(name).pw_uid) for one in users),
+        dict(_entry(one, "group", lambda name: grp.getgrnam(name).gr_gid) for one in groups),
+    )
 
 
 def _split(written: str) -> tuple[str, str]:
@@ -83,27 +86,15 @@ def _split(written: str) -> tuple[str, str]:
     return name, tenant if tenant else "default"
 
 
-def _user(written: str) -> tuple[int, str]:
+def _entry(written: str, kind: str, known: Callable[[str], int]) -> tuple[int, str]:
     name, tenant = _split(written)
     if name.isascii() and name.isdigit():
         return int(name), tenant
     try:
-        return pwd.getpwnam(name).pw_uid, tenant
+        return known(name), tenant
     except KeyError:
         raise NobodyKnown(
-            f"there is no user `{name}`: create one with `useradd`, or give a number"
-        ) from None
-
-
-def _group(written: str) -> tuple[int, str]:
-    name, tenant = _split(written)
-    if name.isascii() and name.isdigit():
-        return int(name), tenant
-    try:
-        return grp.getgrnam(name).gr_gid, tenant
-    except KeyError:
-        raise NobodyKnown(
-            f"there is no group `{name}`: create one with `groupadd`, or give a number"
+            f"there is no {kind} `{name}`: create one with `{kind}add`, or give a number"
         ) from None
 
 

@@ -15,10 +15,10 @@ import stanchion.tutor as ours
 from stanchion import Shield
 from stanchion.runtime.tutor.episodes import aplay, play
 from stanchion.tutor.envelope.envelope import TutorEnvelope
-from stanchion.tutor.graph.lines import lines
 from stanchion.tutor.rules.bash import bash_rules
 from tests.dialects.ragix.hands import SHOWS, Hands
 from tests.runtime.test_repair import charged, journalled, recorded
+from tests.tutor.golden_games import world_of
 
 COMMANDS = st.sampled_from([*SHOWS, "rm -rf /", "whoami"])
 MOVES = st.one_of(
@@ -87,7 +87,7 @@ def test_both_play_the_same(replies: list[str], layers: dict[str, Any]) -> None:
     )
     plain = TutorEnvelope(other, manifest_enabled=False, **layers).run_episode(Says(replies), turns)
     assert episode == plain
-    assert list(lines(one.pcg, clocks=False)) == list(lines(other.pcg, clocks=False))
+    assert world_of(one) == world_of(other)
     assert one.state == other.state
 
 

@@ -24,7 +24,7 @@ from stanchion.cli.answerers import answerer
 from stanchion.cli.auditing.seen import is_nowhere
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.operator_options import answered
-from stanchion.cli.progress import progress
+from stanchion.cli.progress import progress, records
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import tell, visible
 from stanchion.cli.trails import reader_of
@@ -89,7 +89,7 @@ def erase(args: argparse.Namespace) -> int:
     finished = 0 if args.dry_run else sum(blank(folder, undone(folder)) for folder in folders)
     if finished:
         tell(
-            f"the content of {_records(finished)} is erased, which finishes an erasure that was "
+            f"the content of {records(finished)} is erased, which finishes an erasure that was "
             f"interrupted",
         )
     looks = _looked(folders, meant)
@@ -180,12 +180,12 @@ def _names(given: str | None) -> Names | None:
 def _tell(looks: list[Look], how: str) -> None:
     count = sum(count_of(one.said.rows) for one in looks)
     tell(
-        f"the content of {_records(count)} {how}; the records themselves and their decisions stay",
+        f"the content of {records(count)} {how}; the records themselves and their decisions stay",
     )
     for number, one in enumerate(looks):
         of_checks = "of `stanchion check`, " if number else ""
         for chain, some in one.said.rows.items():
-            words = f"{of_checks}{_records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}"
+            words = f"{of_checks}{records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}"
             tell(f"  {chain}: {words}")
         for path in one.torn:
             tell(
@@ -208,7 +208,3 @@ def _told(left: list[Remain], how: str = "is gone") -> int:
     if len(left) > SHOWN:
         tell(f"  … and {len(left) - SHOWN:,} more")
     return LEFT
-
-
-def _records(count: int) -> str:
-    return f"{count:,} record{'' if count == 1 else 's'}"

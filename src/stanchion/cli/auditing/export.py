@@ -112,7 +112,7 @@ def _sink(out: str | None, force: bool) -> Iterator[BinaryIO]:
     try:
         sink = new.open("xb")
     except OSError as error:
-        raise BadInput(_unwritable(out, error)) from None
+        raise BadInput(f"`{out}` cannot be written: {in_words(error)}; use another file") from None
     try:
         with sink:
             yield sink
@@ -133,7 +133,3 @@ def _refuse(target: Path, force: bool) -> None:
         raise BadInput(
             f"`{target}` already exists: use another file, or overwrite it with `--force`"
         )
-
-
-def _unwritable(out: str, error: OSError) -> str:
-    return f"`{out}` cannot be written: {in_words(error)}; use another file"

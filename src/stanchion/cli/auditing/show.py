@@ -12,8 +12,8 @@ from stanchion.audit.export import said_of
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import Terminal, put_lines, visible
-from stanchion.cli.trails import record_named, records_in
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.trails import records_in
+from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import labelled, row, style_of
 from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
@@ -21,7 +21,7 @@ from stanchion.kernel.shown import json_safe
 from stanchion.views.record_detail import DecidedView, RecordDetail, record_detail
 from stanchion.views.records import DecisionView
 from stanchion.views.times import shown, took
-from stanchion.views.trails import is_database, name_of
+from stanchion.views.trails import Ambiguous, is_database, name_of, record
 
 LONGEST: Final = 100
 """How long a value may be to stand in one line."""
@@ -37,8 +37,9 @@ def show(args: argparse.Namespace) -> int:
     with (
         records_in(args) as reader,
         progress("looking") as told,
+        AsBadInput(Ambiguous),
     ):
-        found = record_named(reader, args.what, told)
+        found = record(reader, args.what, told)
         detail = None if found is None else record_detail(reader, found)
         where = name_of(reader)
     if found is None or detail is None:

@@ -25,7 +25,6 @@ from stanchion.readings.disguise.said import Said
 from stanchion.readings.joined import Joined
 
 MOST: Final = 16
-LONGEST: Final = 4_096
 
 BASE85: Final = r"(?i:\b[abz]85|ascii[_-]?85|base[_-]?85)"
 """What names the encoding."""

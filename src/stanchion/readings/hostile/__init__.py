@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stanchion.readings.hostile.hostile import hostile, may_be_hostile
 from stanchion.readings.hostile.normal import blank, folded, normal
 
-__all__ = ["blank", "folded", "hostile", "may_be_hostile", "normal"]
+__all__ = ["blank", "folded", "normal"]

@@ -35,10 +35,6 @@ LIBRARIES: Final = regex(
     r"huggingface_hub|HfApi|DriveApp|GmailApp|SpreadsheetApp|AdminDirectory)\b"
 )
 """Libraries through which code does what a service's own program does."""
-HTTP: Final = listed(
-    "requests httpx axios superagent got ky HTTParty Faraday RestClient Http Guzzle http Net HTTP "
-    "urllib request needle undici unirest Typhoeus Excon LWP"
-)
 ASKS: Final = METHODS | listed("request fetch Request fetch_json ajax urlopen axios got ky")
 """Calls that make a request."""
 RAISED: Final = frozenset(

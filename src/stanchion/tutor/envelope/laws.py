@@ -178,8 +178,6 @@ class FirstLaw(Law[TutorV1]):
         kind = ClaimKind(move.kind) if move.kind else ClaimKind.PROPERTY
         claim = Truth(
             id="",
-            turn=0,
-            created_at="",
             text=move.text,
             kind=kind,
             domain=move.domain,

@@ -70,37 +70,17 @@ class Graph:
         """All events, oldest first."""
         return tuple(self._events)
 
-    def next_id(self, kind: NodeType) -> str:
-        """The next id: one count for all kinds, behind the sign of its own."""
+    def _made(self, kind: type[N], /, **fields: Any) -> N:
+        """A new node, under the next id: one count for all kinds, behind the sign of its own."""
         self._count += 1
-        return f"{kind.value}{self._count}"
-
-    def add(self, node: N) -> N:
-        """Add a node under its id, and say so; raises `GraphError` where there is one already."""
-        self.put(node)
-        self.log("node_added", node.id, data={"node_type": node.node_type.value})
-        return node
-
-    def put(self, node: Node) -> None:
-        """Add a node of which it was said before that it is there."""
-        if node.id in self._nodes:
-            raise GraphError(f"node `{node.id}` is in the graph already: nothing in it is replaced")
-        number = node.id.removeprefix(node.node_type.value)
-        if not (number.isascii() and number.isdecimal()):
-            raise GraphError(
-                f"`{node.id}` is no id of its kind: that is `{node.node_type.value}` and a number"
-            )
-        self._count = max(self._count, int(number))
-        self._nodes[node.id] = cast("AnyNode", node)
+        name = f"{kind.node_type.value}{self._count}"
+        node = kind(id=name, turn=self.turn, created_at=self._clock(), **fields)
+        self._nodes[name] = cast("AnyNode", node)
         status = getattr(node, "status", None)
         if status is not None:
-            self._stand(node.id, status)
-
-    def _made(self, kind: type[N], /, **fields: Any) -> N:
-        made = kind(
-            id=self.next_id(kind.node_type), turn=self.turn, created_at=self._clock(), **fields
-        )
-        return self.add(made)
+            self._stand(name, status)
+        self.log("node_added", name, data={"node_type": kind.node_type.value})
+        return node
 
     def add_observation(
         self, act: str, tool: str, command: str, rc: int, stdout: str, stderr: str
@@ -177,25 +157,18 @@ class Graph:
             locator=locator,
             transform=transform,
         )
-        return self.join(edge)
-
-    def join(self, edge: Edge) -> Edge:
-        """Add an edge as it is."""
-        for ids, fitting in zip((edge.src, edge.dst), ENDS[edge.edge_type], strict=True):
+        for ids, fitting in zip((src, dst), ENDS[kind], strict=True):
             for one in ids_of(ids):
                 node = self._nodes.get(one)
                 if node is None:
-                    raise GraphError(
-                        f"`{edge.edge_type.value}` names `{one}`, and there is no such node"
-                    )
+                    raise GraphError(f"`{kind.value}` names `{one}`, and there is no such node")
                 if node.node_type not in fitting:
                     raise GraphError(
-                        f"`{edge.edge_type.value}` cannot join `{one}`: it is "
-                        f"`{node.node_type.value}`"
+                        f"`{kind.value}` cannot join `{one}`: it is `{node.node_type.value}`"
                     )
         self._edges.append(edge)
-        for one in ids_of(edge.dst):
-            self._into.setdefault((edge.edge_type, one), []).append(edge)
+        for one in ids_of(dst):
+            self._into.setdefault((kind, one), []).append(edge)
         return edge
 
     def log(
@@ -216,19 +189,14 @@ class Graph:
             turn=self.turn,
             created_at=self._clock(),
         )
-        return self.tell(made)
-
-    def tell(self, event: Event) -> Event:
-        """Add an event as it is. One that promotes a node changes where that node stands."""
-        if event.event_type == "promote" and event.target is not None:
-            self._stand(event.target, Status(event.data["to_status"]))
-        self._events.append(event)
-        return event
+        self._events.append(made)
+        return made
 
     def promote(self, target: str, to: Status) -> Event:
         """Say that a node stands elsewhere from now on."""
         if target not in self._status:
             raise GraphError(f"`{target}` has no status that could change")
+        self._stand(target, to)
         return self.log("promote", target, data={"to_status": to.value})
 
     def _stand(self, node: str, status: Status) -> None:
@@ -263,35 +231,6 @@ class Graph:
         """The observations that support a claim."""
         ids = [one for edge in self.into(EdgeType.SUPPORTS, truth) for one in ids_of(edge.src)]
         return [node for one in ids if isinstance(node := self._nodes[one], Observation)]
-
-    def summary(self) -> dict[str, Any]:
-        """How much there is of everything."""
-        counted: dict[str, int] = {
-            name: len(self.of(kind))
-            for name, kind in (
-                ("observations", Observation),
-                ("truths", Truth),
-                ("entities", Entity),
-                ("questions", Question),
-                ("actions", Action),
-            )
-        }
-        validated = len(self.of(Truth, Status.VALIDATED))
-        nodes = {"total": len(self._nodes), **counted, "validated": validated}
-        return {
-            "game_id": self.game_id,
-            "turn": self.turn,
-            "nodes": nodes,
-            "edges": len(self._edges),
-            "events": len(self._events),
-        }
-
-    def __repr__(self) -> str:
-        validated = len(self.of(Truth, Status.VALIDATED))
-        return (
-            f"Graph({self.game_id!r}, turn={self.turn}, nodes={len(self._nodes)}, "
-            f"validated={validated})"
-        )
 
 
 def ids_of(end: str | tuple[str, ...]) -> tuple[str, ...]:

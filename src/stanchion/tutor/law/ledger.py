@@ -111,18 +111,18 @@ class Ledger:
         else:
             del self._about[key][same]
 
-    def refuted_by(self, observation: str, fact: Fact, scope: str = "") -> None:
+    def refuted_by(self, observation: str, fact: Fact) -> None:
         """Refute what was claimed, proven or hinted at before and is not so by a fact."""
         subject = fact.path if isinstance(fact, Content) else fact.subject
         for predicate in Predicate:
-            about = self._about.get((predicate, subject, scope))
+            about = self._about.get((predicate, subject, ""))
             against = (
                 [claim for claim in about if follows(fact, claim) is (not claim.polarity)]
                 if about
                 else []
             )
             for truth in [
-                one for claim in against for one in self._about[predicate, subject, scope][claim]
+                one for claim in against for one in self._about[predicate, subject, ""][claim]
             ]:
                 self.refute(truth, (observation,))
 

@@ -225,25 +225,6 @@ class TutorV1:
         self.pcg.link(EdgeType.MENTIONS, seen.id, (entity.id,))
         return entity
 
-    def truth_or_dare(self, truth_id: str) -> dict[str, Any]:
-        """The two ways on from a claim that nobody can decide: say something else, or find
-        something out."""
-        truth = self.pcg.nodes.get(truth_id)
-        if not isinstance(truth, Truth):
-            return {"error": f"Node {truth_id} is not a Truth"}
-        found = self.check(truth)
-        if found.verdict is not CheckVerdict.UNDECIDABLE:
-            return {"error": f"Claim is not undecidable: {found.verdict.value}"}
-        return {
-            "claim_id": truth_id,
-            "claim_text": truth.text,
-            "options": {
-                "TRUTH": "Reformulate this claim into something decidable",
-                "DARE": "Propose an action that produces evidence for this claim",
-            },
-            "hint": f"Missing: {', '.join(found.missing)}",
-        }
-
     def request_rule(self, prompt: str, claim: Truth, seen: Observation) -> Rule | None:
         """Have a rule written by which a claim would follow from an observation; it holds in this
         game."""
@@ -271,19 +252,6 @@ class TutorV1:
         by = [one.id for one in validated[:5]]
         self.pcg.log("goal_check", verdict="satisfied", data={"goal": goals[0].id, "by": by})
         return True
-
-    def get_state_summary(self) -> dict[str, Any]:
-        """Where the game stands."""
-        return {
-            "game_id": self.game_id,
-            "turn": self.state.turn,
-            "score": self.state.score,
-            "validated_truths": self.state.validated_truths,
-            "open_questions": self.state.open_questions,
-            "goal_satisfied": self.state.goal_satisfied,
-            "pcg_summary": self.pcg.summary(),
-            "rules_summary": self.rules.summary(),
-        }
 
     def get_context_for_llm(self, max_observations: int = 5) -> str:
         """What a player is told before a turn."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.tutor.moves.kinds import (
@@ -33,33 +33,28 @@ _TO_TAG: Final = r"[:\s]+(.+?)(?=\n(?:ASSERT|ASK|PROPOSE|CHALLENGE|REFORMULATE)|
 _TO_END: Final = r"[:\s]+(.+?)(?=\n|$)"
 _FLAGS: Final = re.IGNORECASE | re.DOTALL
 
-_SAID: Final[Mapping[MoveType, tuple[re.Pattern[str], ...]]] = {
-    MoveType.ASSERT: tuple(
-        regex(one, _FLAGS)
-        for one in (f"ASSERT{_TO_TAG}", f"I claim{_TO_END}", f"I assert{_TO_END}")
+_SAYINGS: Final = {
+    MoveType.ASSERT: ("ASSERT" + _TO_TAG, "I claim" + _TO_END, "I assert" + _TO_END),
+    MoveType.ASK: ("ASK" + _TO_TAG, "I ask" + _TO_END, "Question" + _TO_END),
+    MoveType.PROPOSE: (
+        "PROPOSE" + _TO_TAG,
+        "I propose" + _TO_END,
+        "Let me run" + _TO_END,
+        r"Run[:\s]+`([^`]+)`",
     ),
-    MoveType.ASK: tuple(
-        regex(one, _FLAGS) for one in (f"ASK{_TO_TAG}", f"I ask{_TO_END}", f"Question{_TO_END}")
-    ),
-    MoveType.PROPOSE: tuple(
-        regex(one, _FLAGS)
-        for one in (
-            f"PROPOSE{_TO_TAG}",
-            f"I propose{_TO_END}",
-            f"Let me run{_TO_END}",
-            r"Run[:\s]+`([^`]+)`",
-        )
-    ),
-    MoveType.CHALLENGE: tuple(
-        regex(one, _FLAGS)
-        for one in (f"CHALLENGE{_TO_TAG}", f"I assume{_TO_END}", f"Assumption{_TO_END}")
-    ),
-    MoveType.REFORMULATE: tuple(
-        regex(one, _FLAGS) for one in (f"REFORMULATE{_TO_END}", f"Let me rephrase{_TO_END}")
-    ),
+    MoveType.CHALLENGE: ("CHALLENGE" + _TO_TAG, "I assume" + _TO_END, "Assumption" + _TO_END),
+    MoveType.REFORMULATE: ("REFORMULATE" + _TO_END, "Let me rephrase" + _TO_END),
 }
 """How moves are said in words. They are looked for in this order, whatever their order in the
 text."""
+_SAID: Final = {kind: [regex(one, _FLAGS) for one in sayings] for kind, sayings in _SAYINGS.items()}
+_WORDED: Final[Mapping[MoveType, tuple[type[AnyMove], str]]] = {
+    MoveType.ASSERT: (AssertMove, "text"),
+    MoveType.ASK: (AskMove, "text"),
+    MoveType.CHALLENGE: (ChallengeMove, "text"),
+    MoveType.REFORMULATE: (ReformulateMove, "new_text"),
+}
+"""The move that is said in words, and its field that the words are."""
 
 _COMMANDS: Final = tuple(
     regex(one, _FLAGS)
@@ -83,15 +78,23 @@ def parse_move(text: str) -> list[AnyMove]:
 
 
 def _in_json(text: str) -> list[AnyMove]:
-    moves = []
+    moves: list[AnyMove] = []
     for found in _OBJECT.finditer(text):
         try:
             data = json.loads(found.group())
         except json.JSONDecodeError:
             continue
-        make = _MADE.get(data.get("action", "").upper())
-        if make is not None:
-            moves.append(make(data, text))
+        made = _MADE.get(data.get("action", "").upper())
+        if made is not None:
+            move, fields = made
+            data = {"intent": INTENT, **data}
+            told = {
+                field: data[name]
+                for field, names in fields.items()
+                for name in reversed(names)
+                if name in data
+            }
+            moves.append(move(raw_text=text, **told))
     return moves
 
 
@@ -118,75 +121,43 @@ def commands(text: str) -> list[str]:
 
 
 def _worded(kind: MoveType, said: str, text: str) -> AnyMove:
-    match kind:
-        case MoveType.ASSERT:
-            return AssertMove(raw_text=text, text=said)
-        case MoveType.ASK:
-            return AskMove(raw_text=text, text=said)
-        case MoveType.CHALLENGE:
-            return ChallengeMove(raw_text=text, text=said)
-        case MoveType.REFORMULATE:
-            return ReformulateMove(raw_text=text, new_text=said)
-        case _:
-            found = commands(said)
-            return ProposeMove(raw_text=text, intent=said, command=found[0] if found else said)
+    if kind in _WORDED:
+        move, field = _WORDED[kind]
+        return move(raw_text=text, **{field: said})
+    found = commands(said)
+    return ProposeMove(raw_text=text, intent=said, command=found[0] if found else said)
 
 
-def _assert(data: dict[str, Any], text: str) -> AnyMove:
-    return AssertMove(
-        raw_text=text,
-        text=data.get("text", data.get("claim", "")),
-        kind=data.get("kind", "property"),
-        domain=data.get("domain", "bash"),
-        scope=data.get("scope", ""),
-    )
-
-
-def _ask(data: dict[str, Any], text: str) -> AnyMove:
-    return AskMove(
-        raw_text=text,
-        text=data.get("text", data.get("question", "")),
-        targets=data.get("targets", ()),
-    )
-
-
-def _propose(data: dict[str, Any], text: str) -> AnyMove:
-    return ProposeMove(
-        raw_text=text,
-        intent=data.get("intent", INTENT),
-        command=data.get("command", ""),
-        mode=data.get("mode", "read"),
-        verify=data.get("verify", ()),
-    )
-
-
-def _challenge(data: dict[str, Any], text: str) -> AnyMove:
-    return ChallengeMove(
-        raw_text=text,
-        text=data.get("text", data.get("assumption", "")),
-        falsify=data.get("falsify", data.get("falsification", "")),
-    )
-
-
-def _reformulate(data: dict[str, Any], text: str) -> AnyMove:
-    return ReformulateMove(
-        raw_text=text,
-        original_id=data.get("original", data.get("original_id", "")),
-        new_text=data.get("new_text", data.get("reformulation", "")),
-    )
-
-
-def _respond(data: dict[str, Any], text: str) -> AnyMove:
-    return RespondMove(raw_text=text, message=data.get("message", data.get("text", "")))
-
-
-_MADE: Final[Mapping[str, Callable[[dict[str, Any], str], AnyMove]]] = {
-    "ASSERT": _assert,
-    "ASK": _ask,
-    "PROPOSE": _propose,
-    "BASH": _propose,
-    "BASH_AND_RESPOND": _propose,
-    "CHALLENGE": _challenge,
-    "REFORMULATE": _reformulate,
-    "RESPOND": _respond,
+_PROPOSED: Final = (
+    ProposeMove,
+    {"intent": ("intent",), "command": ("command",), "mode": ("mode",), "verify": ("verify",)},
+)
+_MADE: Final[Mapping[str, tuple[type[AnyMove], Mapping[str, tuple[str, ...]]]]] = {
+    "ASSERT": (
+        AssertMove,
+        {
+            "text": ("text", "claim"),
+            "kind": ("kind",),
+            "domain": ("domain",),
+            "scope": ("scope",),
+        },
+    ),
+    "ASK": (AskMove, {"text": ("text", "question"), "targets": ("targets",)}),
+    "PROPOSE": _PROPOSED,
+    "BASH": _PROPOSED,
+    "BASH_AND_RESPOND": _PROPOSED,
+    "CHALLENGE": (
+        ChallengeMove,
+        {"text": ("text", "assumption"), "falsify": ("falsify", "falsification")},
+    ),
+    "REFORMULATE": (
+        ReformulateMove,
+        {
+            "original_id": ("original", "original_id"),
+            "new_text": ("new_text", "reformulation"),
+        },
+    ),
+    "RESPOND": (RespondMove, {"message": ("message", "text")}),
 }
+"""The move that an action is, and the names under which each of its fields is looked for, in their
+order."""

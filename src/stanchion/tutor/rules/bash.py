@@ -4,6 +4,7 @@ them; the second law has none of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from stanchion.tutor.rules.library import RuleLibrary
@@ -50,22 +51,16 @@ def _tested(
     return _rule(name, match, conclude, path=_from(rf"test -{flag} ['\"]?([^'\"\s]+)"))
 
 
-def _running(name: str, rc: dict[str, Any], text: str, entity: bool) -> dict[str, Any]:
-    match = [_BASH, {"obs.command": {"contains": "pgrep"}}, rc]
+def _asked_of(
+    name: str, rc: dict[str, Any], text: str, of: Mapping[str, str], entity: bool
+) -> dict[str, Any]:
+    """A rule about a program that is asked whether something is there."""
+    match = [_BASH, {"obs.command": {"contains": of["program"]}}, rc]
     conclude = {
-        **_truth(text, "property", "system"),
-        **(_entity("process", "{proc}") if entity else {}),
+        **_truth(text, "property", of["scope"]),
+        **(_entity(of["kind"], f"{{{of['var']}}}") if entity else {}),
     }
-    return _rule(name, match, conclude, proc=_from(r"pgrep\s+(?:-[^\s]+\s+)*['\"]?([^'\"\s]+)"))
-
-
-def _pinged(name: str, rc: dict[str, Any], text: str, entity: bool) -> dict[str, Any]:
-    match = [_BASH, {"obs.command": {"contains": "ping"}}, rc]
-    conclude = {
-        **_truth(text, "property", "network"),
-        **(_entity("host", "{host}") if entity else {}),
-    }
-    return _rule(name, match, conclude, host=_from(r"ping\s+(?:-[^\s]+\s+)*([^\s]+)"))
+    return _rule(name, match, conclude, True, **{of["var"]: _from(of["pattern"])})
 
 
 def _grepped(name: str, rc: dict[str, Any], text: str) -> dict[str, Any]:
@@ -80,6 +75,20 @@ def _defined(name: str, word: str, var: str, text: str, entity: str) -> dict[str
 
 
 _COMMAND: Final = "obs.command"
+_PGREP: Final = {
+    "program": "pgrep",
+    "scope": "system",
+    "kind": "process",
+    "var": "proc",
+    "pattern": r"pgrep\s+(?:-[^\s]+\s+)*['\"]?([^'\"\s]+)",
+}
+_PING: Final = {
+    "program": "ping",
+    "scope": "network",
+    "kind": "host",
+    "var": "host",
+    "pattern": r"ping\s+(?:-[^\s]+\s+)*([^\s]+)",
+}
 _RULES: Final = [
     _rule("bash_success", [_DONE], _truth("Command '{obs.command}' succeeded", "property")),
     _rule(
@@ -102,10 +111,14 @@ _RULES: Final = [
         "function",
     ),
     _defined("class_definition", "class", "class_name", "Class '{class_name}' is defined", "class"),
-    _running("process_running_pgrep", _DONE, "Process '{proc}' is running", entity=True),
-    _running("process_not_running_pgrep", _ONE, "Process '{proc}' is not running", entity=False),
-    _pinged("host_reachable_ping", _DONE, "Host '{host}' is reachable", entity=True),
-    _pinged("host_unreachable_ping", _NOT_DONE, "Host '{host}' is unreachable", entity=False),
+    _asked_of("process_running_pgrep", _DONE, "Process '{proc}' is running", _PGREP, entity=True),
+    _asked_of(
+        "process_not_running_pgrep", _ONE, "Process '{proc}' is not running", _PGREP, entity=False
+    ),
+    _asked_of("host_reachable_ping", _DONE, "Host '{host}' is reachable", _PING, entity=True),
+    _asked_of(
+        "host_unreachable_ping", _NOT_DONE, "Host '{host}' is unreachable", _PING, entity=False
+    ),
     _rule(
         "url_accessible_curl",
         [_BASH, {_COMMAND: {"contains": "curl"}}, _DONE],

@@ -29,14 +29,9 @@ class RuleLibrary:
         self._session.setdefault(game_id, {})[rule.id] = own
         return own
 
-    def clear_session(self, game_id: str) -> int:
-        """Forget the rules of a game; says how many there were."""
-        return len(self._session.pop(game_id, {}))
-
-    def rules(self, game_id: str = "", domain: str = "") -> list[Rule]:
-        """The rules that hold in a game, or in every one; those of a domain, where one is named."""
-        found = [*self._permanent.values(), *self._session.get(game_id, {}).values()]
-        return [rule for rule in found if not domain or rule.domain in ("", domain)]
+    def rules(self, game_id: str = "") -> list[Rule]:
+        """The rules that hold in a game, or in every one."""
+        return [*self._permanent.values(), *self._session.get(game_id, {}).values()]
 
     def apply_all(
         self, observed: Mapping[str, Any], game_id: str = ""
@@ -44,12 +39,3 @@ class RuleLibrary:
         """Each rule from which something follows, with what does."""
         each = [(rule, rule.apply(observed)) for rule in self.rules(game_id)]
         return [(rule, follows) for rule, follows in each if follows]
-
-    def summary(self) -> dict[str, Any]:
-        """How many rules there are, and for what."""
-        return {
-            "permanent_rules": len(self._permanent),
-            "session_games": len(self._session),
-            "session_rules": sum(map(len, self._session.values())),
-            "domains": sorted({rule.domain for rule in self._permanent.values() if rule.domain}),
-        }

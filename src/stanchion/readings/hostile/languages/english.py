@@ -10,13 +10,6 @@ AGENT: Final = (
     r"|language model|ai (?:model|assistant|agent))"
 )
 
-MACHINE: Final = (
-    r"(?:ai(?: (?:agent|assistant|model|system|tool))?|llm|chat ?bot|language "
-    r"model|gpt-?\s?\w{0,12}|chatgpt|claude"
-    r"|gemini|copilot|ki(?:-assistent|-agent|-modell)?|ia)"
-)
-"""What only machines are called."""
-
 OVERRIDES: Final = (
     r"\b(?:ignore|disregard|forget|override|bypass|set aside|skip)\b.{0,30}"
     r"\b(?:previous|prior|above|earlier|all|your|preceding|initial|original|other|former|"
@@ -71,25 +64,3 @@ SECRECIES: Final = (
     r"\bwithout (?:asking|telling|informing|notifying|alerting) (?:me|the user|them|for)\b",
 )
 """Phrases that want something to stay hidden from the user."""
-
-SPOKEN_TO: Final = (
-    r"\b(?:dear|hello|hi|hey|attention|note to|message to|instructions? (?:to|for))[,:]?\s+(?:the "
-    r"|all |any )?"
-    rf"{AGENT}\b",
-    rf"\byou,\s+{AGENT}\b",
-    rf"\b(?:you are|you're|act as|acting as) an? {AGENT}\b",
-    rf"^\W*(?:(?:to|for) (?:the )?)?{AGENT}\s*[:,]",
-    rf"\b(?:note|message|notice|alert|order|override|command|reminder)s?\b[^.!?\n]{{0,20}}\b(?:for|"
-    rf"to)\s+"
-    rf"(?:the |all |any |every )?{AGENT}\b",
-    rf"(?:->|=>|→|»|>>)\s*(?:the )?{AGENT}\b",
-    rf"(?:^|[^a-z\s]\s*)(?:the )?(?:assistant|agent|{MACHINE})s? "
-    r"(?:must|shall|has to|have to|is to|should|needs? to)\b",
-    rf"\b{MACHINE}s? (?:must|shall|has to|have to|is to)\b",
-    rf"[^a-z\s]\s*(?:the )?{MACHINE}\s*:",
-)
-"""Phrases that speak to an agent and to nobody else; honest texts speak about agents, and to those
-of a house."""
-
-HOSTILE: Final = (*OVERRIDES, *RESUMPTIONS, *CLAIMS, *DICTATIONS, *DEMANDS, *SECRECIES)
-"""Phrases that override what an agent was told, pass for somebody else, or want secrecy."""
