@@ -193,6 +193,8 @@ def spell(text: str) -> Spelled:
     pieces = text.split()
     tokens = [*map(TOKENS.__getitem__, pieces)]
     words = tuple([word for token in tokens for word in token[0]])
+    if "://" in text and "\\" in text:
+        return Spelled((), words)  # clients do not agree on where its host ends
     groups = tuple([token.ways for token in tokens if token.ways])
     if len(pieces) > 1:
         whole = spaced(text)
