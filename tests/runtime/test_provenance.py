@@ -53,14 +53,10 @@ def test_a_decision_says_where_a_value_comes_from() -> None:
     decision = poisoned(shield().run()).check("send_money", PAY)
     assert (decision.action, decision.code) == (Action.ESCALATE, "flow.sink")
     said = origin(decision)
+    where = {"origin": "content", "tool": "read_file", "result": 1}
     assert said["sinks"] == [
-        {
-            "parameter": "recipient",
-            "value": EVIL,
-            "origin": "content",
-            "tool": "read_file",
-            "result": 1,
-        }
+        {"parameter": "recipient", "value": EVIL, **where},
+        {"parameter": "amount", "value": "98.7", **where},
     ]
     assert said["effect"] == "irreversible"
     assert EVIL not in decision.message

@@ -12,7 +12,7 @@ from stanchion.kernel.declared import READ
 from stanchion.readings.origins.facts import Facts, facts_of, said_facts
 from stanchion.readings.origins.known import MOST, Known, Origin
 from stanchion.readings.origins.marks import Spelled, spell
-from stanchion.readings.origins.values import of_token
+from stanchion.readings.origins.values import of_token, split_link
 
 SHOWN: Final = 240
 """How much of what the user said is kept for a person to see."""
@@ -72,6 +72,7 @@ def note_of_words(text: str) -> Note:
 def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool) -> Note | None:
     """What a call tells that goes ahead: the values that it acts on. What it does with a yes alone
     makes nothing the task's own."""
+    tool = tool.called(args)
     acts = tool.effect in ASKED and not has_a_yes
     local = tool.effect == "local"
     if not (acts or local or tool.opens):
@@ -79,6 +80,8 @@ def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool) -> Note | None:
     values = [text for _, text in sinks_of(tool, args)]
     if local:
         values = [text for text in values if is_file(text)]
+    if tool.opens:
+        values += [host for text in values if (host := split_link(text)[0])]
     given = tuple([spell(text) for text in values[:MOST_GIVEN]])
     return Note(WENT, tool.name, None, given, acts=acts, local=local, opens=tool.opens)
 
@@ -150,6 +153,8 @@ class Memory:
             if not note.given:
                 self._approved.add((note.tool, 0))
         if note.opens and note.given:
+            if not known.opened:
+                known.make(note.given)  # nobody but the user and the model can have chosen it
             known.page = known.origin(note.given[0])
         if note.acts or note.local:
             known.make([one for one in note.given if known.origin(one).word in OWNED])

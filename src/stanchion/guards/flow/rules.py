@@ -1,7 +1,7 @@
 """The rules: what of a call, a request or an answer is a question for a person.
 
 A call is judged by where its values come from, once something was read that others may have
-written. The rules are tried in this order:
+written. The rules are tried in this order, and what the first two find is one question:
 
 1. What it acts on (`sink`), and the page that a browser tool acts on.
 2. What it hands over (`payload`): addresses that stand in what was read, a piece of a text word
@@ -89,14 +89,14 @@ def check(
         return _reached(memory, tool, addresses, follow)
     if not tool.acts:
         return carried(memory, tool, args, follow) if tool.effect == READ else None
-    return (
-        _sinks(memory, tool, args, granted)
-        or _payload(memory, tool, args, granted)
-        or _unasked(memory, tool, args)
-    )
+    sinks = _sinks(memory, tool, args, granted)
+    doubts = (*sinks, *_payload(memory, tool, args, granted))
+    if doubts:
+        return Question("sink" if sinks else "payload", doubts)
+    return _unasked(memory, tool, args)
 
 
-def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -> Question | None:
+def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -> tuple[Doubt, ...]:
     good = SURE if tool.effect in LASTING else GOOD
     found = []
     for name, text in sinks_of(tool, args):
@@ -107,7 +107,7 @@ def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -
         page = memory.known.page
         if page is not None and page.word not in good and not memory.approved(tool.name):
             found.append(Doubt("the page", "", page))
-    return Question("sink", tuple(found)) if found else None
+    return tuple(found)
 
 
 def _reached(
@@ -135,7 +135,9 @@ def _is_good(memory: Memory, tool: FlowTool, origin: Origin, good: frozenset[str
     return origin.word in good and not (origin.forged and tool.effect in LASTING)
 
 
-def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -> Question | None:
+def _payload(
+    memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]
+) -> tuple[Doubt, ...]:
     found = []
     for name, text in payload_of(tool, args):
         if name in granted:
@@ -148,7 +150,7 @@ def _payload(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str])
             origin = _of_order(memory, tool, spelled)
             if origin.word == "content":
                 found.append(Doubt(name, text, origin))
-    return Question("payload", tuple(found)) if found else None
+    return tuple(found)
 
 
 def _is_dictated(memory: Memory, text: str) -> bool:
