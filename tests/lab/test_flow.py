@@ -26,7 +26,7 @@ from stanchion_lab.flow.counting import (
 from stanchion_lab.flow.declared import Declarations, Tool, declared_for, read_declarations
 from stanchion_lab.flow.measuring import Manner, measure
 from stanchion_lab.flow.phrasings import WAYS
-from stanchion_lab.flow.replaying import ALONE, Replayed, Replayer, knows_mandates, shields_of
+from stanchion_lab.flow.replaying import ALONE, Replayed, Replayer, shields_of
 from stanchion_lab.flow.report import Measured, lines
 from stanchion_lab.flow.rewriting import as_data, rephrased
 from stanchion_lab.flow.sources import Source, sources
@@ -517,12 +517,6 @@ def test_sets_by_fresh_eyes_are_whole_and_stay_packed(name: str) -> None:
     assert len({trace.id for trace in traces}) == len(traces)
     assert all(trace.tools in tools for trace in traces)
     assert all(trace.wanted for trace in traces if trace.kind == "attack")
-
-
-@pytest.mark.skipif(knows_mandates(), reason="runs can be told what their task may do")
-def test_without_mandates_may_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["lab", "flow", "x", "--may", "tools"]) == 2
-    assert "`--may` needs `shield.run(may=…)`" in capsys.readouterr().err
 
 
 def test_a_set_that_nobody_wrote_is_refused_with_those_there_are() -> None:

@@ -16,7 +16,6 @@ import yaml
 
 from stanchion import typed
 from stanchion.kernel.declared import EffectName, ResultName
-from stanchion.policy.schema import PolicyFile, ToolEntry
 from stanchion_lab.measuring.rows import NoRows
 
 ENDING: Final = "_declared.yaml"
@@ -72,13 +71,11 @@ class Declarations(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     def in_policy(self) -> dict[str, Any]:
         """The part of a policy that declares all of it."""
-        tools = {
-            name: _known(msgspec.to_builtins(tool), ToolEntry) for name, tool in self.tools.items()
-        }
+        tools = {name: msgspec.to_builtins(tool) for name, tool in self.tools.items()}
         own = {"me": list(self.me), "identity_fields": list(self.identity_fields)}
         return {
             "tools": tools,
-            **_known({key: value for key, value in own.items() if value}, PolicyFile),
+            **{key: value for key, value in own.items() if value},
         }
 
 
@@ -115,8 +112,3 @@ def _shipped() -> Mapping[str, Declarations]:
 
 def _stem(path: Path | Traversable) -> str:
     return path.name.removesuffix(ENDING).removesuffix(ENDING[1:]).partition(".")[0]
-
-
-def _known(written: dict[str, Any], kind: type[msgspec.Struct]) -> dict[str, Any]:
-    """What of it this version of a policy has a key for."""
-    return {key: value for key, value in written.items() if key in kind.__struct_fields__}

@@ -4,7 +4,6 @@ what an attacker wants."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from inspect import signature
 from typing import Any, Final, Literal, assert_never
 
 import msgspec
@@ -103,11 +102,6 @@ def shields_alone(drafted: bool = False) -> Shields:
         return shields_of(load_policy({**ALONE, **known.in_policy()}))(tools, known)
 
     return made
-
-
-def knows_mandates() -> bool:
-    """Whether a run can be told what its task may do."""
-    return "may" in signature(Shield.run).parameters
 
 
 def _told(shield: Shield, tools: Definitions) -> Shield:

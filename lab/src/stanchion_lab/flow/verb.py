@@ -17,7 +17,6 @@ from stanchion_lab.flow.measuring import Manner, measure
 from stanchion_lab.flow.phrasings import WAYS
 from stanchion_lab.flow.replaying import (
     Shields,
-    knows_mandates,
     shields_alone,
     shields_of,
 )
@@ -46,8 +45,6 @@ def flow(args: argparse.Namespace) -> Report:
 
 def _manner(args: argparse.Namespace) -> Manner:
     """How the traces are to be played."""
-    if args.may is not None and not knows_mandates():
-        raise BadInput("`--may` needs `shield.run(may=…)`, which this version does not have")
     if args.drafted is not None and args.policy is not None:
         raise BadInput("`--drafted` is for the guard alone: a policy declares what it declares")
     ways = [] if args.phrasing is None else list(dict.fromkeys(args.phrasing))

@@ -30,6 +30,7 @@ from stanchion.kernel.declared import READ
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.known import NOWHERE, Origin
 from stanchion.readings.origins.marks import (
+    NAMING,
     STEM,
     Spelled,
     kind_mark,
@@ -44,7 +45,6 @@ GOOD: Final = frozenset({"granted", "user", "me", "own", "named", "directory"})
 """Where what an outward call acts on may come from."""
 SURE: Final = GOOD - {"directory"}
 """Where it may come from in a call that lasts."""
-NAMING: Final = frozenset({"mail", "host", "link"})
 FEW_WORDS: Final = 3
 """Up to how many words an amount, a key or a role has."""
 SENTENCE: Final = 3
@@ -180,15 +180,8 @@ def _addresses(memory: Memory, tool: FlowTool, text: str) -> Iterator[tuple[str,
         if value.kind in NAMING:
             spelled = spell(value.text)
             origin = memory.origin(tool.name, spelled)
-            if origin.word == "content" and _stands(memory, spelled):
+            if origin.word == "content" and spelled.has_parts_in(memory.known.texts):
                 yield value.text, origin
-
-
-def _stands(memory: Memory, spelled: Spelled) -> bool:
-    """Whether a value itself was read, and not only its words."""
-    return bool(spelled.groups) and all(
-        any(way in memory.known.texts for way in group) for group in spelled.groups
-    )
 
 
 def _is_order(text: str) -> bool:
@@ -273,8 +266,7 @@ def leads_away(memory: Memory, url: str) -> Origin | None:
 
 def _hosts_user(memory: Memory, host: str) -> bool:
     """Whether the user has given an address at a host."""
-    groups = spell(host).groups
-    return bool(groups) and all(any(way in memory.known.user for way in one) for one in groups)
+    return spell(host).has_parts_in(memory.known.user)
 
 
 def _is_composed(memory: Memory, text: str, spelled: Spelled) -> bool:

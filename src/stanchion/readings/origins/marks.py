@@ -173,16 +173,20 @@ class Spelled(NamedTuple):
         """The one mark by which equal values are found; 0 for one that says nothing."""
         return whole_of([group[0] for group in self.groups] if self.groups else self.words)
 
+    def has_parts_in(self, marks: Collection[int]) -> bool:
+        """Whether there are distinctive parts, and a text with these marks has all of them."""
+        return bool(self.groups) and all(any(way in marks for way in one) for one in self.groups)
+
     def stands_in(self, marks: Collection[int]) -> bool:
         """Whether a text with these marks has it, or at least all of its words."""
-        if self.groups and all(any(way in marks for way in group) for group in self.groups):
+        if self.has_parts_in(marks):
             return True
         return bool(self.words) and all(word in marks for word in self.words)
 
     def is_said(self, marks: Collection[int], pairs: Collection[int]) -> bool:
         """Whether somebody whose words have these marks says just this value."""
         if self.groups:
-            return all(any(way in marks for way in group) for group in self.groups)
+            return self.has_parts_in(marks)
         return all(word in marks for word in self.words) and all(
             pair in pairs for pair in pairs_of(self.words)
         )

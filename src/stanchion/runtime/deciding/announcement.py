@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import count
 from typing import TYPE_CHECKING, Final
 
-from stanchion.audit.forks import forks
 from stanchion.audit.journal import Start
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
+from stanchion.locks.forks import forks
 from stanchion.policy.veil import renamed
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from weakref import ref
 
 import msgspec
 
-from stanchion.audit.forks import tell_of_forks
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION, Plans
 from stanchion.kernel.decision import Decision
@@ -26,6 +25,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts, bounded, costs
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed

@@ -13,7 +13,6 @@ from stanchion.advice.awareness import ever_shorter, fitting
 from stanchion.advice.cache import AdviceCache, AdviceStats
 from stanchion.advice.guidance import NOTHING, Beside, Guidance, guidance_of
 from stanchion.advice.styles import StyleName, advice_in, unsteady
-from stanchion.audit.forks import tell_of_forks
 from stanchion.experience.advice_context import AdviceContext, advice_context
 from stanchion.experience.incident import DAY_MS
 from stanchion.experience.reliability import reliability_of
@@ -22,6 +21,7 @@ from stanchion.kernel.events import ToolCall
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import visible
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.learning.methods import context_for, context_of
 from stanchion.runtime.learning.redacted import kept_args, kept_name

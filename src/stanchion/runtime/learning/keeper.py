@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from stanchion.audit.forks import tell_of_forks
 from stanchion.audit.wake import Waking
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
@@ -22,6 +21,7 @@ from stanchion.kernel.events import Event, Failure, RunInfo, ToolResult
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 from stanchion.runtime.learning.process import NEVER, PROCESS
 from stanchion.runtime.learning.shelves import place_of, shelf_of
 from stanchion.telemetry import loggers

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Final
 
-from stanchion.audit.forks import tell_of_forks
 from stanchion.experience.incident import Incident
 from stanchion.experience.tally import Known
 from stanchion.locks import Lock
+from stanchion.locks.forks import tell_of_forks
 
 MOST_TOOLS: Final = 4_096
 """How many tools are known, of all tenants; the one that was used longest ago is forgotten
