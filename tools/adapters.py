@@ -19,7 +19,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from stanchion.testing.host_suite import BEHAVIOURS
-from tests.adapters.results import HERE, ROOT, Cell, Result, keep, pins, source_of
+from tests.hosts.results import HERE, ROOT, Cell, Result, keep, pins, source_of
 from tools.docs import write
 from tools.pages import Page, adapters as page
 
@@ -28,7 +28,7 @@ EXTRAS = ".[testing,signing]"
 DECLARED = """
 import json
 from importlib.metadata import version
-from tests.adapters.{name}.driver import DRIVER as driver
+from tests.hosts.{name}.driver import DRIVER as driver
 versions = {{name: version(name) for name in {names}}}
 said = {{"pause": driver.host.pause, "stream": driver.host.stream, "beyond": dict(driver.beyond), "versions": versions}}
 print(json.dumps(said))
@@ -117,7 +117,7 @@ def tested(name: str, pinned: Sequence[str]) -> bool:
         )
         cells = cells_of(junit, declared["beyond"])
     if done.returncode == 0:
-        _run(python, ["-m", "tests.adapters.traffic", name])
+        _run(python, ["-m", "tests.hosts.traffic", name])
     result = Result(
         name, declared["versions"], source_of(name), declared["pause"], declared["stream"], cells
     )

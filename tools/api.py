@@ -33,7 +33,7 @@ BESIDE: dict[str, tuple[str, ...]] = {
     "stanchion.approvals.operators": ("Operator",),
     "stanchion.approvals.ticket": ("State", "Ticket"),
     "stanchion.audit.journal": ("MemoryJournal",),
-    "stanchion.hosting": (
+    "stanchion.hosts": (
         "Changed",
         "Host",
         "Hosted",

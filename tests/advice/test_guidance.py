@@ -60,8 +60,8 @@ def test_every_code_that_says_to_wait_or_to_repeat_is_later_now_or_a_person() ->
 
 def test_codes_that_are_named_are_declared() -> None:
     list(SHIPPED.values())
-    import stanchion.adapters.http.leaving
     import stanchion.approvals.words
+    import stanchion.hosts.http.leaving
     import stanchion.runtime.calling.ledger
     import stanchion.runtime.remote.errors  # noqa: F401 - their codes are declared when they are loaded
 

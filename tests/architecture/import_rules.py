@@ -11,21 +11,21 @@ from typing import NamedTuple
 
 from tests.sources import nodes, tree_of
 
-SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
-INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience", "advice"})
+SIDE = frozenset({"stores", "audit", "approvals", "ops.telemetry"})
+INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience"})
 OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root", "typed"}
 
 LAB = "stanchion_lab"
 
-# Room → rooms it may import besides itself. `root` is `stanchion/__init__.py`; the lab is a
-# distribution of its own.
+# Room → rooms it may import besides itself. A dot names a room within a room. `root` is
+# `stanchion/__init__.py`; the lab is a distribution of its own.
 ALLOWED: dict[str, frozenset[str]] = {
     "kernel": frozenset({"typed"}),
     "readings": frozenset({"kernel", "typed"}),
     "guards": frozenset({"kernel", "readings", "typed"}),
     "tutor": frozenset({"kernel", "readings", "typed"}),
+    "tutor.playing": OUTER,
     "experience": frozenset({"kernel", "readings"}),
-    "advice": frozenset({"kernel", "experience"}),
     "policy": frozenset({"kernel", "readings", "guards", "tutor", "folders", "typed"}),
     "folders": frozenset(),
     "locks": frozenset(),
@@ -34,20 +34,23 @@ ALLOWED: dict[str, frozenset[str]] = {
     "stores": frozenset({"kernel", "experience", "locks", "typed"}),
     "audit": frozenset({"kernel", "experience", "folders", "locks", "typed"}),
     "runtime": INNER | SIDE | {"folders", "locks", "typed"},
-    "hosting": OUTER - {"guards"},
-    "views": OUTER - {"root"},
-    "dialects": OUTER | {"hosting"},
-    "adapters": (OUTER | {"hosting"}) - {"guards"},
-    "service": OUTER | {"hosting", "views"},
-    "demo": OUTER | {"hosting", "views"},
+    "hosts.contract": OUTER - {"guards"},
+    "hosts": (OUTER | {"hosts.contract"}) - {"guards"},
+    "dialects": OUTER | {"hosts.contract", "tutor.playing"},
+    "ops": frozenset(),
+    "ops.views": OUTER - {"root"} | {"tutor.playing"},
+    "ops.broker": OUTER | {"hosts.contract", "ops.views"},
+    "ops.demo": OUTER | {"hosts.contract", "ops.views"},
     "testing": frozenset({"approvals", "kernel", "policy", "runtime", "stores", "typed"}),
-    "cli": OUTER | {"hosting", "views", "dialects", "adapters", "service", "demo"},
-    LAB: OUTER | {"hosting", "views", "dialects", "cli"},
+    "cli": OUTER
+    | {"dialects", "hosts", "hosts.contract", "ops.broker", "ops.demo", "ops.views"}
+    | {"tutor.playing"},
+    LAB: OUTER | {"cli", "dialects", "hosts.contract", "ops.views", "tutor.playing"},
     "root": INNER | {"runtime"},
     "__main__": frozenset({"cli"}),
 }
 
-PURE = frozenset({"kernel", "readings", "guards", "tutor", "experience", "advice"})
+PURE = frozenset({"kernel", "readings", "guards", "tutor", "experience"})
 CLOCK_AND_CHANCE = {"random", "sched", "secrets", "time", "uuid"}
 FILES = {
     "fcntl",
@@ -129,8 +132,12 @@ def room_of(path: PurePosixPath) -> str:
     if path.parts[0] == LAB:
         return LAB
     if len(path.parts) > 2:
-        return path.parts[1]
+        return _room(path.parts[1], *path.parts[2:-1])
     return "root" if path.stem == "__init__" else path.stem
+
+
+def _room(outer: str, inner: str = "", *_: str) -> str:
+    return room if (room := f"{outer}.{inner}") in ALLOWED else outer
 
 
 def violations(path: PurePosixPath, source: str) -> list[str]:
@@ -161,7 +168,7 @@ def _between_rooms(path: PurePosixPath, room: str, each: Import) -> str | None:
         )
     if parts[0] != "stanchion":
         return None
-    target = parts[1] if len(parts) > 1 and parts[1] in ALLOWED else "root"
+    target = _room(*parts[1:]) if len(parts) > 1 and parts[1] in ALLOWED else "root"
     if target == "testing" and room != "testing":
         return "`stanchion.testing` is for tests; move what you need into a room"
     if room == "guards" and target == "guards":

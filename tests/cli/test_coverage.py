@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from stanchion import Shield, adapters
-from stanchion.adapters import canaries
-from stanchion.adapters.canaries import Listed
+from stanchion import Shield, hosts
 from stanchion.cli.main import main
+from stanchion.hosts import canaries
+from stanchion.hosts.canaries import Listed
 from tests.coverage.doing import BARE, start, write
 
 
@@ -175,8 +175,12 @@ def test_canaries_need_no_trail(
     )
     said = answered(capsys, 0, "--canaries")
     assert "canaries caught: 1 of 1 (holds)" in said
-    shipped = {one.name for one in iter_modules(adapters.__path__)}
-    adapters_of = {name for name in shipped if name != "canaries" and not name.endswith("_canary")}
+    shipped = {one.name for one in iter_modules(hosts.__path__)}
+    adapters_of = {
+        name
+        for name in shipped
+        if name not in {"canaries", "contract"} and not name.endswith("_canary")
+    }
     assert adapters_of == set(said.partition("without a canary: ")[2].strip().split(", "))
     assert main(["coverage", "--canaries", "--run", "nobody"]) == 2
 

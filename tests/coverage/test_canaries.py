@@ -11,11 +11,10 @@ from typing import Any
 
 import pytest
 
-from stanchion import Shield, Ungoverned, adapters
-from stanchion.adapters import canaries
-from stanchion.adapters.canaries import CANARIES, WITHOUT, Listed, driven, installed
-from stanchion.hosting import EVERYTHING, Host
-from stanchion.hosting.canary import TOOL, drive_canary
+from stanchion import Shield, Ungoverned, hosts
+from stanchion.hosts import EVERYTHING, Host, canaries
+from stanchion.hosts.canaries import CANARIES, WITHOUT, Listed, driven, installed
+from stanchion.hosts.contract.canary import TOOL, drive_canary
 from tests.coverage.doing import facts, watching
 
 LOOP = Host("loop", can=EVERYTHING)
@@ -97,12 +96,13 @@ def test_every_adapter_that_is_installed_catches_its_canary(name: str) -> None:
 
 
 def test_every_adapter_has_a_canary_or_says_why_not() -> None:
-    there = {one.name.removesuffix("_canary") for one in iter_modules(adapters.__path__)} - {
-        "canaries"
+    there = {one.name.removesuffix("_canary") for one in iter_modules(hosts.__path__)} - {
+        "canaries",
+        "contract",
     }
     proven = {one.home.split(".")[2].removesuffix("_canary") for one in CANARIES.values()}
     assert there == proven | set(WITHOUT), (
-        "add a canary for it to `stanchion/adapters/canaries.py`, or say why not"
+        "add a canary for it to `stanchion/hosts/canaries.py`, or say why not"
     )
     assert proven.isdisjoint(WITHOUT)
 
@@ -146,6 +146,6 @@ def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(
 
 def test_an_adapter_that_cannot_be_loaded_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        canaries, "CANARIES", {"broken": Listed("broken", "broken", "stanchion.adapters.nowhere")}
+        canaries, "CANARIES", {"broken": Listed("broken", "broken", "stanchion.hosts.nowhere")}
     )
     assert driven("broken").why.startswith("its adapter cannot be loaded: `ModuleNotFoundError")

@@ -15,8 +15,7 @@ import pytest
 
 from stanchion import Shield, Ungoverned
 from stanchion.cli.main import main
-from stanchion.hosting import EVERYTHING, Host, own_work
-from tests.adapters.http.servers import serving
+from stanchion.hosts import EVERYTHING, Host, own_work
 from tests.coverage.doing import (
     BARE,
     connect,
@@ -29,6 +28,7 @@ from tests.coverage.doing import (
     watching,
     write,
 )
+from tests.hosts.http.servers import serving
 
 
 def test_an_unguarded_tool_is_named_with_its_place_and_without_its_arguments() -> None:

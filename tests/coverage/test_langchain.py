@@ -15,10 +15,10 @@ from langchain.agents import create_agent
 from langchain_core.messages import AIMessage, ToolMessage
 from langchain_core.tools import StructuredTool
 
-from stanchion.adapters.canaries import driven
-from stanchion.adapters.langchain import LANGCHAIN, Guarded
-from stanchion.adapters.langchain_canary import Asking
-from stanchion.hosting.canary import TOOL
+from stanchion.hosts.canaries import driven
+from stanchion.hosts.contract.canary import TOOL
+from stanchion.hosts.langchain import LANGCHAIN, Guarded
+from stanchion.hosts.langchain_canary import Asking
 from tests.coverage.doing import facts, named, watching, write
 
 

@@ -17,7 +17,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
-from stanchion.hosting import Part, survey
+from stanchion.hosts import Part, survey
 from stanchion.runtime.coverage import hook
 from stanchion.runtime.coverage.sightings import MOST
 from stanchion.runtime.errors import Ungoverned

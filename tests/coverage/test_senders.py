@@ -17,8 +17,8 @@ from stanchion.audit.selection import Wanted
 from stanchion.cli.main import main
 from stanchion.views.coverage import coverage
 from stanchion.views.trails import chosen
-from tests.adapters.clients.provider import Call, Provider, Say
 from tests.coverage.doing import BARE, write
+from tests.hosts.clients.provider import Call, Provider, Say
 
 HELLO: list[Any] = [{"role": "user", "content": "save it"}]
 TURNS = ([Call("save", {})], [Say(("done",))])
@@ -79,7 +79,7 @@ def test_a_guarded_client_names_nothing(
     sdk: str, mode: str, provider: Provider, tmp_path: Path
 ) -> None:
     made, ask = SDKS[sdk]
-    adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
+    adapter = pytest.importorskip(f"stanchion.hosts.{sdk}")
 
     def work(run: Any) -> None:
         with made(provider) as plain:
@@ -100,7 +100,7 @@ def test_a_tool_that_the_provider_runs_is_named_and_refused(
     sdk: str, provider: Provider, tmp_path: Path
 ) -> None:
     made, ask = SDKS[sdk]
-    adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
+    adapter = pytest.importorskip(f"stanchion.hosts.{sdk}")
     tools = [
         {"type": "web_search_1", "name": "web_search"},
         {"type": "function", "function": {"name": "look"}},
@@ -123,7 +123,7 @@ def test_a_guarded_async_client_names_nothing(
     sdk: str, mode: str, provider: Provider, tmp_path: Path
 ) -> None:
     made, ask = SDKS[sdk]
-    adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
+    adapter = pytest.importorskip(f"stanchion.hosts.{sdk}")
 
     async def asked(run: Any) -> None:
         async with made(provider, is_async=True) as plain:
@@ -156,7 +156,7 @@ def test_a_plain_client_inside_a_tool_of_a_guarded_one_is_an_agent(
     sdk: str, provider: Provider, tmp_path: Path
 ) -> None:
     made, ask = SDKS[sdk]
-    adapter = pytest.importorskip(f"stanchion.adapters.{sdk}")
+    adapter = pytest.importorskip(f"stanchion.hosts.{sdk}")
 
     def work(run: Any) -> None:
         with made(provider) as plain, made(provider) as other:
@@ -198,9 +198,9 @@ anyio.run(main)
 @pytest.mark.parametrize("mode", ["observe", "refuse"])
 def test_the_proxy_names_nothing(mode: Any, tmp_path: Path) -> None:
     pytest.importorskip("mcp_types")
-    from stanchion.adapters.mcp.proxy import Proxy
-    from stanchion.adapters.mcp.upstream import command
-    from tests.adapters.mcp.servers import piped
+    from stanchion.hosts.mcp.proxy import Proxy
+    from stanchion.hosts.mcp.upstream import command
+    from tests.hosts.mcp.servers import piped
 
     async def played(shield: Any) -> Any:
         async with piped(Proxy(shield, [command("up", a_server(tmp_path))]), "legacy") as client:

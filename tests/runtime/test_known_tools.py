@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.adapters.mcp.definitions import Definitions
+from stanchion.hosts.mcp.definitions import Definitions
 
 RULE = {"use": "rule", "id": "big", "when": "event.args.amount > 50"}
 SAID = "`big` reads `event.args.amount`, which `refund` does not have; it takes `order_id`, `total`"

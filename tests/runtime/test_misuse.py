@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import Refused, Run, Shield
 from stanchion.approvals.errors import UnknownTicket
-from stanchion.hosting import Host
+from stanchion.hosts import Host
 from stanchion.policy.errors import PolicyError
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.testing import shield_for

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from stanchion import Shield, Stage
-from tests.adapters.clients.provider import Call, Chat, Messages, Responses, Say
+from tests.hosts.clients.provider import Call, Chat, Messages, Responses, Say
 
 KEY = "AKIAWW7JOSQESZEK5VDL"
 GONE = "[redacted:aws-access-token]"

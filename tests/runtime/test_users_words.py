@@ -15,11 +15,11 @@ import msgspec
 import pytest
 
 from stanchion import Action, Shield
-from stanchion.adapters.agent_hooks import AGENT_HOOKS, asked_in
 from stanchion.audit.again import moment_of
 from stanchion.audit.reader import Reader
 from stanchion.audit.record import EVENT
 from stanchion.cli.main import main
+from stanchion.hosts.agent_hooks import AGENT_HOOKS, asked_in
 from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Prompt
 from stanchion.kernel.findings import Finding
@@ -250,10 +250,10 @@ DOORS: Final = {
     "cli/events.py": "stanchion check",
     "service/requests.py": "broker",
     "dialects/penguiflow/reports.py": "PenguiFlow",
-    "hosting/prompts.py": "adapters",
-    "adapters/agent_hooks.py": "AGENT-HOOKS",
+    "hosts/contract/prompts.py": "adapters",
+    "hosts/agent_hooks.py": "AGENT-HOOKS",
     **{
-        f"adapters/{name}.py": "adapters"
+        f"hosts/{name}.py": "adapters"
         for name in (
             "agno",
             "crewai",

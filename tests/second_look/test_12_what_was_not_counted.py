@@ -10,8 +10,8 @@ import pytest
 
 from stanchion import Decision, Refused
 from stanchion.testing import FakeClock, shield_for
-from tests.adapters.http.clients import CLIENTS, Ask
-from tests.adapters.http.servers import Server, serving
+from tests.hosts.http.clients import CLIENTS, Ask
+from tests.hosts.http.servers import Server, serving
 
 
 @pytest.fixture

@@ -15,8 +15,8 @@ from tools.pages import codes as page
 TABLES: Final = Path(__file__).parents[1] / "tables"
 ELSEWHERE: Final = {
     "approval.edited": "tests/approvals/test_edits.py",
-    "client": "tests/adapters/openai",
-    "http": "tests/adapters/http",
+    "client": "tests/hosts/openai",
+    "http": "tests/hosts/http",
     "kernel.bad_event": "tests/runtime/values",
     "kernel.broker_busy": "tests/service",
     "kernel.broker_lost": "tests/service",

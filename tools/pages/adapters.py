@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.testing.host_suite import BEHAVIOURS
-from tests.adapters.results import HERE, Cell, Result, adapters, file_of, kept
+from tests.hosts.results import HERE, Cell, Result, adapters, file_of, kept
 
 PATH = "docs/reference/adapters.md"
 

@@ -1,9 +1,9 @@
 """Every code a finding can carry, with what the agent reads and what only people do."""
 
 import stanchion.guards
-from stanchion.adapters.clients import codes as clients
-from stanchion.adapters.http import codes as http
 from stanchion.approvals import words as approvals
+from stanchion.hosts.clients import codes as clients
+from stanchion.hosts.http import codes as http
 from stanchion.kernel.words import KERNEL, declared
 from stanchion.policy import asking, mandate, rules
 from stanchion.policy.sequences import guard as sequences

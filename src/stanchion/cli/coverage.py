@@ -114,14 +114,14 @@ def _transcript(name: str) -> Transcript:
 def _canaries() -> dict[str, str]:
     """What came of the canary of every adapter that is installed: why it was not caught, empty
     where it was."""
-    from stanchion.adapters.canaries import driven, installed
+    from stanchion.hosts.canaries import driven, installed
 
     came = {name: driven(name) for name in installed()}
     return {name: "" if one.caught else one.why for name, one in came.items()}
 
 
 def _unproven() -> str:
-    from stanchion.adapters.canaries import unproven
+    from stanchion.hosts.canaries import unproven
 
     return ", ".join(unproven())
 

@@ -14,8 +14,8 @@ from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 
 if TYPE_CHECKING:
-    from stanchion.adapters.mcp.server_log import Hide
-    from stanchion.adapters.mcp.upstream import Upstream
+    from stanchion.hosts.mcp.server_log import Hide
+    from stanchion.hosts.mcp.upstream import Upstream
 
 USAGE: Final = """\
 stanchion mcp [options] -- COMMAND [ARGUMENT ...]
@@ -137,10 +137,10 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from stanchion.adapters.mcp.proxy import PASSED, Proxy
-    from stanchion.adapters.mcp.serving import serve_http, serve_streams
-    from stanchion.adapters.mcp.upstream import BadUpstream
     from stanchion.audit.errors import TrailError
+    from stanchion.hosts.mcp.proxy import PASSED, Proxy
+    from stanchion.hosts.mcp.serving import serve_http, serve_streams
+    from stanchion.hosts.mcp.upstream import BadUpstream
     from stanchion.policy.errors import PolicyError
     from stanchion.stores.protocol import StoreError
 
@@ -170,7 +170,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 
 def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
-    from stanchion.adapters.mcp.upstream import UNNAMED, command, header, url
+    from stanchion.hosts.mcp.upstream import UNNAMED, command, header, url
 
     words = args.words[1:]
     ways = [bool(words), args.url is not None, bool(args.server)]
@@ -195,7 +195,7 @@ def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
 
 def named_server(text: str, hide: Hide) -> Upstream:
     """A server as `--server` names it, with its command or its address."""
-    from stanchion.adapters.mcp.upstream import command, url
+    from stanchion.hosts.mcp.upstream import command, url
 
     name, equals, what = text.partition("=")
     if not equals or not what.strip():

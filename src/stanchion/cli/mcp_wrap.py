@@ -9,10 +9,10 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.adapters.mcp.wrapping import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
 from stanchion.cli.parser import Parser
 from stanchion.cli.terminal import put_line, visible
 from stanchion.cli.trouble import BadInput
+from stanchion.hosts.mcp.wrapping import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any, Final
 
-OPENING: Final = "stanchion.adapters.http.opening"
+OPENING: Final = "stanchion.hosts.http.opening"
 """Where clients are made for a run: a function for each."""
 
 

@@ -16,7 +16,7 @@ from stanchion.runtime.errors import Ungoverned
 from stanchion.runtime.standing.veil import tell
 
 CAUGHT, MISSED = "coverage.canary", "coverage.canary_missed"
-HOME: Final = "stanchion.adapters.canaries"
+HOME: Final = "stanchion.hosts.canaries"
 """Where the canaries of all adapters are listed."""
 
 

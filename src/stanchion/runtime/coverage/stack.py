@@ -27,15 +27,14 @@ _PASSES_ON: Final = (
     "runtime/calling/thread_pool.py",
     "runtime/coverage/",
     "telemetry/otel/",
-    "hosting/",
-    "adapters/",
+    "hosts/",
     "testing/",
     "demo/",
     "cli/",
 )
 """Where Stanchion calls code that nobody has judged."""
-_SENDS: Final = ("adapters/http/", "adapters/clients/", "adapters/mcp/")
-"""Adapters that send by themselves what was judged."""
+_SENDS: Final = ("hosts/http/", "hosts/clients/", "hosts/mcp/")
+"""Hosts that send by themselves what was judged."""
 
 _files: dict[str, str] = {}
 

@@ -14,7 +14,7 @@ from stanchion.testing.host_suite.scene import Ended, Scene
 class Driver(msgspec.Struct, frozen=True):
     """How one adapter plays scenes.
 
-    - `name` is the adapter's module under `stanchion.adapters`;
+    - `name` is the adapter's module under `stanchion.hosts`;
     - `host` is its `Host`: the suite reads `pause` and `stream` from it, and holds it to what it
       says;
     - `play` plays a scene under the adapter, in the framework itself with a stub model that calls

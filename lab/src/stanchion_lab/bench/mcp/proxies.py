@@ -85,7 +85,7 @@ async def _client(stack: AsyncExitStack, words: list[str], folder: Path) -> Any:
 def _judging(stack: AsyncExitStack, folder: Path, policy: str) -> Any:
     """A run in this process, as the proxy has one for each client."""
     from stanchion import Shield
-    from stanchion.hosting import Host
+    from stanchion.hosts.contract.host import Host
 
     state = folder / f"chain-{policy}"
     loaded = Shield.load(

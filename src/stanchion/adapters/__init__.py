@@ -1,2 +1,0 @@
-"""Adapters: each puts one framework, client or protocol under a shield, by the contract in
-`stanchion.hosting`."""

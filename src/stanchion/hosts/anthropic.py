@@ -1,0 +1,50 @@
+"""Clients of `anthropic`, sync and async: every request judged, every reply as the run may see
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+from stanchion.hosts import EVERYTHING, Host, tried
+from stanchion.hosts.clients.forms import Form
+from stanchion.hosts.clients.methods import guarding, running
+from stanchion.hosts.clients.tools import Asked, Done, arguments, part, parts, refused, text_of
+
+tried("anthropic", "2.8", "3")
+
+ANTHROPIC: Final = Host("anthropic", can=EVERYTHING, refused=refused, stream="chunk")
+"""A client that sends a request as it was decided, or raises `Refused`."""
+
+FORMS: Final = (
+    Form("v1/messages", apart="system", among=False),
+    Form("v1/complete", said="prompt"),
+)
+
+
+def calls_of(reply: Any) -> list[Asked]:
+    """The tool calls of a message that are for the caller to run."""
+    blocks = [block for block in parts(reply, "content") if part(block, "type") == "tool_use"]
+    return [
+        Asked(part(block, "id"), part(block, "name"), arguments(part(block, "input")))
+        for block in blocks
+    ]
+
+
+def results_for(_reply: Any, results: Iterable[Done]) -> list[Any]:
+    """What came of the calls of a message: one message for the next request with all results, or
+    none."""
+    blocks = [
+        {
+            "type": "tool_result",
+            "tool_use_id": done.call.id,
+            "content": text_of(done.content),
+            "is_error": done.failed,
+        }
+        for done in results
+    ]
+    return [{"role": "user", "content": blocks}] if blocks else []
+
+
+guard = guarding(ANTHROPIC, FORMS)
+run_tools, arun_tools = running(calls_of, results_for)

@@ -1,0 +1,129 @@
+"""The canaries of all adapters: which module a framework is known by, and what has it call the
+canary.
+
+A new adapter `x` adds its line here, and has its canary in itself or in `x_canary`. Nothing is
+imported before its canary is driven.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pkgutil import iter_modules
+from typing import Final
+
+from stanchion.hosts.contract.canary import Came, Canary, drive_canary
+from stanchion.kernel.tuples import NamedTuple
+
+
+class Listed(NamedTuple):
+    """An adapter: the module that is loaded where its framework is, the package that it comes in,
+    and where its canary is."""
+
+    framework: str
+    package: str
+    home: str
+    name: str = "canary"
+
+
+CANARIES: Final = {
+    "httpx": Listed("httpx", "httpx", "stanchion.hosts.http.canaries", "httpx_client"),
+    "httpx-async": Listed("httpx", "httpx", "stanchion.hosts.http.canaries", "async_httpx_client"),
+    "requests": Listed("requests", "requests", "stanchion.hosts.http.canaries", "requests_session"),
+    "aiohttp": Listed("aiohttp", "aiohttp", "stanchion.hosts.http.canaries", "aiohttp_session"),
+    "langchain": Listed("langchain", "langchain", "stanchion.hosts.langchain_canary"),
+    "pydantic-ai": Listed("pydantic_ai", "pydantic-ai-slim", "stanchion.hosts.pydantic_ai_canary"),
+    "openai-agents": Listed(
+        "agents.run_state", "openai-agents", "stanchion.hosts.openai_agents_canary"
+    ),
+    "google-adk": Listed("google.adk", "google-adk", "stanchion.hosts.google_adk_canary"),
+    "strands": Listed("strands.agent", "strands-agents", "stanchion.hosts.strands_canary"),
+    "agent-framework": Listed(
+        "agent_framework", "agent-framework-core", "stanchion.hosts.agent_framework_canary"
+    ),
+    "agno": Listed("agno.agent", "agno", "stanchion.hosts.agno_canary"),
+    "crewai": Listed("crewai", "crewai", "stanchion.hosts.crewai_canary"),
+    "llama-index": Listed(
+        "llama_index.core", "llama-index-core", "stanchion.hosts.llama_index_canary"
+    ),
+    "smolagents": Listed("smolagents", "smolagents", "stanchion.hosts.smolagents_canary"),
+    "openai": Listed("openai", "openai", "stanchion.hosts.openai_canary"),
+    "openai-async": Listed("openai", "openai", "stanchion.hosts.openai_canary", "async_canary"),
+    "anthropic": Listed("anthropic", "anthropic", "stanchion.hosts.anthropic_canary"),
+    "anthropic-async": Listed(
+        "anthropic", "anthropic", "stanchion.hosts.anthropic_canary", "async_canary"
+    ),
+    "litellm": Listed("litellm", "litellm", "stanchion.hosts.litellm_canary"),
+    "litellm-async": Listed("litellm", "litellm", "stanchion.hosts.litellm_canary", "async_canary"),
+    "mcp": Listed("stanchion.hosts.mcp.proxy", "mcp", "stanchion.hosts.mcp_canary"),
+}
+"""Every adapter and its canary. Where a program may have a module of the framework's name, a module
+of its own within the framework tells them apart; the MCP proxy is tried where it runs, and not
+wherever its library is loaded."""
+
+WITHOUT: Final = {
+    "clients": (
+        "it is what the adapters of `openai`, `anthropic` and `litellm` are made of, which "
+        "have canaries"
+    ),
+    "pydantic_ai_calls": "it is a part of the adapter of `pydantic_ai`, which has a canary",
+    "langchain_seals": "it is a part of the adapter of `langchain`, which has a canary",
+    "crewai_tools": "it is a part of the adapter of `crewai`, which has a canary",
+    "agent_hooks": (
+        "it is asked by hosts in other processes and languages, which only they can drive"
+    ),
+}
+"""The adapters that have no canary, and why. A test has every adapter stand here or there."""
+
+
+def loaded() -> frozenset[str]:
+    """The adapters whose framework is loaded in this process."""
+    return frozenset([name for name, one in CANARIES.items() if one.framework in sys.modules])
+
+
+def installed() -> tuple[str, ...]:
+    """The adapters whose framework is installed."""
+    return tuple([name for name, one in CANARIES.items() if _version(one.package)])
+
+
+def driven(name: str) -> Came:
+    """What comes of an adapter's canary. It is driven once in a process: its framework does not
+    change there."""
+    return _driven(CANARIES[name])
+
+
+@cache
+def _driven(one: Listed) -> Came:
+    """The same; an adapter that cannot even be loaded is not caught."""
+    try:
+        canary: Canary = getattr(import_module(one.home), one.name)
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with a framework, its adapter does not hold
+        return Came(
+            False,
+            f"its adapter cannot be loaded: `{type(error).__name__}: {error}`",
+            _version(one.package),
+        )
+    return drive_canary(canary)._replace(version=_version(one.package))
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+_OTHERS: Final = ("canaries", "contract")
+"""What stands beside the adapters, and is none."""
+
+
+def unproven() -> tuple[str, ...]:
+    """The adapters that have no canary, by the modules that there are: none is left out because
+    nobody listed it."""
+    there = {one.name for one in iter_modules([os.path.dirname(__file__)])}
+    homes = {part for one in CANARIES.values() for part in one.home.split(".")[2:3]}
+    proven = {*homes, *[home.removesuffix("_canary") for home in homes], *CANARIES, *_OTHERS}
+    return tuple(sorted([name for name in there - proven if not name.endswith("_canary")]))

@@ -1,0 +1,286 @@
+"""Guarded clients: a client of an SDK, of a class made from its own, whose every request is judged.
+
+All methods of a client end in one: `request`, which tries as often as the SDK likes and makes a
+typed result of what came. It is judged there, once, whatever the SDK does inside. Of a response its
+body is judged, before anything is made from it: so what is parsed, counted together from a stream
+or handed out raw is what was judged.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from functools import cache
+from typing import Any, Final, NoReturn
+
+from stanchion.hosts import Host, Hosted
+from stanchion.hosts.clients.codes import UNSEEN
+from stanchion.hosts.clients.forms import Form
+from stanchion.hosts.clients.sending import Sending, Waist, sent, under_way
+from stanchion.hosts.contract.acting import go_ahead
+from stanchion.hosts.http.leaving import Terms, leave
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import Egress
+from stanchion.kernel.findings import Finding
+from stanchion.kernel.shown import StanchionError
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.driving.flow import Flow
+
+NEEDED: Final = (
+    "request", "copy", "with_options", "_process_response", "_maybe_override_cast_to",
+    "_prepare_options", "_prepare_request", "_make_sse_decoder",
+)  # fmt: skip
+"""What an SDK has to have for its clients to be guarded."""
+SOCKET: Final = "a web socket"
+WAIST: Final = "_stanchion"
+LIBRARIES: Final = ("httpx2", "httpx")
+"""What SDKs send with."""
+
+
+class UnknownClient(StanchionError, TypeError):
+    """A client has not the form that can be guarded."""
+
+
+def _guarded_class(kind: Any) -> type[Any]:
+    """What guarded clients of both kinds have. Made from one class alone: a client can only become
+    one of a class with the same layout."""
+
+    class Guarded(kind):
+        """A client for a run."""
+
+        _stanchion: Waist | None = None
+
+        def copy(self, **options: Any) -> Any:
+            """A client with other options for the same run."""
+            made = super().copy(**options)
+            made._stanchion = self._stanchion
+            return made
+
+        def with_options(self, **options: Any) -> Any:
+            """The same."""
+            return self.copy(**options)
+
+    return _socketless_class(Guarded) if _has_sockets(kind) else Guarded
+
+
+def _socketless_class(kind: Any) -> type[Any]:
+    """Guarded clients of an SDK that opens web sockets, which pass by `request`. Before it opens
+    one it asks the client where it leads, or for its key."""
+
+    class Socketless(kind):
+        """A client for a run."""
+
+        @property
+        def auth_headers(self) -> Any:
+            """The key of the client; only requests read it in another way."""
+            _refuse(self, SOCKET)
+
+        def _websocket_query_params(self, *_given: Any, **_more: Any) -> Any:
+            _refuse(self, SOCKET)
+
+        _websocket_query_params_fallback = _configure_realtime = _websocket_query_params
+
+    return Socketless
+
+
+def _sync_class(kind: Any) -> type[Any]:
+    """Guarded clients whose methods give their results."""
+
+    base: Any = _guarded_class(kind)
+
+    class SyncGuarded(base):
+        """A client for a run."""
+
+        def request(
+            self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
+        ) -> Any:
+            """Send what the run may send, and give what it may see."""
+            sending = Sending(self, _waist(self), cast_to, options, stream, stream_cls)
+            send = super().request
+
+            def fetch(made: Any) -> Any:
+                with sent(sending):
+                    came = send(sending.waist.http.Response, made, stream=sending.unread)
+                came = getattr(came, "http_response", came)
+                if not sending.stream:
+                    came.read()
+                judged = sending.read(came)
+                return judged if sending.events is None else sending.events.read()
+
+            def ask(messages: list[Any], **params: Any) -> Any:
+                return fetch(sending.asking(messages, params))
+
+            hosted = sending.waist.hosted
+            if sending.form is not None:
+                judged = hosted.model(ask, **sending.asked())
+            else:
+                came = fetch(sending.options)
+                judged = (
+                    hosted.stream(came) if sending.stream else hosted.drive(_seen(sending, came))
+                )
+            return self._process_response(**sending.told(judged, False))
+
+        def _prepare_options(self, options: Any) -> Any:
+            _sending(self)
+            return super()._prepare_options(options)
+
+        def _prepare_request(self, request: Any) -> None:
+            super()._prepare_request(request)
+            sending = _sending(self)
+            if sending.form is None:
+                request.read()
+                sending.leaves(request, sending.waist.hosted.drive(_leave(sending, request)))
+
+    return SyncGuarded
+
+
+def _async_class(kind: Any) -> type[Any]:
+    """Guarded clients whose methods are awaited."""
+
+    base: Any = _guarded_class(kind)
+
+    class AsyncGuarded(base):
+        """A client for a run."""
+
+        async def request(
+            self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
+        ) -> Any:
+            """Send what the run may send, and give what it may see."""
+            sending = Sending(self, _waist(self), cast_to, options, stream, stream_cls)
+            send = super().request
+
+            async def fetch(made: Any) -> Any:
+                with sent(sending):
+                    came = await send(sending.waist.http.Response, made, stream=sending.unread)
+                came = getattr(came, "http_response", came)
+                if not sending.stream:
+                    await came.aread()
+                judged = sending.read(came)
+                return judged if sending.events is None else sending.events.aread()
+
+            async def ask(messages: list[Any], **params: Any) -> Any:
+                return await fetch(sending.asking(messages, params))
+
+            hosted = sending.waist.hosted
+            if sending.form is not None:
+                judged = await hosted.amodel(ask, **sending.asked())
+            else:
+                came = await fetch(sending.options)
+                judged = (
+                    hosted.astream(came)
+                    if sending.stream
+                    else await hosted.adrive(_seen(sending, came))
+                )
+            return await self._process_response(**sending.told(judged, True))
+
+        async def _prepare_options(self, options: Any) -> Any:
+            _sending(self)
+            return await super()._prepare_options(options)
+
+        async def _prepare_request(self, request: Any) -> None:
+            await super()._prepare_request(request)
+            sending = _sending(self)
+            if sending.form is None:
+                await request.aread()
+                sending.leaves(request, await sending.waist.hosted.adrive(_leave(sending, request)))
+
+    return AsyncGuarded
+
+
+def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: int) -> Any:
+    """A client like that one, whose every request is judged for the run."""
+    missing = [name for name in NEEDED if not hasattr(client, name)]
+    if missing or hasattr(client, WAIST):
+        why = f"it has no `{missing[0]}`" if missing else "it is guarded already"
+        raise UnknownClient(
+            f"`{type(client).__name__}` cannot be guarded: {why}; give a client of the SDK"
+        )
+    hosted = run if isinstance(run, Hosted) else host.on(run)
+    made = client.copy()
+    kind: Any = type(made)
+    made.__class__ = _class_of(kind)
+    made._stanchion = Waist(
+        hosted, tuple(forms), library_of(client), Terms(hosted, host.name, max_body)
+    )
+    return made
+
+
+def hosted_by(client: Any) -> Hosted:
+    """The run that a guarded client works for, on its host."""
+    return _waist(client).hosted
+
+
+@cache
+def _class_of(kind: type[Any]) -> type[Any]:
+    """The class of guarded clients for a class of clients."""
+    waits = any(base.__name__ == "AsyncAPIClient" for base in kind.__mro__)
+    made = _async_class(kind) if waits else _sync_class(kind)
+    made.__name__ = made.__qualname__ = f"Guarded{kind.__name__}"
+    return made
+
+
+def _has_sockets(kind: type[Any]) -> bool:
+    return any(
+        "websocket_base_url" in vars(base).get("__annotations__", {}) for base in kind.__mro__
+    )
+
+
+def library_of(client: Any) -> Any:
+    """The HTTP library whose responses an SDK takes."""
+    for base in type(client).__mro__:
+        if base.__name__ == "BaseClient":
+            found = [vars(sys.modules[base.__module__]).get(name) for name in LIBRARIES]
+            return next(library for library in found if library is not None)
+    raise UnknownClient(
+        f"`{type(client).__name__}` cannot be guarded: it sends with none of {', '.join(LIBRARIES)}"
+    )
+
+
+def _waist(client: Any) -> Waist:
+    waist: Waist | None = client._stanchion
+    if waist is None:
+        raise UnknownClient(
+            "this client was not made by `guard`: use `copy` or `with_options` of a guarded one"
+        )
+    return waist
+
+
+def _sending(client: Any) -> Sending:
+    """What a client is sending; raises `Refused` where nobody judges it."""
+    sending = under_way(client)
+    return sending if sending is not None else _refuse(client, "this method")
+
+
+def _refuse(client: Any, what: str) -> NoReturn:
+    """Refuse what leaves on another way than by a request."""
+    waist = _waist(client)
+    desk = waist.hosted.run.desk
+    event: Any = desk.event(Egress, waist.hosted.host.name, url=str(client.base_url))
+    waist.hosted.drive(
+        go_ahead(desk, event, (Finding(Action.BLOCK, UNSEEN, (what,), guard="kernel"),))
+    )
+    raise AssertionError("what is refused does not go ahead")
+
+
+def _leave(sending: Sending, request: Any) -> Flow[Any]:
+    """A request that asks no model, judged as it is about to leave: once, however often the SDK
+    tries."""
+    if sending.cleared is None:
+        return (yield from leave(sending.waist.leaving, sending.outgoing(request)))
+    return sending.cleared
+
+
+def _seen(sending: Sending, came: Any) -> Flow[Any]:
+    """What came for a request that asks no model, as the agent may see it."""
+    from stanchion.hosts.contract.flows import reported
+
+    if came is None:
+        return None
+    told = yield from reported(
+        sending.waist.hosted,
+        Stage.TOOL_RESULT,
+        "",
+        None,
+        {"tool": sending.waist.hosted.host.name, "result": came},
+    )
+    return told.content

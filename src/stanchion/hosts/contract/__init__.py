@@ -1,0 +1,1 @@
+"""The contract by which any host is guarded: what a host needs, and nothing else."""

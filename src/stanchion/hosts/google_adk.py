@@ -1,0 +1,376 @@
+"""Google ADK: a plugin that has an app's prompts, requests to models, replies, streams, tools and
+transfers judged."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from contextvars import ContextVar
+from typing import Any, Final
+from weakref import WeakKeyDictionary
+
+from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, Told, survey, tried
+from stanchion.hosts.contract.sealing import Seal, put_round, seal_of
+from stanchion.hosts.contract.waiting import Waiting, in_words
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.deciding.faults import text_of
+
+tried("google-adk", "2.13", "3")
+
+from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.code_executors import BuiltInCodeExecutor  # noqa: E402
+from google.adk.models import BaseLlm, LLMRegistry  # noqa: E402
+from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
+from google.adk.tools.agent_tool import AgentTool  # noqa: E402
+from google.genai import types  # noqa: E402
+
+TRANSFER: Final = "transfer_to_agent"
+"""The tool by which agents hand over to each other."""
+
+ERROR: Final = "error"
+"""Where a tool's response says that it has failed."""
+
+
+def refused(refusal: Refusal) -> Any:
+    """What ADK makes of a refusal: a response of the tool with the reason; a model's call
+    raises."""
+    if refusal.stage is Stage.TOOL_RESULT:
+        return {"result": str(refusal)}
+    if refusal.stage in (Stage.TOOL_CALL, Stage.HANDOFF, Stage.ERROR):
+        return {ERROR: in_words(refusal)}
+    raise refusal.error
+
+
+def guided(words: str) -> Any:
+    """Guidance as a message: Gemini has none of the system's own among the others."""
+    return types.Content(role="user", parts=[types.Part(text=words)])
+
+
+GOOGLE_ADK: Final = Host(
+    "google-adk", can=EVERYTHING, refused=refused, guided=guided, pause="resume", stream="chunk"
+)
+
+
+class Asking:
+    """A request to a model: the run that it is for, and whether it was judged."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self.hosted = hosted
+        self.judged = False
+
+
+SEALS: Final[WeakKeyDictionary[Any, Seal]] = WeakKeyDictionary()
+"""The calls that go ahead, each by the context that its tool and all callbacks share."""
+
+ADVICE: Final = "let callbacks that change calls be plugins, and stand before `Guarded`"
+
+ASKING: Final[ContextVar[Asking | None]] = ContextVar("stanchion_google_adk", default=None)
+"""The request that is about to be sent here."""
+
+
+class Guarded(BasePlugin):
+    """Has everything judged that the agents of an app do: `App(..., plugins=[Guarded(hosted),
+    ...])`.
+
+    It comes first in the list: ADK stops asking plugins at the first that has an answer. Only
+    plugins that change calls stand before it: what is changed after it was judged does not run. It
+    puts a guarded model in the place of each agent's own; that one does nothing by itself where an
+    agent is used without the plugin.
+    """
+
+    def __init__(self, hosted: Hosted) -> None:
+        super().__init__(name="stanchion")
+        self._hosted = hosted
+        self._taken: dict[str, Hosted] = {}
+        self._unrun: set[str] = set()
+
+    def of(self, agent: str) -> Hosted:
+        """The run that an agent works in: its own where it has taken over."""
+        return self._taken.get(agent, self._hosted)
+
+    async def on_user_message_callback(self, *, invocation_context: Any, user_message: Any) -> Any:
+        """Judge what the user says."""
+        hosted = self.of(invocation_context.agent.name)
+        parts = [await self._prompted(hosted, part) for part in user_message.parts or []]
+        return user_message.model_copy(update={"parts": parts})
+
+    async def _prompted(self, hosted: Hosted, part: Any) -> Any:
+        if not part.text:
+            return part
+        told = await hosted.areport("prompt", text=part.text)
+        return part.model_copy(update={"text": told.content})
+
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        """Put a guarded model in the place of an agent's own."""
+        if isinstance(agent, LlmAgent) and not isinstance(agent.canonical_model, GuardedLlm):
+            inner = agent.canonical_model
+            agent.model = GuardedLlm(model=inner.model, inner=inner)
+        executor = getattr(agent, "code_executor", None)
+        if executor is not None and not isinstance(executor, BuiltInCodeExecutor):
+            survey(self._hosted.run, [Part("tool", type(executor).__name__, False, agent.name)])
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        """Say for whom the guarded model is asked."""
+        ASKING.set(Asking(self.of(callback_context.agent_name)))
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        """Let nothing pass that no guard has read."""
+        asking = ASKING.get()
+        if asking is None or not asking.judged:
+            raise RuntimeError(
+                f"a reply for agent `{callback_context.agent_name}` was not judged: its model is "
+                f"not guarded"
+            )
+
+    async def before_tool_callback(
+        self, *, tool: Any, tool_args: dict[str, Any], tool_context: Any
+    ) -> Any:
+        """Judge a call, or a handoff; what is given here stands in the place of what the tool would
+        give."""
+        if isinstance(tool, AgentTool) and not tool.include_plugins:
+            raise RuntimeError(
+                f"the tool `{tool.name}` runs its agent unguarded: let it include plugins"
+            )
+        confirmed = tool_context.tool_confirmation
+        if confirmed is not None and not confirmed.confirmed:
+            self._unrun.add(tool_context.function_call_id)
+            return {ERROR: "the user has not confirmed this call"}
+        told = await self._judged(tool, tool_args, tool_context)
+        if told.proceeds and isinstance(tool, AgentTool):
+            told = await self._handed_over(tool.agent.name, tool_args, tool_context)
+        if told.proceeds:
+            if tool.name != TRANSFER:
+                changed = dict(told.content)
+                tool_args.clear()
+                tool_args.update(changed)
+            _seal(tool, tool_args, tool_context)
+            return None
+        self._unrun.add(tool_context.function_call_id)
+        if isinstance(told.answer[ERROR], Waiting) and confirmed is None:
+            tool_context.request_confirmation(hint="a person has to answer its ticket")
+            tool_context.actions.skip_summarization = True
+        return {ERROR: str(told.answer[ERROR])}
+
+    async def _judged(self, tool: Any, args: dict[str, Any], context: Any) -> Told:
+        if tool.name == TRANSFER:
+            return await self._handed_over(str(args.get("agent_name")), {}, context)
+        hosted = self.of(context.agent_name)
+        return await hosted.areport(
+            "tool_call", tool=tool.name, args=dict(args), key=context.function_call_id
+        )
+
+    async def _handed_over(self, to: str, payload: dict[str, Any], context: Any) -> Told:
+        """Judge a handoff; the agent that takes over works in a child run."""
+        hosted = self.of(context.agent_name)
+        told = await hosted.areport("handoff", to=to, payload=dict(payload))
+        if told.proceeds:
+            self._taken[to] = GOOGLE_ADK.on(await hosted.run.aspawn(to))
+            await hosted.areport("handoff_done", to=to, call=told.decision.id)
+        return told
+
+    async def after_tool_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+    ) -> Any:
+        """Judge what came of a call that ran."""
+        if tool_context.function_call_id in self._unrun or tool.name == TRANSFER:
+            self._unrun.discard(tool_context.function_call_id)
+            return None
+        hosted, about = self._about(tool, tool_args, tool_context)
+        if isinstance(result, dict) and list(result) == [ERROR]:
+            told = await hosted.areport("error", error="error", text=str(result[ERROR]), **about)
+            return {ERROR: told.content} if told.proceeds else told.answer
+        told = await hosted.areport("tool_result", result=result, **about)
+        return told.content if told.proceeds else told.answer
+
+    async def on_tool_error_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, error: Exception
+    ) -> Any:
+        """Judge a failure; the call is run once more where that is decided. What shows a secret is
+        not raised."""
+        hosted, about = self._about(tool, tool_args, tool_context)
+        while True:
+            told = await hosted.areport("error", error=error, **about)
+            if not told.again:
+                self._unrun.add(tool_context.function_call_id)
+                if not told.proceeds:
+                    return told.answer
+                return None if told.content == text_of(error) else {ERROR: told.content}
+            again = await hosted.areport("tool_call", **about)
+            if not again.proceeds:
+                self._unrun.add(tool_context.function_call_id)
+                return again.answer
+            _seal(tool, again.content, tool_context)
+            try:
+                return await tool.run_async(args=again.content, tool_context=tool_context)
+            except Exception as failed:  # noqa: BLE001 - a tool may raise anything
+                error = failed
+
+    def _about(self, tool: Any, args: Any, context: Any) -> tuple[Hosted, dict[str, Any]]:
+        about = {"tool": tool.name, "args": dict(args), "key": context.function_call_id}
+        return self.of(context.agent_name), about
+
+
+def _seal(tool: Any, args: dict[str, Any], context: Any) -> None:
+    """Have a tool run with these arguments or not at all: other plugins and the agent's own
+    callbacks come between."""
+    SEALS[context] = seal_of(tool.name, args)
+    put_round(tool, "run_async", _run_sealed)
+
+
+async def _run_sealed(run: Any, tool: Any, *, args: dict[str, Any], tool_context: Any) -> Any:
+    """Run a tool, if this is the call that was judged; where an agent is used without the plugin
+    none was."""
+    seal = SEALS.get(tool_context)
+    if seal is not None:
+        seal.check(tool.name, args, ADVICE)
+    return await run(args=args, tool_context=tool_context)
+
+
+class GuardedLlm(BaseLlm):
+    """A model whose requests and replies are judged, piece by piece where they are streamed."""
+
+    inner: BaseLlm
+
+    @property
+    def capabilities(self) -> Any:
+        """What the model can do."""
+        return self.inner.capabilities
+
+    def connect(self, llm_request: Any) -> Any:
+        """A live connection of the model, which is not judged."""
+        return self.inner.connect(llm_request)
+
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[Any, None]:
+        """Ask the model."""
+        asking = ASKING.get()
+        if asking is None:
+            async for response in self.inner.generate_content_async(llm_request, stream=stream):
+                yield response
+            return
+        asking.judged = True
+        survey(asking.hosted.run, _by_provider(llm_request.config.tools))
+        reply = Streamed()
+
+        async def ask(messages: list[Any], **given: Any) -> Any:
+            model = LLMRegistry.new_llm(given.pop("model")) if "model" in given else self.inner
+            return reply.pieces_of(
+                model.generate_content_async(_sent(llm_request, messages, given), stream=stream)
+            )
+
+        settings = llm_request.config
+        params = (
+            {}
+            if settings.max_output_tokens is None
+            else {"max_output_tokens": settings.max_output_tokens}
+        )
+        own = [settings.system_instruction] if isinstance(settings.system_instruction, str) else []
+        system = [{"role": "system", "content": text} for text in own]
+        named = llm_request.model if llm_request.model else self.model
+        messages = [*system, *llm_request.contents]
+        async for piece in await asking.hosted.amodel(ask, messages, model=named, params=params):
+            for response in reply.passed_on(piece):
+                yield response
+
+
+def _by_provider(tools: Any) -> list[Part]:
+    """The tools of a request that Google runs: all that is in them but functions that the caller
+    runs."""
+    given = [one for one in tools or () if isinstance(one, types.Tool)]
+    named = [
+        name
+        for one in given
+        for name in one.model_dump(exclude_none=True)
+        if name != "function_declarations"
+    ]
+    return [Part("tool", name, False) for name in named]
+
+
+def _sent(request: Any, messages: list[Any], given: dict[str, Any]) -> Any:
+    """A request as it was decided."""
+    first: Any = messages[0] if messages else None
+    own = isinstance(first, dict)
+    config = request.config.model_copy(
+        update={**given, **({"system_instruction": first["content"]} if own else {})}
+    )
+    return request.model_copy(
+        update={"contents": messages[1:] if own else messages, "config": config}
+    )
+
+
+class Streamed:
+    """The responses of a model as guards read them, and as they go on with what was let through.
+
+    Where they are streamed each brings a piece, and the last one all of it again.
+    """
+
+    def __init__(self) -> None:
+        self._responses: list[Any] = []
+        self._said: dict[str, str] = {}
+        self._passed: dict[str, str] = {}
+
+    async def pieces_of(self, responses: AsyncIterator[Any]) -> AsyncIterator[dict[str, Any]]:
+        """Each piece of text, and each response without its words."""
+        async for response in responses:
+            self._responses.append(response)
+            parts = response.content.parts or [] if response.content else []
+            for part in parts:
+                kind = f"thought-{part.thought}" if response.partial else f"whole-{len(self._said)}"
+                if part.text and (response.partial or part.text not in self._said.values()):
+                    self._said[kind] = self._said.get(kind, "") + part.text
+                    place = list(self._said).index(kind)
+                    yield {
+                        "type": "content_block_delta",
+                        "index": place,
+                        "response": len(self._responses) - 1,
+                        "kind": kind,
+                        "delta": {"text": part.text},
+                    }
+            calls = (
+                {"function_call": {"name": "a tool"}}
+                if any(part.function_call for part in parts)
+                else {}
+            )
+            used = response.usage_metadata
+            usage = (
+                {}
+                if used is None
+                else {"usage_metadata": used.model_dump(exclude_none=True, mode="json")}
+            )
+            yield {"response": len(self._responses) - 1, **calls, **usage}
+
+    def passed_on(self, piece: dict[str, Any]) -> Iterator[Any]:
+        """The response of a piece as it goes on."""
+        response = self._responses[piece["response"]]
+        if "kind" not in piece:
+            yield from self._rest_of(response)
+            return
+        kind, text = piece["kind"], piece["delta"]["text"]
+        self._passed[kind] = self._passed.get(kind, "") + text
+        if response.partial and text:
+            part = types.Part(text=text, thought=True if kind == "thought-True" else None)
+            yield response.model_copy(
+                update={
+                    "content": types.Content(role="model", parts=[part]),
+                    "usage_metadata": None,
+                }
+            )
+
+    def _rest_of(self, response: Any) -> Iterator[Any]:
+        """A response without the pieces that have gone on; one that is whole has all of what was
+        let through."""
+        if not response.content or not response.content.parts:
+            yield response
+            return
+        passed = {said: self._passed.get(kind, "") for kind, said in self._said.items()}
+        parts = [
+            part.model_copy(update={"text": passed[part.text]})
+            if not response.partial and part.text
+            else part
+            for part in response.content.parts
+            if not (response.partial and part.text)
+        ]
+        if parts or not response.partial:
+            yield response.model_copy(
+                update={"content": response.content.model_copy(update={"parts": parts})}
+            )

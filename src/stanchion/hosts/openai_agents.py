@@ -1,0 +1,412 @@
+"""OpenAI Agents SDK: an agent whose model, tools and handoffs are judged, and all agents that it
+hands over to."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextvars import ContextVar
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+
+from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, survey, tried
+from stanchion.hosts.contract.prompts import Prompts
+from stanchion.hosts.contract.response_events import ResponseEvents
+from stanchion.hosts.contract.waiting import Waiting, in_words
+from stanchion.kernel.stages import Stage
+from stanchion.runtime.deciding.faults import text_of
+from stanchion.runtime.errors import ToolFailed, raise_alone
+
+tried("openai-agents", "0.24", "0.25")
+
+from agents import Agent, AgentHooks, FunctionTool, Handoff, Model, MultiProvider, handoff  # noqa: E402
+from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
+from agents.util._approvals import evaluate_function_tool_approval  # noqa: E402
+
+RUN_HERE: Final = frozenset(
+    {"ComputerTool", "LocalShellTool", "ShellTool", "ApplyPatchTool", "CustomTool"}
+)
+"""Tools that the SDK runs in this process past every function that could be judged."""
+
+
+def refused(refusal: Refusal) -> Any:
+    """What the SDK makes of a refusal: a tool's output or a handoff's with the reason; a model's
+    call raises."""
+    if refusal.stage in (Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF):
+        return in_words(refusal)
+    raise refusal.error
+
+
+OPENAI_AGENTS: Final = Host(
+    "openai-agents", can=EVERYTHING, refused=refused, pause="resume", stream="chunk"
+)
+
+
+class Post:
+    """Who is at work in a run of the SDK: the run that it works for, and the child runs of agents
+    that took over."""
+
+    def __init__(self, hosted: Hosted) -> None:
+        self.hosted = hosted
+        self.taken: dict[str, Hosted] = {}
+        self.prompts = Prompts()
+        self.unasked = 0
+        """How many replies have come beyond the requests that were judged."""
+
+    def of(self, agent: str) -> Hosted:
+        """The run that an agent works in."""
+        return self.taken.get(agent, self.hosted)
+
+
+WITHIN: Final[ContextVar[Post | None]] = ContextVar("stanchion_openai_agents", default=None)
+"""The post of an agent that is run as a tool."""
+
+
+@dataclass
+class GuardedAgent(Agent[Any]):
+    """An agent that is judged; `guarded` makes them.
+
+    Its model, hooks and handoffs are guarded whenever they are read: they may have been given to it
+    later, or to a clone of it.
+    """
+
+    guarding: Any = field(default=None, repr=False, compare=False)
+    refusal: str = field(default="", repr=False)
+
+    def __getattribute__(self, name: str) -> Any:
+        given = super().__getattribute__(name)
+        if name not in ("model", "hooks", "handoffs"):
+            return given
+        guarding = super().__getattribute__("guarding")
+        if guarding is None:
+            return given
+        made = guarding.of(self, name, given)
+        if made is not given:
+            setattr(self, name, made)
+        return made
+
+    async def get_all_tools(self, run_context: Any) -> list[Any]:
+        """All tools, with those of MCP servers: each is judged."""
+        return [
+            _tool(self.guarding.post, self.name, tool)
+            for tool in await super().get_all_tools(run_context)
+        ]
+
+
+class Handoffs(list[Any]):
+    """The handoffs of a guarded agent: the list is its own, and what is added to it is guarded in
+    its place."""
+
+
+class Guarding:
+    """How the agents of a run are guarded: each of them once."""
+
+    def __init__(self, post: Post, provider: Any) -> None:
+        self.post, self.provider = post, provider
+        self._known: dict[int, tuple[Any, GuardedAgent]] = {}
+        """Each guarded agent by the id of the one that it was made from, which is kept so that no
+        other has its id."""
+
+    def agent(self, agent: Any) -> GuardedAgent:
+        """The guarded agent for an agent."""
+        if isinstance(agent, GuardedAgent):
+            return agent
+        if id(agent) in self._known:
+            return self._known[id(agent)][1]
+        if type(agent) is not Agent:
+            raise TypeError(f"`{type(agent).__name__}` cannot be guarded: give an `Agent`")
+        made = GuardedAgent(
+            **{one.name: getattr(agent, one.name) for one in fields(agent) if one.init}
+        )
+        self._known[id(agent)] = agent, made
+        made.tools = [_tool(self.post, agent.name, tool) for tool in agent.tools]
+        # The others are run by the provider, who asks nobody here.
+        parts = [
+            Part("tool", one.name, isinstance(one, FunctionTool), agent.name) for one in made.tools
+        ]
+        survey(self.post.hosted.run, parts)
+        made.guarding = self
+        self.of(made, "handoffs", made.handoffs)
+        return made
+
+    def of(self, agent: GuardedAgent, name: str, given: Any) -> Any:
+        """An agent's model, hooks or handoffs, guarded."""
+        match name:
+            case "model":
+                ready = isinstance(given, GuardedModel)
+                return given if ready else GuardedModel(self.post, agent.name, given, self.provider)
+            case "hooks":
+                return given if isinstance(given, Watched) else Watched(self.post, given)
+        own = given if isinstance(given, Handoffs) else Handoffs(given)
+        for place, one in enumerate(own):
+            if not isinstance(one, GuardedHandoff):
+                own[place] = _handoff(self, agent, one)
+        return own
+
+
+class Watched(AgentHooks[Any]):
+    """The hooks of an agent, and a look at each reply: one that was not judged came from a model of
+    somebody else's."""
+
+    def __init__(self, post: Post, own: Any) -> None:
+        self._post, self._own = post, AgentHooks() if own is None else own
+
+    def __getattribute__(self, name: str) -> Any:
+        named = name.startswith("on_") and name != "on_llm_end"
+        return getattr(self._own, name) if named else super().__getattribute__(name)
+
+    async def on_llm_end(self, context: Any, agent: Any, response: Any) -> None:
+        """Let nothing pass that no guard has read."""
+        at_work = _now(self._post)
+        at_work.unasked += 1
+        if at_work.unasked > 0:
+            raise RuntimeError(
+                f"a reply for agent `{agent.name}` was not judged: give its model to the agent, "
+                f"and none to the run"
+            )
+        await self._own.on_llm_end(context, agent, response)
+
+
+def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedAgent:
+    """An agent like this one that is judged, with all agents that it can hand over to.
+
+    Models that agents name by a text come from `provider`, which is the SDK's own unless another is
+    given. Raises `TypeError` for tools that run in this process and cannot be judged, and for
+    agents of other kinds.
+    """
+    return Guarding(Post(hosted), MultiProvider() if provider is None else provider).agent(agent)
+
+
+def _now(post: Post) -> Post:
+    """The post at work: that of an agent which is run as a tool, or that of the whole run."""
+    within = WITHIN.get()
+    return post if within is None else within
+
+
+class GuardedTool:
+    """Runs a tool, judged; it asks before, and tells after."""
+
+    def __init__(self, post: Post, agent: str, tool: Any) -> None:
+        self._post, self._agent, self._tool = post, agent, tool
+        bare = replace(
+            tool, _failure_error_function=None, _use_default_failure_error_function=False
+        )
+        self._run = bare.on_invoke_tool if not tool._is_agent_tool else self._agent_run(bare)
+
+    async def waits(self, context: Any, args: dict[str, Any], call: str) -> bool:
+        """Whether a person has to be asked first: the run stands still then."""
+        own = await evaluate_function_tool_approval(self._tool, context, json.dumps(args), call)
+        if own.outcome == "require_approval":
+            return True
+        told = await self._hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
+        return isinstance(told.answer, Waiting)
+
+    async def __call__(self, context: Any, text: str) -> Any:
+        """Run the call, and give what the model may read."""
+        while True:
+            about: dict[str, Any] = {
+                "tool": self._tool.name,
+                "args": _arguments(text),
+                "key": context.tool_call_id,
+            }
+            told = await self._hosted.areport("tool_call", **about)
+            if not told.proceeds:
+                return str(told.answer)
+            about["args"] = told.content
+            try:
+                came = await self._run(context, json.dumps(told.content))
+            except asyncio.CancelledError:
+                await self._hosted.areport(
+                    "error", error="CancelledError", text="it was cut off", **about
+                )
+                raise
+            except Exception as error:  # noqa: BLE001 - a tool may raise anything
+                failed = await self._hosted.areport("error", error=error, **about)
+                if not failed.again:
+                    return await self._failed(context, error, failed)
+                continue
+            told = await self._hosted.areport("tool_result", result=came, **about)
+            return told.content if told.proceeds else told.answer
+
+    @property
+    def _hosted(self) -> Hosted:
+        return _now(self._post).of(self._agent)
+
+    async def _failed(self, context: Any, error: Exception, failed: Any) -> Any:
+        """A failure as the tool hands it on: as words for the model, or raised."""
+        if not failed.proceeds:
+            return failed.answer
+        shown = error if failed.content == text_of(error) else ToolFailed(str(failed.content))
+        words = await told_to_the_model(function_tool=self._tool, context=context, error=shown)
+        if words is not None:
+            return words
+        if shown is error:
+            raise error
+        raise_alone(shown)
+
+    def _agent_run(self, bare: Any) -> Callable[[Any, str], Awaitable[Any]]:
+        """Another agent's work in the place of a tool's: it is handed over, and has a run of its
+        own."""
+        other = self._tool._agent_instance
+        if not isinstance(other, GuardedAgent):
+            raise TypeError(
+                f"the tool `{self._tool.name}` runs the agent `{other.name}` unguarded: make it "
+                f"with `guarded({other.name}, hosted).as_tool(...)`"
+            )
+
+        async def run(context: Any, text: str) -> Any:
+            hosted = self._hosted
+            told = await hosted.areport("handoff", to=other.name, payload=json.loads(text))
+            if not told.proceeds:
+                return told.answer
+            async with await hosted.run.aspawn(other.name) as child:
+                await hosted.areport("handoff_done", to=other.name, call=told.decision.id)
+                before = WITHIN.set(Post(OPENAI_AGENTS.on(child)))
+                try:
+                    return await bare.on_invoke_tool(context, json.dumps(told.content))
+                finally:
+                    WITHIN.reset(before)
+
+        return run
+
+
+def _tool(post: Post, agent: str, tool: Any) -> Any:
+    if type(tool).__name__ in RUN_HERE:
+        raise TypeError(
+            f"the tool `{tool.name}` runs here and cannot be judged: give a function tool in its "
+            f"place"
+        )
+    if not isinstance(tool, FunctionTool) or isinstance(tool.on_invoke_tool, GuardedTool):
+        return tool
+    judged = GuardedTool(post, agent, tool)
+    return replace(tool, on_invoke_tool=judged, needs_approval=judged.waits)
+
+
+def _arguments(text: str) -> Any:
+    """A call's arguments; nothing that could be run where they are no JSON."""
+    try:
+        return json.loads(text) if text else {}
+    except ValueError:
+        return None
+
+
+class GuardedHandoff(Handoff[Any, Any]):
+    """A handoff that tells the model why it was refused."""
+
+    def get_transfer_message(self, agent: Any) -> str:
+        """What the model reads of the handoff."""
+        return (
+            agent.refusal if getattr(agent, "refusal", "") else super().get_transfer_message(agent)
+        )
+
+
+def _handoff(guarding: Guarding, source: GuardedAgent, given: Any) -> Any:
+    own = given if isinstance(given, Handoff) else handoff(given)
+    other = own._agent_ref() if own._agent_ref is not None else None
+    target = None if other is None else guarding.agent(other)
+
+    async def invoke(context: Any, text: str) -> Any:
+        at_work = _now(guarding.post)
+        hosted = at_work.of(source.name)
+        payload = _arguments(text)
+        told = await hosted.areport("handoff", to=own.agent_name, payload=payload)
+        if not told.proceeds:
+            return replace(source, refusal=told.answer)
+        asked = text if told.content == payload else json.dumps(told.content)
+        taking = await own.on_invoke_handoff(context, asked)
+        taking = target if target is not None and taking is other else guarding.agent(taking)
+        at_work.taken[taking.name] = OPENAI_AGENTS.on(await hosted.run.aspawn(taking.name))
+        await hosted.areport("handoff_done", to=taking.name, call=told.decision.id)
+        return taking
+
+    named = {one.name: getattr(own, one.name) for one in fields(own) if one.init}
+    made = GuardedHandoff(**{**named, "on_invoke_handoff": invoke})
+    made._agent_ref = None if target is None else lambda: target
+    return made
+
+
+class GuardedModel(Model):
+    """A model whose requests and replies are judged, piece by piece where they are streamed."""
+
+    def __init__(self, post: Post, agent: str, model: Any, provider: Any) -> None:
+        self._post, self._agent, self._given, self._provider = post, agent, model, provider
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.model, name)
+
+    async def _cleanup_on_run_end(self, owner: object) -> None:
+        await self.model._cleanup_on_run_end(owner)
+
+    async def close(self) -> None:
+        """Close the model."""
+        await self.model.close()
+
+    def get_retry_advice(self, request: Any) -> Any:
+        """What the model says about trying again."""
+        return self.model.get_retry_advice(request)
+
+    @property
+    def model(self) -> Any:
+        """The model itself."""
+        if not isinstance(self._given, Model):
+            self._given = self._provider.get_model(self._given)
+        return self._given
+
+    async def get_response(
+        self, system_instructions: Any, input: Any, model_settings: Any, *rest: Any, **more: Any
+    ) -> Any:
+        """Ask the model."""
+
+        async def ask(messages: list[Any], **given: Any) -> Any:
+            model, settings = self._as_decided(model_settings, given)
+            return await model.get_response(*_request(messages), settings, *rest, **more)
+
+        return await self._judged(ask, system_instructions, input, model_settings)
+
+    async def stream_response(
+        self, system_instructions: Any, input: Any, model_settings: Any, *rest: Any, **more: Any
+    ) -> AsyncIterator[Any]:
+        """Ask the model for a reply in pieces."""
+        reply = ResponseEvents()
+
+        async def ask(messages: list[Any], **given: Any) -> Any:
+            model, settings = self._as_decided(model_settings, given)
+            return reply.pieces_of(
+                model.stream_response(*_request(messages), settings, *rest, **more)
+            )
+
+        async for piece in await self._judged(ask, system_instructions, input, model_settings):
+            for event in reply.passed_on(piece):
+                yield event
+
+    async def _judged(self, ask: Any, instructions: str | None, given: Any, settings: Any) -> Any:
+        at_work = _now(self._post)
+        at_work.unasked -= 1
+        hosted = at_work.of(self._agent)
+        items = [{"role": "user", "content": given}] if isinstance(given, str) else list(given)
+        sent = await at_work.prompts.judged(hosted, items)
+        system = (
+            []
+            if instructions is None
+            else [{"role": "system", "content": instructions, "type": "instructions"}]
+        )
+        params = {} if settings.max_tokens is None else {"max_tokens": settings.max_tokens}
+        named = getattr(self.model, "model", "")
+        return await hosted.amodel(
+            ask, [*system, *sent], model=named if isinstance(named, str) else "", params=params
+        )
+
+    def _as_decided(self, settings: Any, given: dict[str, Any]) -> tuple[Any, Any]:
+        """The model and the settings to ask with: a policy may have named a lesser model."""
+        lesser = given.pop("model", None)
+        return (self.model if lesser is None else self._provider.get_model(lesser)), replace(
+            settings, **given
+        )
+
+
+def _request(messages: list[Any]) -> tuple[str | None, list[Any]]:
+    """The instructions and the items of a request."""
+    first = messages[0] if messages else {}
+    own = isinstance(first, dict) and first.get("type") == "instructions"
+    return (first["content"], messages[1:]) if own else (None, messages)

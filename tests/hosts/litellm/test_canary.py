@@ -1,0 +1,18 @@
+"""The canary of this adapter, in its framework."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("litellm")
+
+from tests.hosts.canaries import check_canary
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore"
+)  # of LiteLLM's own models, and of clients that it never closes
+
+
+@pytest.mark.parametrize("name", ["litellm", "litellm-async"])
+def test_the_canary_is_caught_and_would_run(name: str) -> None:
+    check_canary(name)

@@ -1,0 +1,239 @@
+"""Configurations of clients: their servers behind the proxy, and out again, to the letter."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from stanchion.cli.main import main
+from stanchion.hosts.mcp.upstream import url
+from stanchion.hosts.mcp.wrapping import NoServers, configuration, is_wrapped, unwrapped, wrapped
+
+STDIO: dict[str, Any] = {"command": "npx", "args": ["-y", "server", "--", "x"], "env": {"KEY": "k"}}
+HTTP: dict[str, Any] = {
+    "type": "http",
+    "url": "https://example.com/mcp",
+    "headers": {"Authorization": "Bearer x"},
+}
+SHAPES: dict[str, dict[str, Any]] = {
+    "claude": {"mcpServers": {"a": STDIO, "b": {"command": "node"}}, "other": 1},
+    "claude code": {"mcpServers": {"a": STDIO, "b": HTTP}},
+    "claude code, all projects": {"projects": {"/p": {"mcpServers": {"a": STDIO}, "history": []}}},
+    "cursor": {"mcpServers": {"a": {"url": "https://example.com/mcp"}, "b": STDIO}},
+    "vs code": {"inputs": [{"id": "t"}], "servers": {"a": {"type": "stdio", **STDIO}, "b": HTTP}},
+    "vs code settings": {
+        "mcp": {"servers": {"a": {"type": "stdio", **STDIO}}},
+        "editor.tabSize": 2,
+    },
+}
+OURS = ["/bin/python", "-m", "stanchion"]
+
+
+def servers(text: str) -> list[Any]:
+    """All the servers of a configuration."""
+    found: list[Any] = []
+
+    def walk(value: Any) -> None:
+        if isinstance(value, dict):
+            if "command" in value or "url" in value:
+                found.append(value)
+            for each in value.values():
+                walk(each)
+
+    walk(configuration(text))
+    return found
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_server_is_behind_the_proxy_and_comes_out_again(shape: str) -> None:
+    text = json.dumps(SHAPES[shape], indent=4)
+    made = wrapped(text, OURS, ["--policy", "mcp"])
+    assert made.left == {}
+    assert all(
+        each["command"] == "/bin/python" and "mcp" in each["args"] for each in servers(made.text)
+    )
+    assert "Bearer x" not in str([each["args"] for each in servers(made.text)]), (
+        "arguments are seen by everybody"
+    )
+    assert wrapped(made.text, OURS, []).changed == (), (
+        "what is behind it is not put behind it again"
+    )
+    back = unwrapped(made.text)
+    assert [{"args": [], **each} if "command" in each else each for each in servers(text)] == [
+        {"args": [], **each} if "command" in each else each for each in servers(back.text)
+    ]
+
+
+def test_a_server_keeps_the_name_that_the_configuration_has() -> None:
+    names = ["files", "my files", "my-files", "1st", "日本", "x" * 40]
+    made = wrapped(json.dumps({"mcpServers": dict.fromkeys(names, STDIO)}), OURS, [])
+    given = [each["args"][each["args"].index("--name") + 1] for each in servers(made.text)]
+    assert (given[0], given[2]) == ("files", "my-files")
+    assert len(set(given)) == len(names)
+    for name in given:
+        assert url(name, "https://example.com/mcp").pinned_as == name
+
+
+def test_servers_that_may_want_a_login_are_named() -> None:
+    assert wrapped(json.dumps(SHAPES["cursor"]), OURS, []).strangers == ("a",)
+    assert wrapped(json.dumps(SHAPES["claude code"]), OURS, []).strangers == ()
+
+
+def test_only_the_named_server_is_changed() -> None:
+    made = wrapped(json.dumps(SHAPES["claude"]), OURS, [], only=["b"])
+    assert (made.changed, made.left) == (("b",), {"a": "not asked for"})
+    with pytest.raises(NoServers, match="no server `c`"):
+        wrapped(json.dumps(SHAPES["claude"]), OURS, [], only=["c"])
+
+
+@pytest.mark.parametrize(
+    "entry", [{"type": "sse", "url": "https://x"}, {"disabled": True}, "text", None]
+)
+def test_what_cannot_be_behind_it_is_left(entry: Any) -> None:
+    made = wrapped(json.dumps({"mcpServers": {"a": entry}}), OURS, [])
+    assert made.changed == ()
+    assert json.loads(made.text) == {"mcpServers": {"a": entry}}
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"mcpServers": 3}', "{'a': 1}", '{"a": 1'])
+def test_what_is_no_configuration_is_refused(text: str) -> None:
+    with pytest.raises(NoServers):
+        wrapped(text, OURS, [])
+
+
+COMMENTED = """\
+{
+\t// my servers, see https://example.com/*
+\t"servers": {
+\t\t"a": {"command": "npx", "args": ["http://x//y", "/* no */",],},  /* the
+\t\tfirst */
+\t},
+}
+"""
+
+
+def test_a_file_is_restored_to_the_letter(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(COMMENTED)
+    file.chmod(0o600)
+    assert main(["mcp", "wrap", str(file), "--policy", "strict"]) == 0
+    (entry,) = servers(file.read_text())
+    assert entry["args"][-4:] == ["--", "npx", "http://x//y", "/* no */"]
+    assert entry["args"][2:5] == ["mcp", "--policy", "strict"]
+    assert {path.stat().st_mode & 0o777 for path in tmp_path.iterdir()} == {0o600}
+    assert main(["mcp", "wrap", str(file)]) == 0
+    assert main(["mcp", "unwrap", str(file)]) == 0
+    assert file.read_text() == COMMENTED
+    assert list(tmp_path.iterdir()) == [file]
+    assert "a: behind Stanchion now" in capsys.readouterr().out
+
+
+def test_what_was_changed_since_stays(tmp_path: Path) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(COMMENTED)
+    main(["mcp", "wrap", str(file)])
+    data = configuration(file.read_text())
+    data["servers"]["b"] = {"command": "other"}
+    file.write_text(json.dumps(data))
+    assert main(["mcp", "unwrap", str(file)]) == 0
+    assert configuration(file.read_text())["servers"] == {
+        "a": {"command": "npx", "args": ["http://x//y", "/* no */"]},
+        "b": {"command": "other"},
+    }
+
+
+def test_comments_stay_while_the_servers_are_behind_it_and_after_edits(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(COMMENTED)
+    main(["mcp", "wrap", str(file)])
+    between = file.read_text()
+    assert "// my servers" in between
+    assert "first */" in between
+    file.write_text(between.replace("// my servers", "// all my servers"))
+    assert main(["mcp", "unwrap", str(file)]) == 0
+    assert file.read_text() == COMMENTED.replace("// my servers", "// all my servers")
+    assert list(tmp_path.iterdir()) == [file], "a copy may have tokens in it"
+    assert "a: as it was" in capsys.readouterr().out
+
+
+def test_a_server_that_was_edited_is_not_said_to_be_as_it_was(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"a": STDIO, "b": STDIO}}, indent=2))
+    main(["mcp", "wrap", str(file)])
+    data = json.loads(file.read_text())
+    data["mcpServers"]["a"]["env"]["KEY"] = "new"
+    file.write_text(json.dumps(data))
+    main(["mcp", "unwrap", str(file)])
+    out = capsys.readouterr().out
+    assert "a: as it was" not in out
+    assert "a: no longer behind Stanchion" in out
+    assert "b: as it was" in out
+    assert json.loads(file.read_text())["mcpServers"] == {
+        "a": {**STDIO, "env": {"KEY": "new"}},
+        "b": STDIO,
+    }
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_servers_that_come_behind_it_one_by_one_come_out_to_the_letter(tmp_path: Path) -> None:
+    file, text = (
+        tmp_path / "mcp.json",
+        '{"mcpServers": {"a": {"command":"x"},\r\n"b": {"command" : "y"}}}',
+    )
+    file.write_bytes(text.encode())
+    main(["mcp", "wrap", str(file), "--only", "a"])
+    main(["mcp", "wrap", str(file), "--only", "b"])
+    assert all("mcp" in each["args"] for each in servers(file.read_text()))
+    main(["mcp", "unwrap", str(file)])
+    assert file.read_bytes() == text.encode()
+
+
+def test_a_link_stays_a_link_and_a_mark_stays_first(tmp_path: Path) -> None:
+    real, link = tmp_path / "real.json", tmp_path / "mcp.json"
+    text = "\ufeff" + json.dumps({"mcpServers": {"a": STDIO}})
+    real.write_text(text, "utf-8")
+    link.symlink_to(real)
+    assert main(["mcp", "wrap", str(link)]) == 0
+    assert link.is_symlink()
+    assert real.read_text("utf-8")[0] == "\ufeff"
+    assert is_wrapped(json.loads(real.read_text("utf-8-sig"))["mcpServers"]["a"])
+    assert main(["mcp", "unwrap", str(link)]) == 0
+    assert link.is_symlink()
+    assert real.read_text("utf-8") == text
+
+
+def test_a_policy_that_does_not_load_changes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(COMMENTED)
+    assert main(["mcp", "wrap", str(file), "--policy", str(tmp_path / "nosuch.yaml")]) == 2
+    assert "nosuch.yaml" in capsys.readouterr().err
+    assert file.read_text() == COMMENTED
+    assert list(tmp_path.iterdir()) == [file]
+
+
+@pytest.mark.parametrize("entry", [{"type": "sse", "url": "https://x/a"}, {"url": "https://x/sse"}])
+def test_a_server_of_sse_is_said_to_stay_unguarded(
+    entry: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "mcp.json"
+    file.write_text(json.dumps({"mcpServers": {"a": entry}}))
+    assert main(["mcp", "wrap", str(file)]) == 0
+    assert "a: left as it is, and nothing guards it: it speaks SSE" in capsys.readouterr().out
+
+
+def test_a_file_that_is_not_there_is_a_mistake(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["mcp", "wrap", str(tmp_path / "none.json")]) == 2
+    assert "cannot be rewritten" in capsys.readouterr().err
