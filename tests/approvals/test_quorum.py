@@ -13,10 +13,10 @@ from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import AnswerRefused, TicketClosed, TicketError
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.ticket import wish_of
+from stanchion.ops.views.tickets import ticket_view
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
-from stanchion.views.tickets import ticket_view
 from tests.approvals.asking import Paid, policy
 from tests.approvals.bypassing import WHY, Deeds, policy as bypassable, refused
 from tests.approvals.test_taken_back import asks, put

@@ -102,7 +102,7 @@ def test_a_reading_is_named(source: str, says: str) -> None:
     [
         "from stanchion.stores.open_store import open_store",
         "from stanchion.stores.memory import wall_ms",
-        "from stanchion.views.stored import cells",
+        "from stanchion.ops.views.stored import cells",
         "text = file.read()",
         "grants = shield.grants()",
     ],

@@ -22,8 +22,8 @@ from stanchion.audit.trail import Trail
 from stanchion.cli.auditing.tail import follow
 from stanchion.cli.main import main
 from stanchion.cli.progress import Progress
-from stanchion.views.amounts import size
-from stanchion.views.trails import digits_of
+from stanchion.ops.views.amounts import size
+from stanchion.ops.views.trails import digits_of
 from tests.cli.test_command import started
 from tests.cli.test_terminal import shown, tty
 

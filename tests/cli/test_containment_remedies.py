@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from stanchion.audit.journal import MemoryJournal
+from stanchion.ops.views.case import Case
+from stanchion.ops.views.explain import explain
 from stanchion.runtime.run import Run
 from stanchion.testing import shield_for
-from stanchion.views.case import Case
-from stanchion.views.explain import explain
 
 ROOM = "fewer than 1 running at a time per tool (`max_running`)"
 

@@ -18,10 +18,10 @@ from stanchion.audit.trail import Trail
 from stanchion.cli.checks import KEPT, Checks
 from stanchion.cli.main import main
 from stanchion.kernel.events import RunInfo
+from stanchion.ops.views.case import Case
+from stanchion.ops.views.explain import Explanation, explain
 from stanchion.policy.load import load_policy
 from stanchion.testing import FakeClock, shield_for
-from stanchion.views.case import Case
-from stanchion.views.explain import Explanation, explain
 
 POLICY = """\
 name: p

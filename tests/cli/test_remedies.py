@@ -10,9 +10,9 @@ from stanchion import Action, Decision, Finding, Stage
 from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.explanation import _counter
 from stanchion.kernel.guard import Kind
+from stanchion.ops.views.case import Case
+from stanchion.ops.views.explain import explain
 from stanchion.testing import FakeClock, shield_for
-from stanchion.views.case import Case
-from stanchion.views.explain import explain
 
 TASK = "another task: its spending is counted apart"
 LEFT = "a fifth or more left of every budget of the run and its task: in lockdown warnings refuse"

@@ -14,10 +14,10 @@ from stanchion.audit.manifest_check import hash_faults
 from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
+from stanchion.ops.views.manifests import run_manifest
 from stanchion.testing import FakeClock, shield_for
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
-from stanchion.views.manifests import run_manifest
 
 POLICY = "name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n"
 

@@ -9,9 +9,9 @@ import pytest
 
 from stanchion.cli.main import main
 from stanchion.kernel.state import Batch, Line, key
+from stanchion.ops.views.names import name_of
+from stanchion.ops.views.stored import MOST
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.views.names import name_of
-from stanchion.views.stored import MOST
 from tests.cli.test_terminal import shown, tty
 
 

@@ -20,10 +20,10 @@ from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import listing
 from stanchion.cli.ticket_watch import line, watch
+from stanchion.ops.views.tickets import TicketView, ticket_view
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
-from stanchion.views.tickets import TicketView, ticket_view
 from tests.approvals.asking import Paid, policy
 from tests.approvals.test_taken_back import asks
 from tests.cli.signing import Signing

@@ -4,7 +4,7 @@ import pytest
 
 from stanchion.cli.times import moment_ms
 from stanchion.cli.trouble import BadInput
-from stanchion.views.times import clock, day, shown, span, took
+from stanchion.ops.views.times import clock, day, shown, span, took
 
 NOW = 1_700_000_000_000
 

@@ -17,6 +17,7 @@ from stanchion import Refused, Shield
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
+from stanchion.ops.views.manifests import checked
 from stanchion.runtime.tutor.recorded import play_recorded
 from stanchion.runtime.tutor.recordings import read_recording
 from stanchion.runtime.tutor.replays import ReplayError, compared, replay
@@ -26,7 +27,6 @@ from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.hashing import field_hashes
 from stanchion.tutor.manifests.manifest import Model
-from stanchion.views.manifests import checked
 from tests.runtime.test_episodes import Stops
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded as recorded_calls
 from tests.tutor.bundles.made import DOCUMENTED, frozen

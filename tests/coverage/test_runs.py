@@ -18,11 +18,11 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
 from stanchion.hosts import Part, survey
+from stanchion.ops.views.coverage import coverage
+from stanchion.ops.views.trails import chosen
 from stanchion.runtime.coverage import hook
 from stanchion.runtime.coverage.sightings import MOST
 from stanchion.runtime.errors import Ungoverned
-from stanchion.views.coverage import coverage
-from stanchion.views.trails import chosen
 from tests.coverage.doing import BARE, facts, in_thread, named, watching, write
 
 

@@ -15,8 +15,8 @@ from stanchion import Shield, Ungoverned
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
 from stanchion.cli.main import main
-from stanchion.views.coverage import coverage
-from stanchion.views.trails import chosen
+from stanchion.ops.views.coverage import coverage
+from stanchion.ops.views.trails import chosen
 from tests.coverage.doing import BARE, write
 from tests.hosts.clients.provider import Call, Provider, Say
 

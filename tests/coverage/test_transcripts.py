@@ -11,9 +11,9 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.reader import Reader
 from stanchion.audit.selection import Wanted
-from stanchion.views.coverage import CoverageView, coverage
-from stanchion.views.trails import chosen
-from stanchion.views.transcript import BadTranscript, read_transcript
+from stanchion.ops.views.coverage import CoverageView, coverage
+from stanchion.ops.views.trails import chosen
+from stanchion.ops.views.transcript import BadTranscript, read_transcript
 from tests.coverage.doing import BARE
 from tests.sdks.shapes import completion, message
 

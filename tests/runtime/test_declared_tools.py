@@ -15,10 +15,10 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import whole
 from stanchion.kernel.content import content_of
+from stanchion.ops.views.case import Case
+from stanchion.ops.views.explain import explain
+from stanchion.ops.views.tickets import ticket_in_full
 from stanchion.testing import FakeClock, shield_for
-from stanchion.views.case import Case
-from stanchion.views.explain import explain
-from stanchion.views.tickets import ticket_in_full
 from tests.approvals.asking import policy
 from tests.approvals.bypassing import WHY, allowing, denies
 from tests.service.brokers import serving

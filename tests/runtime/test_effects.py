@@ -11,10 +11,10 @@ from stanchion import Action, PolicyError, Refused, Shield
 from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
+from stanchion.ops.views.runs import run_in_full, runs
 from stanchion.stores.memory import MemoryStore
 from stanchion.telemetry.kinds import Kind
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
-from stanchion.views.runs import run_in_full, runs
 
 
 def policy(

@@ -15,6 +15,7 @@ from hypothesis import given, strategies as st
 from stanchion import Action, Finding, Refused, Shield, Stage
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
+from stanchion.ops.views.manifests import checked
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.runtime.tutor.episodes import aplay, play
 from stanchion.runtime.tutor.replays import ReplayError, replay
@@ -26,7 +27,6 @@ from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.manifests.manifest import ManifestError
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion.tutor.rules.typed import Spoken, TypedRule
-from stanchion.views.manifests import checked
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded
 from tests.tutor.golden_games import FIRST, SECOND, Player, first, second, world_of
 

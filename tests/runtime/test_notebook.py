@@ -12,13 +12,13 @@ from stanchion.audit.meant import Meant
 from stanchion.kernel.actions import Action
 from stanchion.kernel.replay import replay
 from stanchion.kernel.state import key
+from stanchion.ops.views.stored import RecordCell, cells
+from stanchion.ops.views.unerased import kept_in
 from stanchion.runtime.answers import notebook
 from stanchion.runtime.answers.note import unpacked
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.testing import FakeClock, shield_for
-from stanchion.views.stored import RecordCell, cells
-from stanchion.views.unerased import kept_in
 from tests.operators import ANN
 from tests.runtime.noting import (
     EVIL,

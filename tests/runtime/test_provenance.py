@@ -14,12 +14,12 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.replay import replay
+from stanchion.ops.views.case import Case
+from stanchion.ops.views.explain import explain
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.testing import shield_for
-from stanchion.views.case import Case
-from stanchion.views.explain import explain
 
 EVIL = "US133000000121212121212"
 BILL = (

@@ -9,10 +9,10 @@ from stanchion import Refused
 from stanchion.approvals.errors import AnswerRefused, TicketClosed
 from stanchion.approvals.words import EXPIRED
 from stanchion.kernel.states import EDGES, STATES
+from stanchion.ops.views.tools import tools
 from stanchion.runtime.standing.states import shown
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
-from stanchion.views.tools import tools
 from tools.drawings.exploring import explored
 from tools.drawings.machine import Machine, Step, joined
 

@@ -8,21 +8,20 @@ import msgspec
 from msgspec import inspect as kinds
 
 from stanchion.approvals.bypass import Requested, Review
-from stanchion.telemetry.guardrail_state import GuardrailState
-from stanchion.views.allowances import AllowanceView
-from stanchion.views.breakers import BreakerView
-from stanchion.views.budgets import BudgetView, HeldPart, HeldView
-from stanchion.views.conditions import Part
-from stanchion.views.coverage import CoverageView, CoveredRunView, EscapedView
-from stanchion.views.explain import Counter, Explanation, Reason
-from stanchion.views.manifests import ManifestView, WrongView
-from stanchion.views.operators import OperatorView
-from stanchion.views.projects import ProjectView
-from stanchion.views.records import DecisionView, RecordView
-from stanchion.views.runs import BurnView, RunDetailView, RunView
-from stanchion.views.shadow import ShadowView, WouldView
-from stanchion.views.standing import StateView
-from stanchion.views.stored import (
+from stanchion.ops.views.allowances import AllowanceView
+from stanchion.ops.views.breakers import BreakerView
+from stanchion.ops.views.budgets import BudgetView, HeldPart, HeldView
+from stanchion.ops.views.conditions import Part
+from stanchion.ops.views.coverage import CoverageView, CoveredRunView, EscapedView
+from stanchion.ops.views.explain import Counter, Explanation, Reason
+from stanchion.ops.views.manifests import ManifestView, WrongView
+from stanchion.ops.views.operators import OperatorView
+from stanchion.ops.views.projects import ProjectView
+from stanchion.ops.views.records import DecisionView, RecordView
+from stanchion.ops.views.runs import BurnView, RunDetailView, RunView
+from stanchion.ops.views.shadow import ShadowView, WouldView
+from stanchion.ops.views.standing import StateView
+from stanchion.ops.views.stored import (
     CounterCell,
     HoldView,
     OutcomesCell,
@@ -31,10 +30,11 @@ from stanchion.views.stored import (
     ShieldCell,
     TookView,
 )
-from stanchion.views.tickets import TicketView
-from stanchion.views.tools import ToolView
-from stanchion.views.verdicts import VerdictView
-from stanchion.views.where import StatePlace
+from stanchion.ops.views.tickets import TicketView
+from stanchion.ops.views.tools import ToolView
+from stanchion.ops.views.verdicts import VerdictView
+from stanchion.ops.views.where import StatePlace
+from stanchion.telemetry.guardrail_state import GuardrailState
 from tools.view_meanings import MEANINGS
 
 PATH = "docs/reference/views.md"

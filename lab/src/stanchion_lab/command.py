@@ -15,7 +15,7 @@ from stanchion.cli.parser import Parser, count, nearest
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
-from stanchion.views.encode import json_line
+from stanchion.ops.views.encode import json_line
 from stanchion_lab.fresh import DRAWN
 from stanchion_lab.measuring import MEASURES
 from stanchion_lab.measuring.beside import beside

@@ -10,7 +10,7 @@ from stanchion.cli.check_runs import JudgedEvent
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
-from stanchion.views.encode import json_line
+from stanchion.ops.views.encode import json_line
 
 PROCEEDS: Final = 0
 REFUSED: Final = 3

@@ -25,8 +25,8 @@ from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
+from stanchion.ops.views.trails import heads_of, is_database, said
 from stanchion.runtime.standing.places import KEY
-from stanchion.views.trails import heads_of, is_database, said
 
 MADE = 0
 

@@ -10,7 +10,7 @@ from stanchion.cli.operator_options import answered
 from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import told
-from stanchion.views.veiled import veiled
+from stanchion.ops.views.veiled import veiled
 
 
 def break_lock(args: argparse.Namespace) -> int:

@@ -14,9 +14,9 @@ from stanchion.cli.stores import opened
 from stanchion.cli.terminal import put_line
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
-from stanchion.views.amounts import amount, percent
-from stanchion.views.budgets import BudgetView, Limits, budgets, limits_of, most_used
-from stanchion.views.times import span
+from stanchion.ops.views.amounts import amount, percent
+from stanchion.ops.views.budgets import BudgetView, Limits, budgets, limits_of, most_used
+from stanchion.ops.views.times import span
 
 USAGE: Final = """stanchion budget [show] [NAME] [--policy POLICY] [--store URL] [--json]
        stanchion budget top [-n N] [--policy POLICY] [--store URL] [--json]

@@ -19,12 +19,12 @@ from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.kernel.shown import StanchionError
 from stanchion.kernel.state import StoreLost
+from stanchion.ops.views.amounts import amount
+from stanchion.ops.views.budgets import HeldView, held
+from stanchion.ops.views.times import shown, span
+from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
 from stanchion.stores.memory import wall_ms
-from stanchion.views.amounts import amount
-from stanchion.views.budgets import HeldView, held
-from stanchion.views.times import shown, span
-from stanchion.views.veiled import veiled
 
 FORM: Final = "write `tokens=500`, or several with commas between them"
 

@@ -14,9 +14,9 @@ from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.printing import put_json, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import BadInput
+from stanchion.ops.views.tickets import TicketView, ticket_view
+from stanchion.ops.views.times import span
 from stanchion.stores.memory import wall_ms
-from stanchion.views.tickets import TicketView, ticket_view
-from stanchion.views.times import span
 
 COLUMNS: Final = (
     "ticket",

@@ -129,7 +129,7 @@ def _one(args: argparse.Namespace) -> int:
                 policy = shield.policy
     if args.explain:
         from stanchion.cli.explanation import show
-        from stanchion.views.explain import explain
+        from stanchion.ops.views.explain import explain
 
         show(explain(checks.last(), policy), args.json)
     elif args.json:

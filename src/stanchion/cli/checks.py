@@ -21,7 +21,7 @@ from stanchion.kernel.findings import Patch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.views.case import Case
+    from stanchion.ops.views.case import Case
 
 KEPT: Final = Options(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
 
@@ -80,7 +80,7 @@ class Checks:
 
     def last(self) -> Case:
         """The newest decision, as a case to explain."""
-        from stanchion.views.case import case_just_made
+        from stanchion.ops.views.case import case_just_made
 
         kept = self._newest.kept()
         if not kept or self._start is None:

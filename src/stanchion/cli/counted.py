@@ -21,12 +21,12 @@ from stanchion.cli.whose import whose
 from stanchion.kernel.compare_and_set import LEFT, Changed, change
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
+from stanchion.ops.views.began import began_key
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.stores.protocol import StoreError
-from stanchion.views.began import began_key
 
 # Runs that count: each check is one event of a run that other checks have begun, or will go on
 # with.

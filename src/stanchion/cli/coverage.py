@@ -16,10 +16,10 @@ from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import put_line, put_lines
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput, in_words
-from stanchion.views.coverage import CoverageView, EscapedView, coverage, with_canaries
-from stanchion.views.records import counted
-from stanchion.views.trails import chosen
-from stanchion.views.transcript import BadTranscript, Transcript, read_transcript
+from stanchion.ops.views.coverage import CoverageView, EscapedView, coverage, with_canaries
+from stanchion.ops.views.records import counted
+from stanchion.ops.views.trails import chosen
+from stanchion.ops.views.transcript import BadTranscript, Transcript, read_transcript
 
 ESCAPED: Final = 3
 COLUMNS: Final = ("what", "name", "does", "where", "run", "told by")

@@ -14,9 +14,9 @@ from stanchion.demo.hazard import Outcome, Step, Tally
 from stanchion.demo.hazards import HAZARDS
 from stanchion.demo.measured import sums
 from stanchion.demo.play import POLICY, Books, Demo
+from stanchion.ops.views.encode import json_line
 from stanchion.policy.errors import PolicyError
 from stanchion.telemetry.loggers import hush
-from stanchion.views.encode import json_line
 
 USAGE: Final = "stanchion demo [--fast] [--json] [--policy POLICY] [--show-policy]"
 

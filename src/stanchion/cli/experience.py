@@ -20,6 +20,9 @@ from stanchion.cli.whose import tenant_of, whose
 from stanchion.experience.bounded import cut
 from stanchion.experience.incident import MOST_HINT
 from stanchion.experience.shelf import Shelf, ShelfError
+from stanchion.ops.views.experience import ExperienceView, experience
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.veiled import veiled
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import Experience
@@ -27,9 +30,6 @@ from stanchion.runtime.learning.retention import Keep, Left, prune
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.stores.memory import wall_ms
-from stanchion.views.experience import ExperienceView, experience
-from stanchion.views.times import shown
-from stanchion.views.veiled import veiled
 
 USAGE: Final = """stanchion experience [show] [TOOL] [--tenant NAME] [--store URL] [--json]
        stanchion experience prune [--days N] [--rows N] [--policy FILE] [--store URL]

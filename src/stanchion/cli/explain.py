@@ -18,12 +18,12 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.verdict import style_of
 from stanchion.cli.whose import whose
 from stanchion.kernel.actions import Action
+from stanchion.ops.views.decisions import LAST, NoDecision, Unreadable, explained, newest_decisions
+from stanchion.ops.views.records import DecisionView
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.trails import Ambiguous
 from stanchion.runtime.standing.places import trail_folder
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.decisions import LAST, NoDecision, Unreadable, explained, newest_decisions
-from stanchion.views.records import DecisionView
-from stanchion.views.times import shown
-from stanchion.views.trails import Ambiguous
 
 LISTED: Final = 20
 

@@ -13,10 +13,10 @@ from stanchion.cli.verdict import labelled, style_of
 from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
 from stanchion.kernel.units import Unit
-from stanchion.views.amounts import MEASURES, amount
-from stanchion.views.conditions import Part
-from stanchion.views.explain import Counter, Explanation, Reason
-from stanchion.views.times import shown
+from stanchion.ops.views.amounts import MEASURES, amount
+from stanchion.ops.views.conditions import Part
+from stanchion.ops.views.explain import Counter, Explanation, Reason
+from stanchion.ops.views.times import shown
 
 LONGEST: Final = 80
 """How much of a value is shown."""

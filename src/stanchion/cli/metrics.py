@@ -17,6 +17,7 @@ from stanchion.cli.stores import StoreAway, opened
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput, in_words
 from stanchion.cli.whose import tenant_of, whose
+from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.standing.how_it_stands import switched_on
 from stanchion.runtime.standing.places import METRICS, METRICS_DIR
@@ -29,7 +30,6 @@ from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.guardrail_state import GuardrailState, states
 from stanchion.telemetry.server import server
-from stanchion.views.veiled import veiled
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
 COLUMNS: Final = ("guardrail", "on", *NUMBERS, "last triggered")

@@ -14,6 +14,8 @@ from stanchion.cli.options import know_verb, option
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.terminal import Terminal, put_line, tell, visible
 from stanchion.cli.trouble import BadInput
+from stanchion.ops.views.encode import json_line
+from stanchion.ops.views.times import shown
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.notify_file import (
     NOTIFY,
@@ -28,8 +30,6 @@ from stanchion.telemetry.notices.post import Post
 from stanchion.telemetry.notices.signature import new_secret
 from stanchion.telemetry.notices.spool import waiting
 from stanchion.telemetry.occurrences import Kind, Occurrence, new_id
-from stanchion.views.encode import json_line
-from stanchion.views.times import shown
 
 DONE: Final = 0
 FAILED: Final = 1

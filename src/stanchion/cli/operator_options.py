@@ -17,13 +17,13 @@ from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, told
 from stanchion.kernel.state import FOREVER, StoreLost
 from stanchion.kernel.states import Mark
+from stanchion.ops.views.standing import NOW
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.errors import StateError
 from stanchion.stores.protocol import StoreError
 from stanchion.telemetry.kinds import Kind
 from stanchion.telemetry.loggers import leave_out
-from stanchion.views.standing import NOW
-from stanchion.views.times import shown
-from stanchion.views.veiled import veiled
 
 APPLIES: Final = """\
 Every process that uses the store applies it from its next decision on. The store is the

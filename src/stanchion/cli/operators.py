@@ -22,8 +22,8 @@ from stanchion.cli.terminal import Terminal, put_lines, say, tell
 from stanchion.cli.trouble import BadInput
 from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.views.operators import OperatorView, operators
-from stanchion.views.times import shown
+from stanchion.ops.views.operators import OperatorView, operators
+from stanchion.ops.views.times import shown
 
 KEYS: Final = "keys"
 

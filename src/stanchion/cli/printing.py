@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 from stanchion.cli.terminal import Terminal, put_lines, visible
-from stanchion.views.encode import json_line
+from stanchion.ops.views.encode import json_line
 
 GAP = "  "
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final, TextIO
 
-from stanchion.views.amounts import size
+from stanchion.ops.views.amounts import size
 
 EVERY_S: Final = 0.1
 AFTER_S: Final = 0.3

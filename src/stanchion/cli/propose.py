@@ -16,9 +16,9 @@ from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.trouble import BadInput, in_words
+from stanchion.ops.views.proposed.proposals import Proposal, Proposals, Terms, proposals
+from stanchion.ops.views.times import day
 from stanchion.stores.memory import wall_ms
-from stanchion.views.proposed.proposals import Proposal, Proposals, Terms, proposals
-from stanchion.views.times import day
 
 DONE: Final = 0
 TERMS: Final = {"least": "least", "people": "people", "days": "days", "lasts": "lasts_days"}

@@ -7,8 +7,8 @@ from typing import Final
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import style_of
 from stanchion.kernel.actions import Action
-from stanchion.views.records import DecisionView, RecordView
-from stanchion.views.times import clock, day, shown
+from stanchion.ops.views.records import DecisionView, RecordView
+from stanchion.ops.views.times import clock, day, shown
 
 NUMBER: Final = 7
 ACTION: Final = 10

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from stanchion.cli.terminal import Terminal, visible
+from stanchion.ops.views.times import shown
 from stanchion.runtime.operating.policy_trouble import RefusedPolicy, refused_policies
-from stanchion.views.times import shown
 
 
 def refused(files: Sequence[Path] | None = None) -> list[RefusedPolicy]:

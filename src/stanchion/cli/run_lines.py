@@ -12,10 +12,10 @@ from stanchion.cli.record_line import ACTION, NUMBER, told
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row, style_of
 from stanchion.kernel.actions import NAMES, Action
-from stanchion.views.amounts import amount
-from stanchion.views.records import RecordView
-from stanchion.views.runs import BurnView, RunDetailView
-from stanchion.views.times import clock, shown, span
+from stanchion.ops.views.amounts import amount
+from stanchion.ops.views.records import RecordView
+from stanchion.ops.views.runs import BurnView, RunDetailView
+from stanchion.ops.views.times import clock, shown, span
 
 PRODUCED: Final = 5
 """How much of what a run produced is shown, newest last."""

@@ -19,8 +19,8 @@ from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.kernel.shown import json_safe
-from stanchion.views.encode import json_line
-from stanchion.views.manifests import ManifestView, checked, run_manifest
+from stanchion.ops.views.encode import json_line
+from stanchion.ops.views.manifests import ManifestView, checked, run_manifest
 
 CHANGED: Final = 1
 

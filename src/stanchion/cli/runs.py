@@ -19,10 +19,10 @@ from stanchion.cli.terminal import Terminal, put_line, put_lines, say
 from stanchion.cli.trails import reader_of
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
+from stanchion.ops.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
+from stanchion.ops.views.times import shown, span
+from stanchion.ops.views.trails import digits_of
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
-from stanchion.views.times import shown, span
-from stanchion.views.trails import digits_of
 
 LISTED: Final = 20
 COLUMNS: Final = (

@@ -15,9 +15,9 @@ from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.terminal import tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
+from stanchion.ops.views.allowances import AllowanceView, allowance_view
+from stanchion.ops.views.times import shown
 from stanchion.runtime.operating.allowances import Allowances
-from stanchion.views.allowances import AllowanceView, allowance_view
-from stanchion.views.times import shown
 
 NOTHING: Final = 1
 

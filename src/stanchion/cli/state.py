@@ -16,16 +16,16 @@ from stanchion.cli.stores import opened
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import whose
+from stanchion.ops.views.amounts import size
+from stanchion.ops.views.projects import ProjectView, project_states
+from stanchion.ops.views.stored import MOST, by_tenant, cells, holds
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.veiled import veiled
+from stanchion.ops.views.where import StatePlace, where
 from stanchion.runtime.standing.projects import MARKERS
 from stanchion.runtime.standing.state_places import SHARED, Whose
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store, StoreError
-from stanchion.views.amounts import size
-from stanchion.views.projects import ProjectView, project_states
-from stanchion.views.stored import MOST, by_tenant, cells, holds
-from stanchion.views.times import shown
-from stanchion.views.veiled import veiled
-from stanchion.views.where import StatePlace, where
 
 
 def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:

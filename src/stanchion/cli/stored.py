@@ -15,9 +15,9 @@ from stanchion.cli.verdict import row
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, WARNING
 from stanchion.kernel.units import Unit
-from stanchion.views.amounts import UNITS, amount
-from stanchion.views.standing import PLAIN, StateView
-from stanchion.views.stored import (
+from stanchion.ops.views.amounts import UNITS, amount
+from stanchion.ops.views.standing import PLAIN, StateView
+from stanchion.ops.views.stored import (
     MOST,
     CellView,
     CounterCell,
@@ -29,7 +29,7 @@ from stanchion.views.stored import (
     TenantView,
     TookView,
 )
-from stanchion.views.times import shown, span
+from stanchion.ops.views.times import shown, span
 
 LONGEST: Final = 60
 """How much of a record's value is shown, where nothing says what it means."""

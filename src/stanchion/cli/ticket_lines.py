@@ -14,9 +14,9 @@ from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row
 from stanchion.kernel.declared import sink_values
 from stanchion.kernel.stages import CAUGHT, Stage
-from stanchion.views.amounts import UNITS, amount
-from stanchion.views.tickets import GrantView, TicketView
-from stanchion.views.times import shown, span
+from stanchion.ops.views.amounts import UNITS, amount
+from stanchion.ops.views.tickets import GrantView, TicketView
+from stanchion.ops.views.times import shown, span
 
 STYLES: Final = {
     State.OPEN: "asks",

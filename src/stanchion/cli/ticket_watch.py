@@ -13,8 +13,8 @@ from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.ticket_lines import STYLES, summary
-from stanchion.views.tickets import TicketView, ticket_view
-from stanchion.views.times import shown
+from stanchion.ops.views.tickets import TicketView, ticket_view
+from stanchion.ops.views.times import shown
 
 EVERY_S: Final = 1.0
 MOST: Final = 1_000

@@ -40,10 +40,10 @@ from stanchion.cli.ticket_values import (
 from stanchion.cli.times import lasting_s
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import tenant_of, whose
+from stanchion.ops.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
-from stanchion.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
 
 USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
        stanchion tickets watch [--kind KIND] [--tenant NAME] [--store URL] [--json]

@@ -18,11 +18,11 @@ from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.guards.schema.tools import EVERYBODY
 from stanchion.kernel.state import StoreLost
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.tools import ToolView, changed_definition, tools
+from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.errors import NoTenant
 from stanchion.stores.memory import wall_ms
-from stanchion.views.times import shown
-from stanchion.views.tools import ToolView, changed_definition, tools
-from stanchion.views.veiled import veiled
 
 USAGE: Final = """stanchion tools [list] [NAME] [--tenant NAME] [--store URL] [--json]
        stanchion tools reset NAME [--why WORDS] [--key FILE | --ssh-agent] [--tenant NAME]

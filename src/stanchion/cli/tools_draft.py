@@ -16,9 +16,9 @@ from stanchion.cli.mcp import named_server
 from stanchion.cli.terminal import put_line
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.regex import regex
+from stanchion.ops.views.drafts import DraftView, drafts
 from stanchion.runtime.calling.tool import MARK, Tool
 from stanchion.runtime.calling.tool_formats import definitions
-from stanchion.views.drafts import DraftView, drafts
 
 HEADING: Final = """\
 # Drafted from names: read every line before you use it, those with `?` first.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from stanchion.kernel.chain_result import VERDICTS
-from stanchion.views.verdicts import SKIPPED, VerdictView
+from stanchion.ops.views.verdicts import SKIPPED, VerdictView
 
 RESULTS: Final = (*reversed(VERDICTS), SKIPPED)
 """From the severest on."""

@@ -12,12 +12,12 @@ import pytest
 
 from stanchion.audit.again import moment_of, run_of
 from stanchion.dialects.agent33 import Alert, DialectError, Guardrails, Verdict
+from stanchion.ops.views.verdicts import plan_of, verdicts
 from stanchion.policy.errors import PolicyError
 from stanchion.telemetry.alert_windows import RULES
 from stanchion.telemetry.catalogue import BLOCKS, BYPASSES, GUARDRAIL_MS, INVOCATIONS
 from stanchion.telemetry.kinds import Kind
 from stanchion.testing.operators import operator
-from stanchion.views.verdicts import plan_of, verdicts
 from tests.dialects.agent33.rails import FAILS, WHY, only, rail, rails
 from tests.dialects.listed import text
 

@@ -12,11 +12,11 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel.state import Batch, Reply
+from stanchion.ops.views.stored import RecordCell, cells
 from stanchion.runtime.run import Run
 from stanchion.stores.memory import MemoryStore, wall_ms
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
-from stanchion.views.stored import RecordCell, cells
 from tests.guards.locks.driven import policy, read, write
 
 ROOT = Path(__file__).resolve().parents[3]

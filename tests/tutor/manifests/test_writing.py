@@ -15,6 +15,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.manifest_check import file_faults, hash_faults, read
 from stanchion.audit.reader import Reader
+from stanchion.ops.views.manifests import checked
 from stanchion.runtime.tutor.bundle_files import Chosen
 from stanchion.runtime.tutor.manifests import ManifestWriter
 from stanchion.runtime.tutor.recordings import (
@@ -35,7 +36,6 @@ from stanchion.tutor.envelope.trace import Trace, Turn
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
 from stanchion.tutor.manifests.manifest import Benchmark, ManifestError, Model
-from stanchion.views.manifests import checked
 from tests.tutor.manifests.made import HASH
 from tests.tutor.worlds import Scripted
 

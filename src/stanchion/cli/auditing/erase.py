@@ -32,10 +32,10 @@ from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.scopes import FLEET
+from stanchion.ops.views.unerased import in_experience, kept_in, open_runs
 from stanchion.runtime.operating.retention import SUBJECT
 from stanchion.runtime.standing.places import KEY
 from stanchion.runtime.standing.state_places import Whose
-from stanchion.views.unerased import in_experience, kept_in, open_runs
 
 
 def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:

@@ -19,13 +19,13 @@ from stanchion.cli.trails import database_of, reader_of
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.whose import named_project, whose
 from stanchion.kernel.regex import regex
+from stanchion.ops.views.amounts import size
+from stanchion.ops.views.times import day
 from stanchion.runtime.operating.retention import USUAL, permitted
 from stanchion.runtime.people.authority import pinned_by
 from stanchion.runtime.standing.places import KEY, keep_of
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import StoreError
-from stanchion.views.amounts import size
-from stanchion.views.times import day
 
 REFUSED: Final = 1
 BYTES: Final = {"": 1, "KB": 1 << 10, "MB": 1 << 20, "GB": 1 << 30}

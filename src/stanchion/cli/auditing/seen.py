@@ -9,10 +9,10 @@ from pathlib import Path
 from stanchion.cli.stores import opened
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
+from stanchion.ops.views.trails import anchors_in
 from stanchion.runtime.standing.places import MEMORY, STORE_FILE, TRAIL_FOLDER, is_own, store_named
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.stores.open_store import file_of
-from stanchion.views.trails import anchors_in
 
 Anchors = list[tuple[str, int, str]]
 

@@ -13,10 +13,10 @@ from stanchion.cli.terminal import put_line
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.verdict import style_of
 from stanchion.kernel.actions import Action
+from stanchion.ops.views.shadow import ShadowView, WouldView, shadowed
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.trails import chosen
 from stanchion.stores.memory import wall_ms
-from stanchion.views.shadow import ShadowView, WouldView, shadowed
-from stanchion.views.times import shown
-from stanchion.views.trails import chosen
 
 COLUMNS: Final = ("guard", "would be", "code", "times", "changed", "runs", "last", "example")
 NUMBERS: Final = frozenset({"times", "changed", "runs"})

@@ -18,10 +18,10 @@ from stanchion.cli.verdict import labelled, row, style_of
 from stanchion.cli.verdict_words import verdict_words
 from stanchion.kernel.actions import Action
 from stanchion.kernel.shown import json_safe
-from stanchion.views.record_detail import DecidedView, RecordDetail, record_detail
-from stanchion.views.records import DecisionView
-from stanchion.views.times import shown, took
-from stanchion.views.trails import Ambiguous, is_database, name_of, record
+from stanchion.ops.views.record_detail import DecidedView, RecordDetail, record_detail
+from stanchion.ops.views.records import DecisionView
+from stanchion.ops.views.times import shown, took
+from stanchion.ops.views.trails import Ambiguous, is_database, name_of, record
 
 LONGEST: Final = 100
 """How long a value may be to stand in one line."""

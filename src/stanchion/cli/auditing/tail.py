@@ -17,9 +17,9 @@ from stanchion.cli.record_line import Lines
 from stanchion.cli.terminal import Terminal, put_lines
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.kernel.shown import json_safe
+from stanchion.ops.views.records import record_view
+from stanchion.ops.views.trails import coming, digits_of, follower_of, newest, unread
 from stanchion.stores.memory import wall_ms
-from stanchion.views.records import record_view
-from stanchion.views.trails import coming, digits_of, follower_of, newest, unread
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reader import DatabaseReader

@@ -20,6 +20,8 @@ from stanchion.cli.trails import database_of, no_schema, trail_at
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
 from stanchion.cli.whose import whose
+from stanchion.ops.views.amounts import size
+from stanchion.ops.views.times import shown
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.listeners import listened_to
 from stanchion.runtime.standing.notify_file import post_for
@@ -30,8 +32,6 @@ from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import OCCURRENCES
 from stanchion.telemetry.occurrences import Kind, Occurrence
 from stanchion.telemetry.publication import count_once
-from stanchion.views.amounts import size
-from stanchion.views.times import shown
 
 WHOLE: Final = 0
 FAULTY: Final = 1

@@ -19,10 +19,10 @@ from stanchion.cli.terminal import say, tell
 from stanchion.cli.trails import database_of, records_in, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
+from stanchion.ops.views.times import shown
+from stanchion.ops.views.trails import heads_of, name_of
 from stanchion.runtime.standing.places import WITNESS
 from stanchion.stores.memory import wall_ms
-from stanchion.views.times import shown
-from stanchion.views.trails import heads_of, name_of
 
 if TYPE_CHECKING:
     from stanchion.audit.witnessing.place import WitnessPlace

@@ -1,0 +1,201 @@
+"""Runs as a trail tells of them: who is at work, how each stands, how its budgets were used up,
+what it produced."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.audit.reader import Progress, Reader
+from stanchion.audit.run_story import LOST
+from stanchion.audit.runs import RunStory, newest_runs, run_detail
+from stanchion.ops.views.amounts import MEASURES
+from stanchion.ops.views.began import began_key
+from stanchion.ops.views.burn_down import Burned, burn_down, ends, policy_of
+from stanchion.ops.views.records import RecordView, record_view
+from stanchion.stores.protocol import Store
+
+IDLE: Final = "idle"
+"""How a run stands that nobody holds now, and that can go on."""
+LAST: Final = "last"
+"""What the newest run can be called."""
+
+
+class RunView(msgspec.Struct, frozen=True, kw_only=True):
+    """A run: `open`, `idle`, `ended`, `halted`, `cancelled` or `lost`. One that is made of checks
+    which count is `idle` between two of them: no process holds it, and the next check goes on with
+    it. `ended_ms` is `None` for one whose end is not written; `decided` counts its decisions by
+    action, `refused` those that did not go ahead. `policy` is the hash of the policy last in force,
+    `source` where it came from. `flagged` names the guards that have flagged it, `strikes` counts
+    those that each has given it."""
+
+    id: str
+    agent: str
+    role: str
+    task: str
+    tenant: str
+    parents: tuple[str, ...]
+    state: str
+    began_ms: int
+    ended_ms: int | None
+    last_ms: int
+    lasted_ms: int
+    code: str
+    why: str
+    decided: dict[str, int]
+    refused: int
+    policy: str
+    source: str
+    env: str | None
+    flagged: tuple[str, ...]
+    strikes: dict[str, int]
+
+
+class BurnView(msgspec.Struct, frozen=True, kw_only=True):
+    """How a run used one budget up: what was used or reserved of it after each tenth of the run's
+    time, `None` where that is not known, and what the store has of it `now`. Numbers are in the
+    unit that `measure` names."""
+
+    budget: str
+    per: str
+    measure: str
+    limit: int | None
+    window_s: float | None
+    used: tuple[int | None, ...]
+    now: int | None
+
+
+class RunDetailView(RunView, frozen=True, kw_only=True):
+    """A run in full. `unfinished` counts calls that were started and never said what came of them,
+    `calls` names the newest of those. `left_out` is how much it produced that is not kept.
+    `tenths_ms` is when each tenth of its time ended. `newest` and `open` are its last decisions and
+    unfinished calls, newest first."""
+
+    unfinished: int
+    calls: tuple[str, ...]
+    produced: tuple[Any, ...]
+    left_out: int
+    budgets: tuple[BurnView, ...]
+    tenths_ms: tuple[int, ...]
+    newest: tuple[RecordView, ...]
+    open: tuple[RecordView, ...]
+
+
+Totals = Callable[[frozenset[str]], dict[str, int]]
+"""What the store has of counters now, by their keys."""
+
+
+Kept = Callable[[frozenset[str]], frozenset[str]]
+"""Which of these records a store has."""
+
+
+def none_kept(_keys: frozenset[str]) -> frozenset[str]:
+    """What is known of records where no store is asked: nothing."""
+    return frozenset()
+
+
+def runs(
+    reader: Reader, most: int | None, progress: Progress | None = None, kept: Kept = none_kept
+) -> Iterator[RunView]:
+    """The newest runs, newest first."""
+    return (
+        RunView(**facts_of(story))
+        for story in _rested(list(newest_runs(reader, most, progress)), kept)
+    )
+
+
+def _rested(stories: list[RunStory], kept: Kept) -> list[RunStory]:
+    """Runs whose end is not written and whose process is gone are idle where their next check can
+    go on with them."""
+    keys = [
+        began_key(story.run.tenant, story.run.id) if story.state == LOST else ""
+        for story in stories
+    ]
+    asked = frozenset(filter(None, keys))
+    found = kept(asked) if asked else frozenset()
+    return [
+        msgspec.structs.replace(story, state=IDLE) if name in found else story
+        for story, name in zip(stories, keys, strict=True)
+    ]
+
+
+def run_in_full(
+    reader: Reader, name: str, now: Totals, progress: Progress | None = None, kept: Kept = none_kept
+) -> RunDetailView | None:
+    """The newest run of that name, or with `last` the newest of all; `None` where there is none."""
+    if name == LAST:
+        name = next((story.run.id for story in newest_runs(reader, 1, progress)), LAST)
+    detail = run_detail(reader, name, progress)
+    if detail is None:
+        return None
+    (story,) = _rested([detail.story], kept)
+    burned = burn_down(reader, story, policy_of(story), progress)
+    keys = frozenset(one.key for one in burned if one.key)
+    totals = now(keys) if keys else {}
+    return RunDetailView(
+        **facts_of(story),
+        unfinished=detail.unfinished_count,
+        calls=tuple([found.stub.id for found in detail.unfinished]),
+        produced=story.produced,
+        left_out=story.left_out,
+        budgets=tuple([_burned(one, totals) for one in burned]),
+        tenths_ms=ends(story) if burned else (),
+        newest=tuple([record_view(found, story.source) for found in detail.newest]),
+        open=tuple([record_view(found, story.source) for found in detail.unfinished]),
+    )
+
+
+def kept_in(store: Store, keys: frozenset[str]) -> frozenset[str]:
+    """Which of these records a store has."""
+    return frozenset(totals_in(store, keys))
+
+
+def totals_in(store: Store, keys: frozenset[str]) -> dict[str, int]:
+    """What a store has of counters: what is in the window of those that have one."""
+    found = (cell for key in sorted(keys) for cell in store.look(key))
+    return {
+        cell.key: cell.number if cell.live is None else cell.live
+        for cell in found
+        if cell.key in keys
+    }
+
+
+def facts_of(story: RunStory) -> dict[str, Any]:
+    """What is known of a run, by the names of the fields that show it."""
+    run = story.run
+    return {
+        "id": run.id,
+        "agent": run.agent,
+        "role": run.role,
+        "task": run.task,
+        "tenant": run.tenant,
+        "parents": run.parents,
+        "state": story.state,
+        "began_ms": story.began,
+        "ended_ms": story.ended,
+        "last_ms": story.last,
+        "lasted_ms": story.lasted_ms,
+        "code": story.code,
+        "why": story.why,
+        "decided": story.decided,
+        "refused": story.refused,
+        "policy": story.policy,
+        "source": story.source,
+        "env": story.env,
+        "flagged": story.flagged,
+        "strikes": story.strikes,
+    }
+
+
+def _burned(one: Burned, totals: dict[str, int]) -> BurnView:
+    return BurnView(
+        budget=one.budget,
+        per=one.per,
+        measure=MEASURES[one.measure],
+        limit=one.limit,
+        window_s=one.window_s,
+        used=one.used,
+        now=totals.get(one.key),
+    )

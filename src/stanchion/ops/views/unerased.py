@@ -1,0 +1,105 @@
+"""What erasing does not reach: runs that are still open, and what a store keeps for a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import msgspec
+
+from stanchion.audit.meant import Meant, spelled
+from stanchion.audit.reader import Reader
+from stanchion.audit.remains import Remain
+from stanchion.audit.run_story import OPEN
+from stanchion.audit.runs import newest_runs
+from stanchion.experience.shelf import NothingKept, ShelfError
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.shown import json_safe
+from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
+from stanchion.ops.views.names import Name, name_of
+from stanchion.ops.views.veiled import veiled
+from stanchion.runtime.answers.notebook import NOTES, notes_in
+from stanchion.runtime.learning.shelves import shelf_of
+from stanchion.stores.protocol import Store
+
+WILL_WRITE: Final = (
+    "still open, and records what it produced when it ends: close it first, then erase again"
+)
+TICKET: Final = "ticket"
+IN_STORE: Final = "in the store until it expires: `stanchion state` shows it"
+BESIDE: Final = (
+    "beside the store: `stanchion experience` shows it, `stanchion experience prune` removes it"
+)
+ASKED: Final = "in the store until it expires: `stanchion tickets show` shows it"
+
+
+def open_runs(reader: Reader, meant: Meant, runs: frozenset[tuple[str, str]]) -> list[Remain]:
+    """Runs that are meant and still open; of those that hold a text, the ones that have said it."""
+    found = []
+    for story in newest_runs(reader):
+        run = story.run
+        if story.state != OPEN or not meant.is_of(run.id, run.agent, run.task, run.tenant):
+            continue
+        if meant.containing is None or (run.tenant, run.id) in runs:
+            found.append(Remain(f"run {run.id}", WILL_WRITE))
+    return found
+
+
+def kept_in(store: Store, meant: Meant) -> Iterator[Remain]:
+    """What a store has of what is meant: open and answered tickets, results that are remembered,
+    histories, and what runs have read."""
+    for cell in store.look():
+        if cell.value is None or cell.key.endswith((EPOCH, f":{ANCHOR}", STANDING)):
+            continue
+        name = name_of(cell.key)
+        if _is_meant(name, cell.value, meant):
+            if name.parts[0] == TICKET and isinstance(cell.value, dict):
+                yield Remain(f"{veiled(name.text)}, {cell.value.get('state', 'open')}", ASKED)
+            else:
+                yield Remain(veiled(name.text), IN_STORE)
+
+
+def in_experience(store: Store) -> Iterator[Remain]:
+    """Experience that is kept beside a store, whoever it is of: what it says is redacted and cut,
+    and may be of anyone who is meant."""
+    try:
+        shelf = shelf_of(store, reading=True)
+        try:
+            count = shelf.count()
+        finally:
+            shelf.close()
+    except NothingKept:
+        return
+    except ShelfError as error:
+        yield Remain("experience", f"cannot be read: {error}")
+        return
+    if count:
+        yield Remain(f"experience, {count:,} incidents", BESIDE)
+
+
+def _is_meant(name: Name, value: Any, meant: Meant) -> bool:
+    """Whether a record of the store is about whom is meant, by its key or by what it says, and
+    holds the text."""
+    value = notes_in(value) if name.parts[0] == NOTES else value
+    text = json_safe(msgspec.json.encode(value))
+    if meant.containing is not None and spelled(meant.containing) not in text:
+        return False
+    wanted = meant.named
+    if wanted and name.tenant == FLEET:
+        return False  # what is kept of operators and of the store itself is of no run
+    if "tenant" in wanted and name.tenant not in wanted.pop("tenant"):
+        return False
+    words = {*name.parts, *_texts(value)} if wanted else set()
+    return all(any(word in each for word in words) for each in wanted.values())
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in plain data."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield from (str(key), *_texts(inner))
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)

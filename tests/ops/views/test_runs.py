@@ -1,0 +1,123 @@
+"""Runs, decisions and records as a trail tells of them, with what a store has of their budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from stanchion.audit.options import Options
+from stanchion.audit.reader import Reader
+from stanchion.audit.trail import Trail
+from stanchion.ops.views.decisions import NoDecision, explained, newest_decisions
+from stanchion.ops.views.record_detail import record_detail
+from stanchion.ops.views.records import record_view
+from stanchion.ops.views.runs import run_in_full, runs, totals_in
+from stanchion.ops.views.trails import Ambiguous, digits_of, record
+from stanchion.stores.protocol import Store
+from stanchion.testing import FakeClock, shield_for
+from tests.ops.views.shown import KINDS, START, stored
+
+POLICY = """\
+name: spends
+guards:
+  - {use: budget, id: spend, cost_usd: 2, reserve_cost_usd: 0.01}
+  - {use: tool_denylist, id: never, tools: [rm]}
+"""
+
+
+@pytest.fixture(params=KINDS)
+def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Reader, Store]]:
+    """A trail of a run that spends and is refused, and the store of its budget."""
+    clock = FakeClock(START)
+    file = tmp_path / "policy.yaml"
+    file.write_text(POLICY, encoding="utf-8")
+    trail = Trail(tmp_path / "trail", Options(checkpoint_s=1e9, head_ms=1e12), clock)
+    with stored(request.param, tmp_path, clock) as kept:
+        shield = shield_for(file, clock=clock, store=kept, journal=trail, source=str(file))
+        with shield.run("ann", "fix", id="first") as run:
+            for _ in range(2):
+                call = run.check("work", {}, cost_usd=0.6)
+                clock.advance(1_000)
+                run.result("work", {}, "x", call=call.id, cost_usd=0.5)
+            run.check("rm", {"path": "/"})
+            run.check("work", {"last": True}, cost_usd=0.25)
+        trail.close()
+        yield Reader(tmp_path / "trail"), kept
+
+
+def test_runs_and_one_in_full(told: tuple[Reader, Store]) -> None:
+    reader, store = told
+    (one,) = runs(reader, None)
+    assert (one.id, one.state, one.agent, one.lasted_ms, one.refused) == (
+        "first",
+        "ended",
+        "ann",
+        2_000,
+        1,
+    )
+    full = run_in_full(reader, "last", partial(totals_in, store))
+    assert full is not None
+    assert (full.id, full.decided, full.unfinished) == ("first", {"ALLOW": 5, "BLOCK": 1}, 1)
+    (burned,) = full.budgets
+    assert (burned.budget, burned.measure, burned.limit) == ("spend", "cost_microusd", 2_000_000)
+    assert (burned.used[-1], burned.now) == (1_250_000, 1_250_000)
+    assert full.newest[0].decision is not None
+    assert (full.newest[0].decision.action, full.newest[0].decision.about) == ("ALLOW", "work")
+    assert run_in_full(reader, "nobody", partial(totals_in, store)) is None
+
+
+def test_decisions_are_listed_and_explained_in_their_units(told: tuple[Reader, Store]) -> None:
+    reader, _ = told
+    last, refused, *_ = newest_decisions([reader], 20)
+    assert (refused.action, refused.guard, refused.code, refused.reason) == (
+        "BLOCK",
+        "never",
+        "tool.denied",
+        "never (tool.denied)",
+    )
+    assert refused.policy is not None
+    assert refused.policy.endswith("policy.yaml")
+    why = explained([reader], last.id)
+    assert why is not None
+    (counter,) = why.counters
+    assert (counter.guard, counter.before, counter.measure, counter.limits) == (
+        "spend",
+        1_000_000,
+        "cost_microusd",
+        ((2_000_000, "BLOCK"),),
+    )
+    assert explained([reader], "no such id") is None
+
+
+def test_a_record_is_found_by_its_place_and_told_in_words(told: tuple[Reader, Store]) -> None:
+    reader, _ = told
+    spending = next(found for found in reader.forwards() if found.is_decision)
+    view = record_view(spending)
+    assert record(reader, view.place(digits_of(reader))) == spending
+    detail = record_detail(reader, spending)
+    assert detail.fields["amounts"] == "1 call, $0.60"
+    assert detail.fields["now"] == "2100-01-01 08:00:00Z"
+    assert "values" in detail.engine
+    assert not {"values", "actions", "records"} & detail.fields.keys()
+    assert detail.decided is not None
+    assert (detail.decided.run, detail.decided.task, detail.decided.happens) == (
+        "first",
+        "fix",
+        "the tool runs",
+    )
+    begun = next(found for found in reader.forwards() if found.stub.kind == "run")
+    assert record_view(begun).says.startswith("first of ann on fix, under policy ")
+    with pytest.raises(NoDecision):
+        explained([reader], record_view(begun).place(16))
+
+
+def test_digits_of_two_chains_are_not_guessed_at(tmp_path: Path) -> None:
+    for name in ("abcd000000000000", "abce000000000000"):
+        (tmp_path / name).mkdir()
+    reader = Reader(tmp_path)
+    assert digits_of(reader) == 4
+    with pytest.raises(Ambiguous, match="matches 2 chains"):
+        record(reader, "abc:1")
