@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tests.sources import nodes, tree_of
 
-SIDE = frozenset({"stores", "audit", "approvals", "ops.telemetry"})
+SIDE = frozenset({"stores", "audit", "approvals", "telemetry"})
 INNER = frozenset({"kernel", "readings", "guards", "tutor", "policy", "experience"})
 OUTER = INNER | SIDE | {"folders", "locks", "runtime", "root", "typed"}
 
