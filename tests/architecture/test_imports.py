@@ -53,14 +53,14 @@ def test_every_source_file_keeps_the_import_rule() -> None:
             "turn the dependency round",
         ),
         ("runtime/a.py", "from stanchion.hosts import Host", "turn the dependency round"),
-        ("hosting/a.py", "from stanchion.guards.shell import x", "room `hosting`"),
-        ("hosting/a.py", "from stanchion.hosts.http import x", "room `hosting`"),
-        ("demo/a.py", "from stanchion.service import x", "room `demo`"),
+        ("hosts/contract/a.py", "from stanchion.guards.shell import x", "room `hosts.contract`"),
+        ("hosts/contract/a.py", "from stanchion.hosts.http import x", "room `hosts.contract`"),
+        ("ops/demo/a.py", "from stanchion.ops.broker import x", "room `ops.demo`"),
         ("cli/a.py", "from stanchion_lab.bench import x", "is of the lab"),
         ("cli/a.py", "import importlib\nimportlib.import_module('stanchion_lab')", "cli/a.py:2: "),
         ("ops/views/a.py", "from stanchion.cli.printing import table", "room `ops.views`"),
         ("runtime/a.py", "from stanchion.ops.views import tools", "turn the dependency round"),
-        ("adapters/a.py", "from stanchion.guards.shell import x", "room `adapters`"),
+        ("hosts/a.py", "from stanchion.guards.shell import x", "room `hosts`"),
         ("cli/a.py", "from stanchion.testing import x", "`stanchion.testing` is for tests"),
         ("testing/a.py", "from stanchion.cli import x", "room `testing`"),
         ("__init__.py", "from stanchion.cli.main import main", "room `root`"),
@@ -122,7 +122,7 @@ def test_a_broken_rule_is_named(path: str, source: str, says: str) -> None:
             "adapters/a.py",
             "from stanchion.hosts import Host\nfrom stanchion.readings import logins",
         ),
-        ("cli/a.py", "from stanchion.demo import play\nfrom stanchion.service import app"),
+        ("cli/a.py", "from stanchion.ops.demo import play\nfrom stanchion.ops.broker import app"),
         (
             "testing/a.py",
             "from stanchion.stores import memory\nfrom stanchion.testing.clock import Clock",
@@ -141,5 +141,5 @@ def test_the_lab_uses_stanchion_and_its_command_line() -> None:
         "stanchion_lab import bench"
     )
     assert violations(PurePosixPath("stanchion_lab/bench/a.py"), source) == []
-    (found,) = violations(PurePosixPath("stanchion_lab/a.py"), "from stanchion.service import x")
+    (found,) = violations(PurePosixPath("stanchion_lab/a.py"), "from stanchion.ops.broker import x")
     assert "room `stanchion_lab`" in found

@@ -35,7 +35,7 @@ ROOMS = (
     "stanchion.policy.conditions",
     "stanchion.policy.loosening",
     "stanchion.readings.scan",
-    "stanchion.service",
+    "stanchion.ops.broker",
 )
 
 WHEN_MADE = (

@@ -18,7 +18,7 @@ from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.files import TAIL, FilePlace
 from stanchion.audit.witnessing.lines import Entry
 from tests.audit.forging import ONE, Draft
-from tests.service.brokers import AGENT_UID, interpreter, open_folder, python_as
+from tests.ops.broker.brokers import AGENT_UID, interpreter, open_folder, python_as
 
 HEAD = Draft(ONE).begin().work(3).mark().head or b""
 SETFLAGS = 0x40000000 | struct.calcsize("l") << 16 | ord("f") << 8 | 2

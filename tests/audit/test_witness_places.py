@@ -21,7 +21,7 @@ from stanchion.runtime.remote.witness import BrokerPlace
 from stanchion.stores.memory import wall_ms
 from tests.audit import stamping
 from tests.audit.forging import ONE, THREE, TWO, Draft, Drafts
-from tests.service import brokers
+from tests.ops.broker import brokers
 
 
 @pytest.fixture(scope="module")

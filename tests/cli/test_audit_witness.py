@@ -16,7 +16,7 @@ from stanchion import Shield
 from stanchion.audit.verify import read_witness
 from stanchion.cli.main import main
 from tests.cli.test_command import STANCHION, started
-from tests.service.brokers import serving
+from tests.ops.broker.brokers import serving
 
 
 @pytest.fixture

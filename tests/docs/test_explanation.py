@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.demo.measured import sums
 from stanchion.kernel.stages import Stage
+from stanchion.ops.demo.measured import sums
 from stanchion.testing import shield_for
 from tools.features import DOCUMENTS, Ruled, read
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.demo.measured import UNREAD, sums
+from stanchion.ops.demo.measured import UNREAD, sums
 
 PAGES = Path(__file__).resolve().parents[2] / "docs" / "guards"
 

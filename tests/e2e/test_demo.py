@@ -21,12 +21,12 @@ import yaml
 
 from stanchion.cli.demo import BAR
 from stanchion.cli.main import main
-from stanchion.demo.hazard import Hazard, Outcome, Proof, Step, Tally
-from stanchion.demo.hazards import HAZARDS
-from stanchion.demo.operator import LINE, ann
-from stanchion.demo.play import POLICY, Demo
-from stanchion.demo.runaway import unguarded
 from stanchion.guards import SHIPPED
+from stanchion.ops.demo.hazard import Hazard, Outcome, Proof, Step, Tally
+from stanchion.ops.demo.hazards import HAZARDS
+from stanchion.ops.demo.operator import LINE, ann
+from stanchion.ops.demo.play import POLICY, Demo
+from stanchion.ops.demo.runaway import unguarded
 from stanchion.policy.load import load_policy
 from tests.sampling import SOAK, some
 

@@ -21,7 +21,7 @@ from stanchion.ops.views.tickets import ticket_in_full
 from stanchion.testing import FakeClock, shield_for
 from tests.approvals.asking import policy
 from tests.approvals.bypassing import WHY, allowing, denies
-from tests.service.brokers import serving
+from tests.ops.broker.brokers import serving
 
 S = 1_000
 

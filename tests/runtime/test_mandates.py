@@ -24,7 +24,7 @@ from stanchion.readings.mandate import granted_by
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import shield_for
 from stanchion.testing.operators import operator
-from tests.service.brokers import running, serving
+from tests.ops.broker.brokers import running, serving
 
 TOOLS: Final = {
     "get": {"effect": "read"},

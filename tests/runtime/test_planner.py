@@ -17,8 +17,8 @@ from stanchion.runtime.remote.errors import NotThroughBroker
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import shield_for
 from tests.guards.plans import GO_ON, by_words
+from tests.ops.broker.brokers import serving
 from tests.runtime.test_mandates import process
-from tests.service.brokers import serving
 
 TOOLS: Final[dict[str, Any]] = {
     "get": {"effect": "read"},

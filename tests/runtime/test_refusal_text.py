@@ -12,8 +12,8 @@ import pytest
 
 from stanchion import Action, Refused, Shield, Stage, Tool
 from stanchion.testing import ScriptedTool, shield_for
+from tests.ops.broker.brokers import serving
 from tests.runtime.guards import says
-from tests.service.brokers import serving
 
 NO_ROOT: dict[str, Any] = {
     "name": "no-root",

@@ -21,7 +21,7 @@ from stanchion.policy.load import load_policy
 from stanchion.testing import shield_for
 from stanchion.testing.operators import operator
 from tests.approvals.asking import Paid
-from tests.service.brokers import serving
+from tests.ops.broker.brokers import serving
 
 LEVELS: Final = (None, "low", "medium", "high", "critical")
 

@@ -30,7 +30,7 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, LostStore, shield_for
-from tests.service.brokers import running, serving
+from tests.ops.broker.brokers import running, serving
 
 ROOT: Final = Path(__file__).parents[2]
 SRC: Final = ROOT / "src" / "stanchion"
@@ -248,7 +248,7 @@ def test_the_contract_of_hooks_says_by_role_whose_words_they_are(role: str, hear
 DOORS: Final = {
     "runtime/calling/report_methods.py": "library",
     "cli/events.py": "stanchion check",
-    "service/requests.py": "broker",
+    "ops/broker/requests.py": "broker",
     "dialects/penguiflow/reports.py": "PenguiFlow",
     "hosts/contract/prompts.py": "adapters",
     "hosts/agent_hooks.py": "AGENT-HOOKS",
@@ -264,7 +264,7 @@ DOORS: Final = {
             "smolagents",
         )
     },
-    "demo/agent.py": "library",
+    "ops/demo/agent.py": "library",
 }
 """Where words enter a run, and under which name the page tells of it."""
 SAYS: Final = re.compile(

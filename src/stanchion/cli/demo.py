@@ -10,10 +10,10 @@ from typing import Any, Final
 from stanchion.cli.options import option
 from stanchion.cli.screen import Screen
 from stanchion.cli.trouble import BadInput
-from stanchion.demo.hazard import Outcome, Step, Tally
-from stanchion.demo.hazards import HAZARDS
-from stanchion.demo.measured import sums
-from stanchion.demo.play import POLICY, Books, Demo
+from stanchion.ops.demo.hazard import Outcome, Step, Tally
+from stanchion.ops.demo.hazards import HAZARDS
+from stanchion.ops.demo.measured import sums
+from stanchion.ops.demo.play import POLICY, Books, Demo
 from stanchion.ops.views.encode import json_line
 from stanchion.policy.errors import PolicyError
 from stanchion.telemetry.loggers import hush

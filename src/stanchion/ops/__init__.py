@@ -1,1 +1,1 @@
-"""What operators see and run: views of what was decided, telemetry, the broker, and the demo."""
+"""What operators see and run: views of what was decided, the broker, and the demo."""

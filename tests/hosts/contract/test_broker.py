@@ -12,8 +12,8 @@ from stanchion.hosts import Host, as_text
 from stanchion.runtime.remote.errors import NotThroughBroker
 from tests.hosts.contract.loops import CALLS, LOOP, MESSAGES, REPORTS, Asked, Message
 from tests.hosts.contract.test_calls import KEY
+from tests.ops.broker.brokers import serving
 from tests.runtime.guards import says
-from tests.service.brokers import serving
 
 POLICY: dict[str, Any] = {
     "name": "b",

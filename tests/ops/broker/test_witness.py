@@ -12,13 +12,13 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.witnessing.errors import Unreachable
 from stanchion.audit.witnessing.lines import Entry
+from stanchion.ops.broker import witnesses
+from stanchion.ops.broker.witnesses import Unkept, Witnesses
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.witness import BrokerPlace
-from stanchion.service import witnesses
-from stanchion.service.witnesses import Unkept, Witnesses
 from stanchion.stores.memory import wall_ms
 from tests.audit.forging import ONE, Draft
-from tests.service.brokers import AGENT_UID, BROKER_UID, interpreter, python_as, running, serving
+from tests.ops.broker.brokers import AGENT_UID, BROKER_UID, interpreter, python_as, running, serving
 
 HEAD = Draft(ONE).begin().work(3).mark().head or b""
 LONG_AGO = 1_700_000_000_000

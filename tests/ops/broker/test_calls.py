@@ -15,8 +15,8 @@ from stanchion.kernel.findings import Patch
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.remote.errors import NotThroughBroker
 from tests.approvals.bypassing import WHY, policy
+from tests.ops.broker.brokers import serving
 from tests.runtime.guards import says
-from tests.service.brokers import serving
 
 BARE = {"name": "bare", "unread": "allow"}
 

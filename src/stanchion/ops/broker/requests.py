@@ -11,6 +11,19 @@ from stanchion.approvals.errors import BypassRefused, TicketError
 from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
+from stanchion.ops.broker.brokered_runs import BrokeredRuns, NoSuchRun
+from stanchion.ops.broker.connection import Connection
+from stanchion.ops.broker.peers import Peer
+from stanchion.ops.broker.remote_tool import (
+    Gone,
+    Remote,
+    RemoteTool,
+    arguments_of,
+    attended,
+    value_of,
+)
+from stanchion.ops.broker.sessions import Session
+from stanchion.ops.broker.witnesses import Unkept, Witnesses
 from stanchion.runtime.calling import call as calling
 from stanchion.runtime.calling.reports import UNITS, BadEvent, check, named_in, report, spending
 from stanchion.runtime.deciding.undo import roll_back
@@ -23,12 +36,6 @@ from stanchion.runtime.remote.messages import Go
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.values import Read, Told
-from stanchion.service.brokered_runs import BrokeredRuns, NoSuchRun
-from stanchion.service.connection import Connection
-from stanchion.service.peers import Peer
-from stanchion.service.remote_tool import Gone, Remote, RemoteTool, arguments_of, attended, value_of
-from stanchion.service.sessions import Session
-from stanchion.service.witnesses import Unkept, Witnesses
 
 NOTHING: Final = object()
 

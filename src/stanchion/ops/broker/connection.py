@@ -9,6 +9,8 @@ from time import monotonic
 from typing import Any, Final
 
 from stanchion import typed
+from stanchion.ops.broker.c_library import give_back_memory
+from stanchion.ops.broker.remote_tool import Gone
 from stanchion.runtime.remote.framing import (
     FIRST_FRAME,
     HEAD,
@@ -19,8 +21,6 @@ from stanchion.runtime.remote.framing import (
     unpacked,
 )
 from stanchion.runtime.remote.messages import Hello, Outcome, Request, Sorry
-from stanchion.service.c_library import give_back_memory
-from stanchion.service.remote_tool import Gone
 
 FRAME_S: Final = 30.0
 """How long a frame may take, from its first byte to its last; also the first one, from the

@@ -14,8 +14,8 @@ from stanchion import Shield
 from stanchion.kernel.decision import Inputs
 from stanchion.runtime.errors import Refused
 from stanchion.testing import FakeClock
+from tests.ops.broker.brokers import serving
 from tests.properties.examples import sample
-from tests.service.brokers import serving
 
 POLICY: dict[str, Any] = {
     "name": "all-sorts",

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
+from stanchion.ops.broker.connection import LARGE, Connection, Load
+from stanchion.ops.broker.peers import Peer
+from stanchion.ops.broker.remote_tool import Gone
+from stanchion.ops.broker.server import ConnectionPlaces, TurnedAway
+from stanchion.ops.broker.user_processes import IDLE_S, UserProcess
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.errors import BrokerBusy
 from stanchion.runtime.remote.framing import packed
-from stanchion.service.connection import LARGE, Connection, Load
-from stanchion.service.peers import Peer
-from stanchion.service.remote_tool import Gone
-from stanchion.service.server import ConnectionPlaces, TurnedAway
-from stanchion.service.user_processes import IDLE_S, UserProcess
-from tests.service.brokers import (
+from tests.ops.broker.brokers import (
     AGENT_UID,
     BROKER_UID,
     OTHER_UID,

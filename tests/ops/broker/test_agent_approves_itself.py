@@ -16,7 +16,7 @@ from stanchion.kernel.autonomy import OPERATOR
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import wall_ms
 from stanchion.testing.operators import MemoryKey
-from tests.service.brokers import AGENT_UID, BROKER_UID, Running, interpreter, python_as, running
+from tests.ops.broker.brokers import AGENT_UID, BROKER_UID, Running, interpreter, python_as, running
 
 pytestmark = pytest.mark.skipif(
     interpreter(AGENT_UID) is None,

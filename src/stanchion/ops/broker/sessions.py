@@ -8,9 +8,9 @@ import threading
 from collections import OrderedDict
 from typing import Final
 
+from stanchion.ops.broker.peers import Peer
 from stanchion.runtime.remote.framing import packed
 from stanchion.runtime.remote.messages import LOST, Sorry
-from stanchion.service.peers import Peer
 
 MOST_REMEMBERED: Final = 256
 MOST_BYTES: Final = 1 << 20

@@ -13,12 +13,12 @@ from pathlib import Path
 from time import sleep
 from typing import Final
 
+from stanchion.ops.broker.attendants import Attendants
+from stanchion.ops.broker.peers import Admission, Peer, peer_of
+from stanchion.ops.broker.user_processes import IDLE_S, UserProcesses
 from stanchion.runtime.remote.framing import packed
 from stanchion.runtime.remote.messages import BUSY, Sorry
 from stanchion.runtime.shield import Shield
-from stanchion.service.attendants import Attendants
-from stanchion.service.peers import Admission, Peer, peer_of
-from stanchion.service.user_processes import IDLE_S, UserProcesses
 
 # How many connections each user and each tenant may have, so that there is one left for everybody
 # else.

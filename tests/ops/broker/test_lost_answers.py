@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield
-from tests.service.brokers import open_folder, serving
+from tests.ops.broker.brokers import open_folder, serving
 
 
 class Relay:

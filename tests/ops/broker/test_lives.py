@@ -15,10 +15,10 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.audit.journal import Finish, MemoryJournal
 from stanchion.cli.main import main
+from stanchion.ops.broker.socket import Taken, listening
 from stanchion.runtime.remote.errors import BrokerLost
-from stanchion.service.socket import Taken, listening
+from tests.ops.broker.brokers import Running, open_folder, python_as, running, serving, stanchion_as
 from tests.sampling import some
-from tests.service.brokers import Running, open_folder, python_as, running, serving, stanchion_as
 
 ME = str(os.getuid())
 BUDGET = "name: bounded\nguards:\n  - {use: budget, calls: 40, per: tenant}\n"

@@ -12,6 +12,9 @@ from msgspec import UNSET
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.names import names
+from stanchion.ops.broker.passes import Passed, Passes
+from stanchion.ops.broker.peers import Peer
+from stanchion.ops.broker.sessions import Session
 from stanchion.runtime.deciding.described import worst
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.shifts import end_run
@@ -19,9 +22,6 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.remote.messages import ENDED, Began, Begin, Sorry
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
-from stanchion.service.passes import Passed, Passes
-from stanchion.service.peers import Peer
-from stanchion.service.sessions import Session
 
 MOST_RUNS: Final = 1_000
 """How many runs one user may have open."""

@@ -14,10 +14,10 @@ from contextlib import suppress
 from time import monotonic
 from typing import Final
 
+from stanchion.ops.broker.attendants import LAST_S, Attendants
+from stanchion.ops.broker.c_library import die_with_parent
+from stanchion.ops.broker.peers import Peer, peer_of
 from stanchion.runtime.shield import Shield
-from stanchion.service.attendants import LAST_S, Attendants
-from stanchion.service.c_library import die_with_parent
-from stanchion.service.peers import Peer, peer_of
 
 LOG: Final = logging.getLogger("stanchion.service")
 IDLE_S: Final = 10.0

@@ -15,13 +15,13 @@ import msgspec
 
 from stanchion.approvals.operators import Operator
 from stanchion.audit.verifying.verify import verify
-from stanchion.demo.agent import Agent
-from stanchion.demo.hazard import Hazard, Outcome, Step, Tally
-from stanchion.demo.tap import START_MS, Tap
-from stanchion.demo.tools import Tools
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.stages import Stage
+from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.hazard import Hazard, Outcome, Step, Tally
+from stanchion.ops.demo.tap import START_MS, Tap
+from stanchion.ops.demo.tools import Tools
 from stanchion.policy.load import load_policy, read_policy
 from stanchion.policy.said import beyond_defaults, said_of
 from stanchion.policy.schema import PolicyFile

@@ -12,17 +12,17 @@ from pathlib import Path
 from time import monotonic
 from typing import Final
 
+from stanchion.ops.broker.brokered_runs import BrokeredRuns
+from stanchion.ops.broker.connection import Connection, Load, TooMuchUnderWay
+from stanchion.ops.broker.passes import Passes
+from stanchion.ops.broker.peers import Peer
+from stanchion.ops.broker.remote_tool import Gone
+from stanchion.ops.broker.requests import Judging
+from stanchion.ops.broker.sessions import Session, Sessions
+from stanchion.ops.broker.witnesses import Witnesses
 from stanchion.runtime.remote.framing import BadFrame, packed
 from stanchion.runtime.remote.messages import BUSY, VERSION, Sorry, Welcome
 from stanchion.runtime.shield import Shield
-from stanchion.service.brokered_runs import BrokeredRuns
-from stanchion.service.connection import Connection, Load, TooMuchUnderWay
-from stanchion.service.passes import Passes
-from stanchion.service.peers import Peer
-from stanchion.service.remote_tool import Gone
-from stanchion.service.requests import Judging
-from stanchion.service.sessions import Session, Sessions
-from stanchion.service.witnesses import Witnesses
 
 LOG: Final = logging.getLogger("stanchion.service")
 LAST_S: Final = 5.0

@@ -5,11 +5,11 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import Any, Final
 
-from stanchion.demo.agent import Agent
-from stanchion.demo.hazard import Proof
-from stanchion.demo.tools import ROUND_USD, Tools, giant
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import MICRO, Unit
+from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.hazard import Proof
+from stanchion.ops.demo.tools import ROUND_USD, Tools, giant
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.prices.lookup import UnknownModel, price
 from stanchion.runtime.calling.usage import usage_of

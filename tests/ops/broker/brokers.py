@@ -20,9 +20,9 @@ import msgspec
 
 import stanchion
 from stanchion import Shield
-from stanchion.service.peers import Admission
-from stanchion.service.server import Broker, ConnectionPlaces
-from stanchion.service.socket import listening
+from stanchion.ops.broker.peers import Admission
+from stanchion.ops.broker.server import Broker, ConnectionPlaces
+from stanchion.ops.broker.socket import listening
 
 SOURCE = Path(stanchion.__file__).resolve().parents[1]
 PACKAGES = Path(msgspec.__file__).resolve().parents[1]

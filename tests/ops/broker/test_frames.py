@@ -15,12 +15,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from stanchion import Shield, ToolFailed
+from stanchion.ops.broker.connection import Connection, Load
+from stanchion.ops.broker.remote_tool import Gone
+from stanchion.ops.broker.server import ConnectionPlaces
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.framing import MAX_FRAME, BadFrame, packed, size_in, unpacked
-from stanchion.service.connection import Connection, Load
-from stanchion.service.remote_tool import Gone
-from stanchion.service.server import ConnectionPlaces
-from tests.service.brokers import serving
+from tests.ops.broker.brokers import serving
 
 REPLIES: Any = msgspec.msgpack.Decoder(m.Reply)
 HELLO = packed(m.Hello(m.VERSION))
@@ -236,7 +236,7 @@ def test_only_so_many_connections_of_a_user() -> None:
 
 
 def test_only_so_many_runs_of_a_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stanchion.service.brokered_runs.MOST_RUNS", 2)
+    monkeypatch.setattr("stanchion.ops.broker.brokered_runs.MOST_RUNS", 2)
     with Shield.load({"name": "bare"}) as shield, serving(shield) as path, through(path) as far:
         with far.run() as run, run.spawn("bob"), pytest.raises(ValueError, match="close some"):
             far.run()

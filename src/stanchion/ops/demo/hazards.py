@@ -8,10 +8,10 @@ from typing import Any, Final
 import msgspec
 import yaml
 
-from stanchion.demo.agent import Agent
-from stanchion.demo.hazard import Hazard, Proof
-from stanchion.demo.operator import ANN, CAN_SIGN
-from stanchion.demo.scripts import SCRIPTS
+from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.hazard import Hazard, Proof
+from stanchion.ops.demo.operator import ANN, CAN_SIGN
+from stanchion.ops.demo.scripts import SCRIPTS
 from stanchion.typed import convert
 
 SIGNED: Final = "approval"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.service.brokers import (
+from tests.ops.broker.brokers import (
     AGENT_UID,
     BROKER_UID,
     OTHER_UID,

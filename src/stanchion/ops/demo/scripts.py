@@ -7,11 +7,11 @@ from typing import Final, NamedTuple
 from stanchion.approvals.answerers import By, Person
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.public_key import NEEDED
-from stanchion.demo.agent import Agent
-from stanchion.demo.hazard import Proof
-from stanchion.demo.operator import CAN_SIGN, ann, impostor
-from stanchion.demo.runaway import run_away
-from stanchion.demo.tools import IBAN, NOTES
+from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.hazard import Proof
+from stanchion.ops.demo.operator import CAN_SIGN, ann, impostor
+from stanchion.ops.demo.runaway import run_away
+from stanchion.ops.demo.tools import IBAN, NOTES
 
 
 def _honest(agent: Agent) -> Proof:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
-from stanchion.demo.hazard import Also, Shadowed, Step
-from stanchion.demo.tap import Tap
-from stanchion.demo.tools import ROUND_USD, Tools, answer
 from stanchion.kernel.actions import Action
+from stanchion.ops.demo.hazard import Also, Shadowed, Step
+from stanchion.ops.demo.tap import Tap
+from stanchion.ops.demo.tools import ROUND_USD, Tools, answer
 from stanchion.runtime.errors import DeadlineExceeded, Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

@@ -1,0 +1,1 @@
+"""The broker: it judges for programs of other users."""

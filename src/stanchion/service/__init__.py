@@ -1,1 +1,0 @@
-"""Services: a broker that judges for programs of other users."""
