@@ -22,7 +22,6 @@ ORDER = (
     "coverage",
     "operating",
     "remote",
-    "tutor",
 )
 """The rooms of the runtime: each imports those before it, and none behind it."""
 BELOW = frozenset({"asides", "errors", "keywords", "setting"})

@@ -114,12 +114,12 @@ def test_a_broken_rule_is_named(path: str, source: str, says: str) -> None:
             "import asyncio\nimport time\nfrom stanchion.stores.memory import Memory\nopen('x')",
         ),
         (
-            "hosting/a.py",
+            "hosts/contract/a.py",
             "from stanchion.runtime.run import Run\nfrom stanchion.kernel.stages import Stage",
         ),
-        ("adapters/a.py", "from stanchion import Shield\nfrom stanchion.runtime import run"),
+        ("hosts/a.py", "from stanchion import Shield\nfrom stanchion.runtime import run"),
         (
-            "adapters/a.py",
+            "hosts/a.py",
             "from stanchion.hosts import Host\nfrom stanchion.readings import logins",
         ),
         ("cli/a.py", "from stanchion.ops.demo import play\nfrom stanchion.ops.broker import app"),

@@ -18,15 +18,15 @@ from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
 from stanchion.ops.views.manifests import checked
-from stanchion.runtime.tutor.recorded import play_recorded
-from stanchion.runtime.tutor.recordings import read_recording
-from stanchion.runtime.tutor.replays import ReplayError, compared, replay
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.hashing import field_hashes
 from stanchion.tutor.manifests.manifest import Model
+from stanchion.tutor.playing.recorded import play_recorded
+from stanchion.tutor.playing.recordings import read_recording
+from stanchion.tutor.playing.replays import ReplayError, compared, replay
 from tests.runtime.test_episodes import Stops
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded as recorded_calls
 from tests.tutor.bundles.made import DOCUMENTED, frozen
@@ -124,7 +124,7 @@ def test_a_game_that_goes_another_way_stops_where_it_does(
     played, lines = read_recording("run.recording.jsonl")
     assert len(lines) == 7
     monkeypatch.setattr(
-        "stanchion.runtime.tutor.replays.read_recording", lambda _path: (played, lines[:-1])
+        "stanchion.tutor.playing.replays.read_recording", lambda _path: (played, lines[:-1])
     )
     found = replay("run.json")
     assert [(one.turn, one.field) for one in found.differences] == [(4, "recording")]

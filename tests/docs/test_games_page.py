@@ -30,7 +30,7 @@ def test_the_page_names_every_game() -> None:
     }
     games = {
         one.parent.name
-        for one in (ROOT / "src/stanchion/runtime/tutor/benchmark").glob("*/game.yaml")
+        for one in (ROOT / "src/stanchion/tutor/playing/benchmark").glob("*/game.yaml")
     }
     assert games <= named
 

@@ -15,11 +15,11 @@ from typing import Any
 import pytest
 
 from stanchion.cli.main import main
-from stanchion.runtime.tutor.bundle_files import load_bundle
 from stanchion.tutor.bundles.file import BundleFile
 from stanchion.tutor.bundles.scope import Use, unfit
 from stanchion.tutor.bundles.using import bundle_of
 from stanchion.tutor.envelope.prompts import prompt_of
+from stanchion.tutor.playing.bundle_files import load_bundle
 from stanchion_lab.compiling import verb
 from stanchion_lab.compiling.compiling import Compiled, Plan, compiled
 from stanchion_lab.compiling.drafting import SYSTEM, write_frozen

@@ -115,7 +115,7 @@ def test_a_wheel_has_the_package_and_nothing_that_only_a_checkout_needs(
 
 def test_the_games_ship_with_all_their_files(wheels: dict[str, Path]) -> None:
     inside = set(ZipFile(wheels["stanchion"]).namelist())
-    games = "stanchion/runtime/tutor/benchmark"
+    games = "stanchion/tutor/playing/benchmark"
     chain = {
         f"{games}/evidence-chain/{one}" for one in ("game.yaml", "weak.yaml", "world/system.log")
     }

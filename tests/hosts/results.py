@@ -17,6 +17,7 @@ ROOT: Final = Path(__file__).resolve().parents[2]
 HERE: Final = Path("tests/hosts")
 SOURCES: Final = Path("src/stanchion/hosts")
 PACKAGE: Final = "stanchion.hosts."
+CONTRACT: Final = "stanchion.hosts.contract"
 NOT_HOSTS: Final = frozenset({"http", "mcp"})
 """Adapters with no agent in them to play a scene: they guard requests, and the messages of a
 protocol."""
@@ -94,7 +95,7 @@ def _imported_by(file: Path) -> Iterator[str]:
 def _modules(module: str, root: Path) -> list[Path]:
     """The files that Python runs for a module of the adapters: its own, and those of the packages
     that it is in."""
-    if not module.startswith(PACKAGE):
+    if not module.startswith(PACKAGE) or module.startswith(CONTRACT):
         return []
     names = module.removeprefix(PACKAGE).split(".")
     places = [(root / SOURCES).joinpath(*names[: depth + 1]) for depth in range(len(names))]

@@ -12,7 +12,10 @@ import pytest
 
 from stanchion.cli.main import main
 from stanchion.readings.claims.claim import Predicate
-from stanchion.runtime.tutor.benchmark_runs import (
+from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.reading import read_move
+from stanchion.tutor.envelope.schema.second import SECOND
+from stanchion.tutor.playing.benchmark_runs import (
     FOLDER,
     LAWS,
     LAYERS,
@@ -27,12 +30,9 @@ from stanchion.runtime.tutor.benchmark_runs import (
     readable,
     results,
 )
-from stanchion.runtime.tutor.games import load_game
-from stanchion.runtime.tutor.oracle import is_true
-from stanchion.runtime.tutor.transcripts import load_transcript
-from stanchion.tutor.envelope.schema.first import FIRST
-from stanchion.tutor.envelope.schema.reading import read_move
-from stanchion.tutor.envelope.schema.second import SECOND
+from stanchion.tutor.playing.games import load_game
+from stanchion.tutor.playing.oracle import is_true
+from stanchion.tutor.playing.transcripts import load_transcript
 
 UID = 65534 if os.getuid() == 0 else None
 USER = [] if UID is None else ["--user", str(UID)]

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from stanchion.audit.manifest_check import read
-from stanchion.runtime.tutor.envelopes import make_envelope
-from stanchion.runtime.tutor.episodes import play
 from stanchion.tutor.bundles.refusals import BundleRefused, Reason
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
+from stanchion.tutor.playing.envelopes import make_envelope
+from stanchion.tutor.playing.episodes import play
 from tests.runtime.test_repair import journalled
 from tests.tutor.bundles.made import DOCUMENTED, frozen
 from tests.tutor.golden_games import SECOND, Player, first, second

@@ -17,14 +17,14 @@ from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.ops.views.manifests import checked
 from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.runtime.tutor.episodes import aplay, play
-from stanchion.runtime.tutor.replays import ReplayError, replay
 from stanchion.tutor.bundles.bundle import Bundle, ModelParams
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.envelope.trace import Trace
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.manifests.manifest import ManifestError
+from stanchion.tutor.playing.episodes import aplay, play
+from stanchion.tutor.playing.replays import ReplayError, replay
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion.tutor.rules.typed import Spoken, TypedRule
 from tests.runtime.test_repair import OneWord, charged, journalled, recorded

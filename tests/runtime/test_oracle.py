@@ -8,8 +8,8 @@ from pathlib import Path, PurePosixPath
 
 import pytest
 
-from stanchion.runtime.tutor import oracle
-from stanchion.runtime.tutor.oracle import is_true
+from stanchion.tutor.playing import oracle
+from stanchion.tutor.playing.oracle import is_true
 from tests.architecture.import_rules import imports
 from tests.sources import tree_of
 
@@ -100,6 +100,6 @@ def test_it_shares_no_code_with_the_laws() -> None:
     source = Path(oracle.__file__).read_text("utf-8")
     used = {
         one.full
-        for one in imports(PurePosixPath("stanchion/runtime/tutor/oracle.py"), tree_of(source))
+        for one in imports(PurePosixPath("stanchion/tutor/playing/oracle.py"), tree_of(source))
     }
     assert {one for one in used if one.startswith("stanchion")} == {"stanchion.kernel.regex.regex"}

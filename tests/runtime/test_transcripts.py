@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.runtime.tutor.games import GameError, load_game
-from stanchion.runtime.tutor.transcripts import load_transcript, reply_to
 from stanchion.tutor.envelope.envelope import Asked, Over
+from stanchion.tutor.playing.games import GameError, load_game
+from stanchion.tutor.playing.transcripts import load_transcript, reply_to
 
 TURNS = (("one", "one again", "one at last"), ("two",))
 

@@ -248,8 +248,8 @@ class Refusing:
         if name.split(".")[0] == "dspy":
             raise {error}("dspy is not for games")
 sys.meta_path.insert(0, Refusing())
-import stanchion.tutor, stanchion.runtime.tutor
-for room in (stanchion.tutor, stanchion.runtime.tutor):
+import stanchion.tutor, stanchion.tutor.playing
+for room in (stanchion.tutor, stanchion.tutor.playing):
     for module in pkgutil.walk_packages(room.__path__, room.__name__ + "."):
         importlib.import_module(module.name)
 from tests.tutor.golden_games import printed

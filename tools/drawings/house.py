@@ -9,6 +9,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 SOURCES = ROOT / "src" / "stanchion"
+WITHIN = ("tutor.playing",)
+"""Rooms that stand in another and import more than it does."""
 
 
 class Room(NamedTuple):
@@ -23,17 +25,25 @@ class Room(NamedTuple):
 def rooms(folder: Path = SOURCES, package: str = "stanchion") -> dict[str, Room]:
     """The rooms of a package, by name, read once."""
     names = {path.name for path in folder.iterdir() if (path / "__init__.py").exists()}
+    names.update(name for name in WITHIN if _place(folder, name).exists())
     found = {}
     for name in names:
         seen: set[str] = set()
-        for file in sorted((folder / name).rglob("*.py")):
+        apart = [_place(folder, inner) for inner in names if inner.startswith(f"{name}.")]
+        for file in sorted(_place(folder, name).rglob("*.py")):
+            if any(file.is_relative_to(one) for one in apart):
+                continue
             source = file.read_text(encoding="utf-8")
             if not _mentioned(source, package).isdisjoint((names | {""}) - seen - {name}):
                 seen.update(
                     room for room in _imported(source, package) if room in names and room != name
                 )
-        found[name] = Room(name, _holds(folder / name / "__init__.py"), frozenset(seen))
+        found[name] = Room(name, _holds(_place(folder, name) / "__init__.py"), frozenset(seen))
     return dict(sorted(found.items()))
+
+
+def _place(folder: Path, name: str) -> Path:
+    return folder.joinpath(*name.split("."))
 
 
 def level(name: str, found: dict[str, Room], above: frozenset[str] = frozenset()) -> int:
@@ -80,7 +90,8 @@ def _mentioned(source: str, package: str) -> set[str]:
     """The rooms that a source could import, and "" where it imports from the package itself. To
     look for their names takes a small part of the time of parsing, and most files import only what
     another of their room does."""
-    return set(re.findall(rf"\b{re.escape(package)}(?:\.(\w+)| import\b)", source))
+    inner = "".join(f"{re.escape(name)}|" for name in WITHIN)
+    return set(re.findall(rf"\b{re.escape(package)}(?:\.({inner}\w+)| import\b)", source))
 
 
 def _imported(source: str, package: str) -> Iterator[str]:
@@ -105,7 +116,9 @@ def _statements(tree: ast.Module) -> Iterator[ast.AST]:
 
 def _room(dotted: str, package: str) -> Iterator[str]:
     if dotted.startswith(f"{package}."):
-        yield dotted.removeprefix(f"{package}.").split(".")[0]
+        parts = dotted.removeprefix(f"{package}.").split(".")
+        inner = ".".join(parts[:2])
+        yield inner if inner in WITHIN else parts[0]
 
 
 def _holds(file: Path) -> str:

@@ -3,14 +3,14 @@ the law did."""
 
 from typing import NamedTuple
 
-from stanchion.runtime.tutor.benchmark_runs import BOTH, FOLDER, LAYERS, WORLD
-from stanchion.runtime.tutor.games import load_game
-from stanchion.runtime.tutor.transcripts import load_transcript, reply_to
 from stanchion.tutor.envelope.envelope import Asked, Episode, TutorEnvelope
 from stanchion.tutor.envelope.laws import Foreseen, law_of
 from stanchion.tutor.envelope.schema.reading import read_move
 from stanchion.tutor.envelope.schema.second import SECOND
 from stanchion.tutor.law.v2 import Outcome, TutorV2
+from stanchion.tutor.playing.benchmark_runs import BOTH, FOLDER, LAYERS, WORLD
+from stanchion.tutor.playing.games import load_game
+from stanchion.tutor.playing.transcripts import load_transcript, reply_to
 
 GAME, PLAYER, TURN = "evidence-chain", "weak", 3
 

@@ -4,9 +4,9 @@ import json
 
 import msgspec
 
-from stanchion.runtime.tutor.bundle_files import ENDINGS, LARGEST
 from stanchion.tutor.bundles import file
 from stanchion.tutor.bundles.refusals import Reason
+from stanchion.tutor.playing.bundle_files import ENDINGS, LARGEST
 from tools.struct_table import tables
 
 PATH = "docs/reference/bundles.md"

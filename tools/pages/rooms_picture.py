@@ -20,7 +20,6 @@ COLOURS = {
     "guards": "#d9f2e3",
     "tutor": "#d9f2e3",
     "experience": "#d9f2e3",
-    "advice": "#d9f2e3",
     "policy": "#e3ecfa",
 }
 WORLD = {"stores": "#fdebd2", "audit": "#fdebd2", "approvals": "#fdebd2", "telemetry": "#fdebd2"}

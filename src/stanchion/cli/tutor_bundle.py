@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from stanchion.cli.terminal import put_lines, tell
 from stanchion.cli.trouble import BadInput
-from stanchion.runtime.tutor.bundle_files import freeze_bundle, load_bundle
 from stanchion.tutor.bundles.file import BundleFile
 from stanchion.tutor.bundles.refusals import Refusal
+from stanchion.tutor.playing.bundle_files import freeze_bundle, load_bundle
 
 
 def run(args: argparse.Namespace) -> int:

@@ -11,7 +11,7 @@ from stanchion.cli.printing import put_json, table
 from stanchion.cli.terminal import Terminal, tell
 from stanchion.cli.trouble import AsBadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
-from stanchion.runtime.tutor.benchmark_runs import (
+from stanchion.tutor.playing.benchmark_runs import (
     BOTH,
     LAWS,
     LAYERS,
@@ -22,7 +22,7 @@ from stanchion.runtime.tutor.benchmark_runs import (
     names,
     results,
 )
-from stanchion.runtime.tutor.games import GameError
+from stanchion.tutor.playing.games import GameError
 
 FIGURES: Final = ("score", "calls", "false")
 COLUMNS: Final = ("game", "layers", *(name for player in PLAYERS for name in (player, *FIGURES)))

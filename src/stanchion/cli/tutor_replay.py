@@ -11,12 +11,12 @@ from typing import Final
 from stanchion.cli.terminal import put_lines, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
-from stanchion.runtime.tutor.games import GameError
-from stanchion.runtime.tutor.recorded import Left, play_recorded, script
-from stanchion.runtime.tutor.replays import Replayed, ReplayError, replay
 from stanchion.tutor.bundles.refusals import BundleRefused
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.manifests.manifest import ManifestError, Model
+from stanchion.tutor.playing.games import GameError
+from stanchion.tutor.playing.recorded import Left, play_recorded, script
+from stanchion.tutor.playing.replays import Replayed, ReplayError, replay
 
 DIFFERS, LOST = 1, 3
 SHOWN: Final = 20

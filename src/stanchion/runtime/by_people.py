@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from stanchion.runtime.later import later
 
 if TYPE_CHECKING:
-    from stanchion.advice.guidance import Beside
+    from stanchion.experience.guidance import Beside
     from stanchion.kernel.decision import Decision
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.runtime.learning import advising, methods as learning

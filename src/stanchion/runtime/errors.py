@@ -10,7 +10,7 @@ from stanchion.kernel.shown import Shown, StanchionError, brief
 from stanchion.kernel.words import advice_of, message_of
 
 if TYPE_CHECKING:
-    from stanchion.advice.guidance import Beside, Guidance
+    from stanchion.experience.guidance import Beside, Guidance
 
 
 class NotifyError(StanchionError, ValueError):
@@ -86,7 +86,7 @@ class Refused(StanchionError):
     def guidance(self) -> Guidance:
         """What was wrong, what to do instead, whether and when to try again, and what is known to
         work."""
-        from stanchion.advice.guidance import NOTHING, guidance_of
+        from stanchion.experience.guidance import NOTHING, guidance_of
 
         return guidance_of(self.decision, NOTHING if self.beside is None else self.beside)
 

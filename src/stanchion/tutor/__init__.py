@@ -1,5 +1,5 @@
 """The Tutor: a game in which a player claims and proposes, and a law decides what is proven. Pure:
-what runs commands, reads files or knows the time is handed in; `stanchion.runtime.tutor` does so.
+what runs commands, reads files or knows the time is handed in; `stanchion.tutor.playing` does so.
 
 `Tutor` is the law of the published results, and `TutorV1` its other name. `TutorV2` is the law to
 trust.

@@ -13,8 +13,8 @@ from hypothesis import given, settings, strategies as st
 import stanchion.dialects.ragix as dialect
 import stanchion.tutor as ours
 from stanchion import Shield
-from stanchion.runtime.tutor.episodes import aplay, play
 from stanchion.tutor.envelope.envelope import TutorEnvelope
+from stanchion.tutor.playing.episodes import aplay, play
 from stanchion.tutor.rules.bash import bash_rules
 from tests.dialects.ragix.hands import SHOWS, Hands
 from tests.runtime.test_repair import charged, journalled, recorded

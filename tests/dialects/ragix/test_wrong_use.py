@@ -20,7 +20,7 @@ from stanchion.dialects.ragix import (
     TutorEnvelope,
 )
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
-from stanchion.runtime.tutor.runners import ShellExecutor
+from stanchion.tutor.playing.runners import ShellExecutor
 from tests.dialects.ragix.hands import Hands
 from tests.tutor.bundles.made import DOCUMENTED, frozen
 

@@ -10,11 +10,11 @@ from typing import Any
 import msgspec
 
 from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.runtime.tutor.games import Game
-from stanchion.runtime.tutor.recorded import enveloped
-from stanchion.runtime.tutor.recordings import Played, RecordedRunner, Recorder, to_lines
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.law.v2 import Outcome
+from stanchion.tutor.playing.games import Game
+from stanchion.tutor.playing.recorded import enveloped
+from stanchion.tutor.playing.recordings import Played, RecordedRunner, Recorder, to_lines
 
 LINES = {"a.txt": 2, "b.txt": 5, "c.txt": 7, "d.txt": 11, "e.txt": 13}
 

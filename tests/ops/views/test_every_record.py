@@ -8,7 +8,7 @@ from pathlib import Path
 from stanchion.ops.views.record_says import KINDS
 from stanchion.ops.views.stored import REGISTERS
 
-SRC = Path(__file__).resolve().parents[2] / "src/stanchion"
+SRC = Path(__file__).resolve().parents[3] / "src/stanchion"
 KEEPS = ("approvals", "audit", "guards", "kernel", "policy", "runtime", "stores")
 TOLD_OTHERWISE = {"experience", "run", "shield", "unpaid"}
 COUNTED = {
@@ -47,7 +47,7 @@ def test_every_kind_is_worded_or_counted() -> None:
     used = set().union(*[kinds_in(file.read_text(encoding="utf-8")) for file in files])
     assert {"breaker", "budget", "ticket"} <= used, "the keys are not found any more"
     assert used - KINDS.keys() - REGISTERS - COUNTED - TOLD_OTHERWISE == set(), (
-        "word it in `views/record_says.py`"
+        "word it in `ops/views/record_says.py`"
     )
 
 

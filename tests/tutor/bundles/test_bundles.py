@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 import yaml
 
-from stanchion.runtime.tutor.bundle_files import LARGEST, choose_bundle, freeze_bundle, load_bundle
 from stanchion.tutor.bundles.file import BundleFile
 from stanchion.tutor.bundles.reading import bundle_hash
 from stanchion.tutor.bundles.refusals import BundleRefused, Reason, Refusal
 from stanchion.tutor.bundles.scope import Use
+from stanchion.tutor.playing.bundle_files import LARGEST, choose_bundle, freeze_bundle, load_bundle
 from tests.tutor.bundles.made import DOCUMENTED, SCOPE, SHIPPED, USE, frozen, written
 
 BOMB = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"

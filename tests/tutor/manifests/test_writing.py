@@ -16,9 +16,16 @@ from stanchion import Shield
 from stanchion.audit.manifest_check import file_faults, hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.ops.views.manifests import checked
-from stanchion.runtime.tutor.bundle_files import Chosen
-from stanchion.runtime.tutor.manifests import ManifestWriter
-from stanchion.runtime.tutor.recordings import (
+from stanchion.tutor.bundles.canonical import digest
+from stanchion.tutor.bundles.refusals import Reason, Refusal
+from stanchion.tutor.envelope.envelope import Asked, Episode
+from stanchion.tutor.envelope.trace import Trace, Turn
+from stanchion.tutor.law.v2 import Outcome
+from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
+from stanchion.tutor.manifests.manifest import Benchmark, ManifestError, Model
+from stanchion.tutor.playing.bundle_files import Chosen
+from stanchion.tutor.playing.manifests import ManifestWriter
+from stanchion.tutor.playing.recordings import (
     Playback,
     Played,
     RecordedExecutor,
@@ -28,14 +35,7 @@ from stanchion.runtime.tutor.recordings import (
     read_recording,
     to_lines,
 )
-from stanchion.runtime.tutor.surroundings import game_hash, repository, tutor_hash
-from stanchion.tutor.bundles.canonical import digest
-from stanchion.tutor.bundles.refusals import Reason, Refusal
-from stanchion.tutor.envelope.envelope import Asked, Episode
-from stanchion.tutor.envelope.trace import Trace, Turn
-from stanchion.tutor.law.v2 import Outcome
-from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
-from stanchion.tutor.manifests.manifest import Benchmark, ManifestError, Model
+from stanchion.tutor.playing.surroundings import game_hash, repository, tutor_hash
 from tests.tutor.manifests.made import HASH
 from tests.tutor.worlds import Scripted
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-from stanchion.advice.cache import AdviceCache
 from stanchion.experience.advice_context import AdviceContext, ToolText
+from stanchion.experience.cache import AdviceCache
 from stanchion.experience.incident import DAY_MS
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.runtime.run import Run

@@ -9,7 +9,6 @@ import msgspec
 
 from stanchion import typed
 from stanchion.readings.claims.claim import Claim
-from stanchion.runtime.tutor.recorded import enveloped
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Playing, TutorEnvelope, Withheld
@@ -17,6 +16,7 @@ from stanchion.tutor.envelope.trace import Turn
 from stanchion.tutor.graph.graph import Graph
 from stanchion.tutor.graph.nodes import Event, Status, Truth
 from stanchion.tutor.law.v2 import Runner, TutorV2
+from stanchion.tutor.playing.recorded import enveloped
 from stanchion_lab.compiling.traces import Trace
 
 Answer = Callable[[Asked], Came]

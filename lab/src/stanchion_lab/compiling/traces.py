@@ -10,9 +10,11 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.runtime.tutor.games import Game
-from stanchion.runtime.tutor.recorded import enveloped
-from stanchion.runtime.tutor.recordings import (
+from stanchion.tutor.envelope.envelope import Episode
+from stanchion.tutor.envelope.trace import text_hash
+from stanchion.tutor.playing.games import Game
+from stanchion.tutor.playing.recorded import enveloped
+from stanchion.tutor.playing.recordings import (
     Line,
     Playback,
     Played,
@@ -21,8 +23,6 @@ from stanchion.runtime.tutor.recordings import (
     Showed,
     read_recording,
 )
-from stanchion.tutor.envelope.envelope import Episode
-from stanchion.tutor.envelope.trace import text_hash
 
 ENDING: Final = ".recording.jsonl"
 LAW: Final = "2"

@@ -10,8 +10,8 @@ from typing import Any, Final, get_args
 
 import msgspec
 
-from stanchion.advice.styles import StyleName
 from stanchion.dialects.errors import DialectError
+from stanchion.experience.styles import StyleName
 from stanchion.policy.nearest import hint
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY

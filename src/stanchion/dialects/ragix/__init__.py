@@ -18,7 +18,6 @@ from stanchion.dialects.ragix.advisor import (
 from stanchion.dialects.ragix.envelope import TutorEnvelope
 from stanchion.dialects.ragix.tutor import Tutor
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.runtime.tutor.runners import ShellExecutor
 from stanchion.tutor.advice.failures import FailureType
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.law.v2 import TutorV2
@@ -37,6 +36,7 @@ from stanchion.tutor.law.verdicts import (
 )
 from stanchion.tutor.moves.kinds import Move
 from stanchion.tutor.moves.legacy import parse_move
+from stanchion.tutor.playing.runners import ShellExecutor
 
 TutorV1 = Tutor
 

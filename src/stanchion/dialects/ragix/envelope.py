@@ -9,8 +9,6 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.runtime.tutor.envelopes import bundle_for, played_by
-from stanchion.runtime.tutor.episodes import play
 from stanchion.tutor.bundles.refusals import BundleRefused
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope import envelope
@@ -18,6 +16,8 @@ from stanchion.tutor.envelope.config import SEEDS, EnvelopeConfig, EnvelopeError
 from stanchion.tutor.envelope.envelope import TURNS, Episode, Model
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.playing.envelopes import bundle_for, played_by
+from stanchion.tutor.playing.episodes import play
 
 SWITCHES: Final[Mapping[str, tuple[str, str]]] = {
     "repair_enabled": ("layer2_repair", "bestofn"),

@@ -8,11 +8,11 @@ from pathlib import Path
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.ragix.advisor import StrategicAdvisor
 from stanchion.runtime.sandbox.sandbox import SandboxError
-from stanchion.runtime.tutor.games import GameError, load_rules
-from stanchion.runtime.tutor.published import Writes, author_of, now
-from stanchion.runtime.tutor.runners import ShellExecutor
 from stanchion.tutor.law import v1
 from stanchion.tutor.law.executor import Executor
+from stanchion.tutor.playing.games import GameError, load_rules
+from stanchion.tutor.playing.published import Writes, author_of, now
+from stanchion.tutor.playing.runners import ShellExecutor
 
 
 class Tutor(v1.TutorV1):

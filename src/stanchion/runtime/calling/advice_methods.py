@@ -11,7 +11,7 @@ from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
-    from stanchion.advice.guidance import Guidance
+    from stanchion.experience.guidance import Guidance
     from stanchion.guards.loops import Metrics
     from stanchion.runtime.calling.guardian_metrics import GuardianMetrics
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from weakref import ref
 
-    from stanchion.advice.guidance import Beside
     from stanchion.approvals.answerers import By
     from stanchion.approvals.request import Request
+    from stanchion.experience.guidance import Beside
     from stanchion.kernel.decision import Decision
     from stanchion.kernel.declared import Declared
     from stanchion.kernel.events import RunInfo

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from stanchion.advice.awareness import ever_shorter, fitting
-from stanchion.advice.cache import AdviceCache, AdviceStats
-from stanchion.advice.guidance import NOTHING, Beside, Guidance, guidance_of
-from stanchion.advice.styles import StyleName, advice_in, unsteady
 from stanchion.experience.advice_context import AdviceContext, advice_context
+from stanchion.experience.awareness import ever_shorter, fitting
+from stanchion.experience.cache import AdviceCache, AdviceStats
+from stanchion.experience.guidance import NOTHING, Beside, Guidance, guidance_of
 from stanchion.experience.incident import DAY_MS
 from stanchion.experience.reliability import reliability_of
+from stanchion.experience.styles import StyleName, advice_in, unsteady
 from stanchion.experience.tally import Known
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.regex import regex

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.advice.guidance import Beside
+from stanchion.experience.guidance import Beside
 from stanchion.kernel.decision import Decision
 
 VERSION: Final = 1

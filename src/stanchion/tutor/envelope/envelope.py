@@ -182,7 +182,7 @@ class TutorEnvelope:
         0.0. A model that is `Tunable` is given the parameters of the bundle; one that has nothing
         more to say raises `NoMore`, and the episode ends. What the model, a command or the law
         itself raises is raised. Nothing is written: the episode has all that a manifest needs, and
-        `stanchion.runtime.tutor.episodes.play` and `recorded.play_recorded` write it.
+        `stanchion.tutor.playing.episodes.play` and `recorded.play_recorded` write it.
         """
         episode, raised = self.play_out(model, turns, temperature=temperature, seed=seed)
         if raised is not None:

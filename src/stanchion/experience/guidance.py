@@ -7,9 +7,9 @@ from typing import Final
 
 import msgspec
 
-from stanchion.advice.again import Again, again_of, again_text, at_ms_of
-from stanchion.advice.helping import what_differs
-from stanchion.advice.quoting import marked
+from stanchion.experience.again import Again, again_of, again_text, at_ms_of
+from stanchion.experience.helping import what_differs
+from stanchion.experience.quoting import marked
 from stanchion.experience.similarity import Similar
 from stanchion.kernel.decision import Decision
 

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.tutor.bundle_files import Chosen
-from stanchion.runtime.tutor.keeping import keeper
 from stanchion.tutor.envelope.envelope import (
     TURNS,
     Asked,
@@ -26,6 +24,8 @@ from stanchion.tutor.envelope.envelope import (
 )
 from stanchion.tutor.envelope.repair import Checked, NoMore
 from stanchion.tutor.manifests.manifest import Model as ModelPart
+from stanchion.tutor.playing.bundle_files import Chosen
+from stanchion.tutor.playing.keeping import keeper
 
 GOOD: Final = Checked()
 APART: Final = "\n\n"

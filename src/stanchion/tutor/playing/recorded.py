@@ -13,22 +13,22 @@ import msgspec
 from stanchion import typed
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.tutor.bundle_files import Chosen, Refused
-from stanchion.runtime.tutor.envelopes import bundle_for, played_by
-from stanchion.runtime.tutor.episodes import Driven, drive
-from stanchion.runtime.tutor.games import Game, load_game, rules_of
-from stanchion.runtime.tutor.keeping import tuned
-from stanchion.runtime.tutor.manifests import LAWS, ManifestWriter
-from stanchion.runtime.tutor.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
-from stanchion.runtime.tutor.referees import referee
-from stanchion.runtime.tutor.runners import Confining, ShellExecutor
-from stanchion.runtime.tutor.surroundings import game_hash
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Episode, Model, TutorEnvelope
 from stanchion.tutor.envelope.repair import NoMore
 from stanchion.tutor.manifests.manifest import Benchmark, Model as ModelPart
+from stanchion.tutor.playing.bundle_files import Chosen, Refused
+from stanchion.tutor.playing.envelopes import bundle_for, played_by
+from stanchion.tutor.playing.episodes import Driven, drive
+from stanchion.tutor.playing.games import Game, load_game, rules_of
+from stanchion.tutor.playing.keeping import tuned
+from stanchion.tutor.playing.manifests import LAWS, ManifestWriter
+from stanchion.tutor.playing.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
+from stanchion.tutor.playing.referees import referee
+from stanchion.tutor.playing.runners import Confining, ShellExecutor
+from stanchion.tutor.playing.surroundings import game_hash
 from stanchion.tutor.rules.typed import TypedRule
 
 

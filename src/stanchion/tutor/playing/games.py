@@ -14,9 +14,9 @@ from stanchion.policy.document import Document
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.struct_check import convert
 from stanchion.readings.claims.claim import Claim, fault
-from stanchion.runtime.tutor.bundle_files import text_of
-from stanchion.runtime.tutor.runners import PROGRAMS
 from stanchion.tutor.bundles.refusals import Refusal
+from stanchion.tutor.playing.bundle_files import text_of
+from stanchion.tutor.playing.runners import PROGRAMS
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion.tutor.rules.library import RuleLibrary
 from stanchion.tutor.rules.reading import RuleError, read_rules

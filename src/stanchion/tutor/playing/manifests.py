@@ -17,9 +17,6 @@ from stanchion import typed
 from stanchion.audit.journal import Fact
 from stanchion.audit.layout import state_folder
 from stanchion.runtime.standing.veil import tell
-from stanchion.runtime.tutor.bundle_files import Chosen
-from stanchion.runtime.tutor.recordings import Played, Recorder, to_lines
-from stanchion.runtime.tutor.surroundings import environment, repository, tutor_hash
 from stanchion.tutor.bundles.canonical import PREFIX
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Episode
@@ -40,6 +37,9 @@ from stanchion.tutor.manifests.manifest import (
     TutorPart,
     repeatable,
 )
+from stanchion.tutor.playing.bundle_files import Chosen
+from stanchion.tutor.playing.recordings import Played, Recorder, to_lines
+from stanchion.tutor.playing.surroundings import environment, repository, tutor_hash
 
 LAWS: Final = {"1": TUTOR_API_VERSION, "2": "2.0.0"}
 """The laws, each with its version: the first number changes with what it decides."""

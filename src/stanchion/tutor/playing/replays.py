@@ -15,22 +15,22 @@ from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults,
 from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.tutor.games import Game
-from stanchion.runtime.tutor.manifests import LAWS
-from stanchion.runtime.tutor.recorded import enveloped, heat_of
-from stanchion.runtime.tutor.recordings import (
+from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
+from stanchion.tutor.envelope.trace import Trace, TraceError, Turn
+from stanchion.tutor.manifests.hashing import manifest_in
+from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError
+from stanchion.tutor.playing.games import Game
+from stanchion.tutor.playing.manifests import LAWS
+from stanchion.tutor.playing.recorded import enveloped, heat_of
+from stanchion.tutor.playing.recordings import (
     Line,
     Playback,
     Played,
     RecordingError,
     read_recording,
 )
-from stanchion.runtime.tutor.runners import Confining, ShellExecutor
-from stanchion.runtime.tutor.surroundings import game_hash, tutor_hash
-from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
-from stanchion.tutor.envelope.trace import Trace, TraceError, Turn
-from stanchion.tutor.manifests.hashing import manifest_in
-from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError
+from stanchion.tutor.playing.runners import Confining, ShellExecutor
+from stanchion.tutor.playing.surroundings import game_hash, tutor_hash
 
 SHOWN: Final = 200
 

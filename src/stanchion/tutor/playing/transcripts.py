@@ -6,8 +6,8 @@ from pathlib import Path
 
 import msgspec
 
-from stanchion.runtime.tutor.games import GameError, read_as
 from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Over, TutorEnvelope
+from stanchion.tutor.playing.games import GameError, read_as
 
 Replies = tuple[tuple[str, ...], ...]
 """For each turn the reply to the first question, and those to being asked again, in their order."""

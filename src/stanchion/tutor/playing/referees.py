@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from stanchion import typed
-from stanchion.runtime.tutor.games import Game, load_rules
-from stanchion.runtime.tutor.recordings import Played
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.playing.games import Game, load_rules
+from stanchion.tutor.playing.recordings import Played
 from stanchion.tutor.rules.typed import TypedRule
 
 

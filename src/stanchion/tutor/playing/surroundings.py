@@ -14,7 +14,6 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
-import stanchion.tutor
 from stanchion.runtime.answers.repository import Git, NoAnswer
 from stanchion.tutor.bundles.canonical import PREFIX, digest
 from stanchion.tutor.manifests.manifest import Environment, ManifestError, Repository
@@ -78,10 +77,11 @@ def _text(name: str) -> str:
 
 @cache
 def tutor_hash() -> str:
-    """The hash of the Tutor's source: of every file of `stanchion.tutor`, by its name. What runs
-    does not change while it does."""
-    folder = Path(stanchion.tutor.__file__).parent
-    return _hash_of(folder, sorted(folder.rglob("*.py")))
+    """The hash of the Tutor's source: of every file of `stanchion.tutor`, by its name, but for
+    those that play it. What runs does not change while it does."""
+    here = Path(__file__).parent
+    law = [one for one in sorted(here.parent.rglob("*.py")) if here not in one.parents]
+    return _hash_of(here.parent, law)
 
 
 def game_hash(

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, Literal
 
-from stanchion.advice.helping import what_differs
-from stanchion.advice.quoting import error, marked, name
 from stanchion.experience.advice_context import AdviceContext
+from stanchion.experience.helping import what_differs
+from stanchion.experience.quoting import error, marked, name
 
 StyleName = Literal["concise", "expert", "friendly"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.advice.quoting import marked
+from stanchion.experience.quoting import marked
 from stanchion.experience.similarity import Difference, Similar
 
 MOST: Final = 5

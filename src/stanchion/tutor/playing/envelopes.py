@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import msgspec
 
-from stanchion.runtime.tutor.bundle_files import Chosen, Refused, choose_bundle
-from stanchion.runtime.tutor.keeping import law_name
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.playing.bundle_files import Chosen, Refused, choose_bundle
+from stanchion.tutor.playing.keeping import law_name
 
 
 class Enveloped(NamedTuple):

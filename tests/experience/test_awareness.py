@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from stanchion.advice.awareness import ever_shorter, fitting
 from stanchion.experience.advice_context import AdviceContext, ToolText
+from stanchion.experience.awareness import ever_shorter, fitting
 from stanchion.experience.similarity import Similar
 
 

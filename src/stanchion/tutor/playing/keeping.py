@@ -9,17 +9,6 @@ from typing import Any
 
 import msgspec
 
-from stanchion.runtime.tutor.bundle_files import Chosen
-from stanchion.runtime.tutor.games import load_rules
-from stanchion.runtime.tutor.manifests import ManifestWriter
-from stanchion.runtime.tutor.recordings import (
-    Playback,
-    Played,
-    RecordedExecutor,
-    RecordedRunner,
-    Recorder,
-)
-from stanchion.runtime.tutor.referees import referee
 from stanchion.tutor.bundles.bundle import Bundle
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
@@ -29,6 +18,17 @@ from stanchion.tutor.graph.nodes import Constraint
 from stanchion.tutor.law.v1 import CUSTOM, TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.manifests.manifest import Benchmark, Model
+from stanchion.tutor.playing.bundle_files import Chosen
+from stanchion.tutor.playing.games import load_rules
+from stanchion.tutor.playing.manifests import ManifestWriter
+from stanchion.tutor.playing.recordings import (
+    Playback,
+    Played,
+    RecordedExecutor,
+    RecordedRunner,
+    Recorder,
+)
+from stanchion.tutor.playing.referees import referee
 
 
 class Kept:

@@ -8,8 +8,8 @@ from typing import Final
 
 import msgspec
 
-from stanchion.advice.styles import StyleName, advice_in
 from stanchion.experience.advice_context import AdviceContext
+from stanchion.experience.styles import StyleName, advice_in
 
 MOST: Final = 1_024
 """How many texts are kept."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stanchion.advice.cache import AdviceCache
 from stanchion.experience.advice_context import AdviceContext, ToolText
+from stanchion.experience.cache import AdviceCache
 
 
 def test_the_same_context_and_style_are_at_hand() -> None:

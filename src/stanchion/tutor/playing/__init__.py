@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from stanchion.runtime.tutor.published import make_tutor
+from stanchion.tutor.playing.published import make_tutor
 
 __all__ = ["make_tutor"]

@@ -16,17 +16,17 @@ import msgspec
 from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
-from stanchion.runtime.tutor.games import Game, GameError, load_game, rules_of
-from stanchion.runtime.tutor.oracle import is_true
-from stanchion.runtime.tutor.recorded import enveloped
-from stanchion.runtime.tutor.recordings import Played
-from stanchion.runtime.tutor.runners import Confining, ShellExecutor
-from stanchion.runtime.tutor.transcripts import load_transcript, play_transcript
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import Episode
 from stanchion.tutor.graph.nodes import Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.playing.games import Game, GameError, load_game, rules_of
+from stanchion.tutor.playing.oracle import is_true
+from stanchion.tutor.playing.recorded import enveloped
+from stanchion.tutor.playing.recordings import Played
+from stanchion.tutor.playing.runners import Confining, ShellExecutor
+from stanchion.tutor.playing.transcripts import load_transcript, play_transcript
 from stanchion.tutor.rules.typed import TypedRule
 
 FOLDER: Final = Path(__file__).parent / "benchmark"

@@ -9,14 +9,14 @@ from typing import Any
 
 import msgspec
 
-from stanchion.runtime.tutor.games import Game
-from stanchion.runtime.tutor.manifests import ManifestWriter
-from stanchion.runtime.tutor.recorded import enveloped, script
-from stanchion.runtime.tutor.recordings import Playback, Played, RecordedRunner, Recorder
-from stanchion.runtime.tutor.surroundings import game_hash
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.law.v2 import Runner
 from stanchion.tutor.manifests.manifest import Benchmark, Model
+from stanchion.tutor.playing.games import Game
+from stanchion.tutor.playing.manifests import ManifestWriter
+from stanchion.tutor.playing.recorded import enveloped, script
+from stanchion.tutor.playing.recordings import Playback, Played, RecordedRunner, Recorder
+from stanchion.tutor.playing.surroundings import game_hash
 from stanchion.tutor.rules.typed import TypedRule
 
 PLAYER = "player"

@@ -13,10 +13,10 @@ import yaml
 
 from stanchion.kernel.regex import regex
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.tutor.games import load_rules
-from stanchion.runtime.tutor.runners import ShellExecutor
 from stanchion.tutor.graph.nodes import Observation, Truth
 from stanchion.tutor.law.v1 import Author, TutorV1
+from stanchion.tutor.playing.games import load_rules
+from stanchion.tutor.playing.runners import ShellExecutor
 from stanchion.tutor.rules.reading import RuleError, read_rule
 from stanchion.tutor.rules.rule import Rule
 
