@@ -61,14 +61,14 @@ BESIDE: dict[str, tuple[str, ...]] = {
     ),
     "stanchion.policy.lint": ("Linted", "Remark", "lint"),
     "stanchion.policy.load": ("load_policy", "packs"),
-    "stanchion.runtime.calling.async_items": ("Items",),
-    "stanchion.runtime.calling.client_options": (
+    "stanchion.runtime.calling.items": ("Items",),
+    "stanchion.runtime.calling.clients": (
         "AiohttpOptions",
         "HttpxOptions",
         "RequestsOptions",
     ),
     "stanchion.runtime.calling.ingest": ("Ingested", "Ingesting"),
-    "stanchion.runtime.calling.report_fields": ("Fields",),
+    "stanchion.runtime.calling.report_methods": ("Fields",),
     "stanchion.runtime.calling.reports": ("BadEvent",),
     "stanchion.runtime.calling.thread_pool": ("RunThreads",),
     "stanchion.runtime.deciding.open_calls": ("OpenCall",),

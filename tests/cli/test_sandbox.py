@@ -9,8 +9,7 @@ import pytest
 
 from stanchion.cli import sandbox as command
 from stanchion.cli.main import main
-from stanchion.runtime.sandbox.standing import Standing
-from stanchion.runtime.sandbox.walls import Kind, Wall
+from stanchion.runtime.sandbox.sandbox import Kind, Standing, Wall
 
 
 def test_every_kind_is_tried(capsysbinary: pytest.CaptureFixture[bytes]) -> None:

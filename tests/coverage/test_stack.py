@@ -7,7 +7,7 @@ import os
 import pytest
 
 import stanchion
-from stanchion.runtime.coverage.stack import (
+from stanchion.runtime.coverage.sightings import (
     DRIVING,
     IMPORTING,
     OURS,
@@ -29,7 +29,7 @@ HOME = os.path.dirname(os.path.abspath(stanchion.__file__))
         (f"{HOME}/hosts/clients/guarded.py", OURS),
         (f"{HOME}/hosts/langchain.py", THROUGH),
         (f"{HOME}/hosts/contract/hosted.py", THROUGH),
-        (f"{HOME}/runtime/calling/bound.py", THROUGH),
+        (f"{HOME}/runtime/calling/call_methods.py", THROUGH),
         (f"{HOME}/runtime/driving/sync.py", DRIVING),
         (os.__file__, STANDARD),
         ("<frozen importlib._bootstrap>", IMPORTING),

@@ -17,8 +17,8 @@ from stanchion.readings import joined, past_call
 from stanchion.readings.history import LoopHistory
 from stanchion.runtime.deciding import attempts
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.notices import Notices
 from stanchion.runtime.deciding.quiet import QuietPassage
+from stanchion.runtime.deciding.run_memory import Notices
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.stores import memory

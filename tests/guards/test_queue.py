@@ -16,7 +16,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, Moved
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import Pause
 from stanchion.runtime.run import Run
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store

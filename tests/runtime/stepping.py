@@ -9,8 +9,7 @@ from typing import Any, cast
 from stanchion import Run
 from stanchion.kernel.state import Batch
 from stanchion.runtime.calling.call import call
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn
+from stanchion.runtime.driving.flow import Flow, Invoke, Pause, Turn
 from stanchion.testing import FakeClock
 
 

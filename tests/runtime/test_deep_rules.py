@@ -13,9 +13,7 @@ import pytest
 
 from stanchion import Action, Finding, Shield
 from stanchion.kernel.lookups import Answered, Expired, Failed
-from stanchion.runtime.answers.breaker import Breaker
-from stanchion.runtime.answers.deep import DeepRules, Inbox, Terms
-from stanchion.runtime.answers.kept_answers import KeptAnswers, key_of
+from stanchion.runtime.answers.deep import Breaker, DeepRules, Inbox, KeptAnswers, Terms, key_of
 from stanchion.telemetry.catalogue import RULE_QUESTIONS
 from stanchion.testing import shield_for
 from tests.runtime.test_pool import until

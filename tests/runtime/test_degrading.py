@@ -19,7 +19,7 @@ from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.reports import report
 from stanchion.runtime.deciding import degrade as degrading
 from stanchion.runtime.deciding.degrade import shorter
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import Pause
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 

@@ -18,8 +18,8 @@ from stanchion.experience.shelf import ShelfError
 from stanchion.experience.similarity import Difference
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.learning import keeper as keeping
+from stanchion.runtime.learning.keeper import PROCESS, Process
 from stanchion.runtime.learning.methods import context_of
-from stanchion.runtime.learning.process import PROCESS, Process
 from stanchion.runtime.learning.shelves import place_of, shelf_of
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.open_store import open_store

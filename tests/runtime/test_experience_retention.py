@@ -12,8 +12,8 @@ import pytest
 
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.shelf import PORTION
-from stanchion.runtime.learning import retention
-from stanchion.runtime.learning.retention import Archive, Keep, Left, prune
+from stanchion.runtime.learning import shelves
+from stanchion.runtime.learning.shelves import Archive, Keep, Left, prune
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.sqlite import SqliteShelf
 
@@ -86,7 +86,7 @@ def cutting(fn: Callable[..., Any], at: int, after: bool) -> Callable[..., Any]:
 def test_nothing_is_lost_and_nothing_is_twice_in_the_archive_wherever_it_is_cut(
     step: str, at: int, after: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "PORTION", 10)
+    monkeypatch.setattr(shelves, "PORTION", 10)
     every = [incident(number, 100) for number in range(35)]
     shelf = SqliteShelf(tmp_path / "x")
     shelf.write(every)

@@ -385,7 +385,7 @@ def test_a_good_call_makes_two_trips() -> None:
 
 WITHIN: Final = files(
     "runtime/deciding/course.py",
-    "runtime/deciding/judge.py",
+    "runtime/deciding/course.py",
     "runtime/deciding/attempts.py",
     "runtime/deciding/left.py",
     "runtime/calling/call.py",

@@ -11,7 +11,7 @@ import pytest
 from stanchion.experience.incident import Incident
 from stanchion.runtime.calling.validation_cache import ValidationCache
 from stanchion.runtime.learning.advising import adviser_of
-from stanchion.runtime.learning.process import Process
+from stanchion.runtime.learning.keeper import Process
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.testing import FakeClock, shield_for
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.standing import processes
-from stanchion.runtime.standing.processes import (
+from stanchion.runtime.standing import presence
+from stanchion.runtime.standing.presence import (
     Process,
     ancestors,
     asker,
@@ -58,7 +58,7 @@ def test_ancestors_are_those_of_the_system() -> None:
     assert me.process == this_process()
     assert me.ancestors[0] == process_at(os.getppid())
     code = (
-        "from stanchion.runtime.standing.processes import asker; print([p.pid for p in "
+        "from stanchion.runtime.standing.presence import asker; print([p.pid for p in "
         "asker().ancestors])"
     )
     said = subprocess.run(
@@ -79,12 +79,12 @@ def test_a_process_that_is_gone_is_known_by_its_number(tmp_path: Path) -> None:
     assert (only.pid, only.started) == (ended.pid, "")
 
 
-@pytest.mark.skipif(not os.path.exists(processes.PS), reason="there is no ps")
+@pytest.mark.skipif(not os.path.exists(presence.PS), reason="there is no ps")
 def test_without_proc_ancestors_are_those_that_ps_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = [each.pid for each in ancestors(os.getpid())]
-    monkeypatch.setattr(processes, "PROC", tmp_path)
+    monkeypatch.setattr(presence, "PROC", tmp_path)
     assert [each.pid for each in ancestors(os.getpid())] == told
     assert this_process() == Process(os.getpid(), session=os.getsid(0))
 
@@ -92,6 +92,6 @@ def test_without_proc_ancestors_are_those_that_ps_tells(
 def test_without_proc_and_ps_the_parent_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "PROC", tmp_path)
-    monkeypatch.setattr(processes, "PS", str(tmp_path / "none"))
+    monkeypatch.setattr(presence, "PROC", tmp_path)
+    monkeypatch.setattr(presence, "PS", str(tmp_path / "none"))
     assert asker().ancestors == (Process(os.getppid()),)

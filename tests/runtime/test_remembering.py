@@ -18,9 +18,14 @@ from stanchion.kernel.epoch import first_of
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.state import EPOCH, Batch, Records, Reply, StoreLost
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.standing import host_memory
-from stanchion.runtime.standing.epoch_memory import changed
-from stanchion.runtime.standing.host_memory import MOST_STATES, Remembered, recall, remember_as
+from stanchion.runtime.standing import epoch_memory
+from stanchion.runtime.standing.epoch_memory import (
+    MOST_STATES,
+    Remembered,
+    changed,
+    recall,
+    remember_as,
+)
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
 from tests.operators import ANN, KNOWN
@@ -182,7 +187,7 @@ class Held:
         self._lock = os.open(folder, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         monkeypatch.setattr(
-            host_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep)
+            epoch_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep)
         )
 
     def _sleep(self, _seconds: float) -> None:
@@ -223,7 +228,7 @@ def test_a_mark_that_does_not_get_its_turn_leaves_the_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "m.json"
-    monkeypatch.setattr(host_memory, "SOON_S", 0.0)
+    monkeypatch.setattr(epoch_memory, "SOON_S", 0.0)
     held = Held(tmp_path, monkeypatch)
     remember_as(file, Remembered("p", 1, 1), {}, last=False)
     assert not file.exists()

@@ -18,7 +18,7 @@ from stanchion.audit.postgres.experience import PostgresShelf
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.shelf import Shelf, ShelfError
-from stanchion.runtime.learning.retention import Keep, prune
+from stanchion.runtime.learning.shelves import Keep, prune
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.redis import RedisShelf
 from stanchion.stores.experience.sqlite import SqliteShelf

@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from stanchion.approvals.errors import OperatorKeyError
-from stanchion.approvals.public_key import KIND, PublicKey, of_blob, verify
-from stanchion.approvals.wire import NUMBER, Malformed, Reader, number, string
+from stanchion.approvals.public_key import (
+    KIND,
+    NUMBER,
+    Malformed,
+    PublicKey,
+    Reader,
+    number,
+    of_blob,
+    string,
+    verify,
+)
 from stanchion.kernel.shown import visible
 
 SOCKET: Final = "SSH_AUTH_SOCK"

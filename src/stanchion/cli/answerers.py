@@ -12,8 +12,9 @@ from typing import Final
 from stanchion import Shield
 from stanchion.approvals.act import Way
 from stanchion.approvals.answerers import By, Person, Signer, Wish
-from stanchion.approvals.keys import KeyFile, KeyOwner, PublicKey, public_of
+from stanchion.approvals.keys import KeyFile, KeyOwner
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.public_key import PublicKey, public_of
 from stanchion.approvals.ssh_agent import AgentKey, identities
 from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.trouble import BadInput

@@ -51,8 +51,7 @@ def run(args: argparse.Namespace) -> int:
     """Serve until told to stop."""
     from stanchion.audit.errors import TrailError
     from stanchion.ops.broker.peers import NobodyKnown, Unsupported
-    from stanchion.ops.broker.premises import Exposed
-    from stanchion.ops.broker.socket import Taken
+    from stanchion.ops.broker.premises import Exposed, Taken
     from stanchion.policy.errors import PolicyError
     from stanchion.stores.protocol import StoreError
 
@@ -64,15 +63,13 @@ def run(args: argparse.Namespace) -> int:
 
 def _serve(args: argparse.Namespace) -> int:
     from stanchion.audit.layout import STATE_DIR, state_folder
-    from stanchion.ops.broker.c_library import share_memory_between_threads
-    from stanchion.ops.broker.passes import key_in
-    from stanchion.ops.broker.peers import admission, supported
-    from stanchion.ops.broker.premises import own_file, own_folder
+    from stanchion.ops.broker.brokered_runs import key_in
+    from stanchion.ops.broker.peers import admission, share_memory_between_threads, supported
+    from stanchion.ops.broker.premises import listening, locked, own_file, own_folder, removed
     from stanchion.ops.broker.server import Broker
-    from stanchion.ops.broker.socket import listening, locked, removed
     from stanchion.ops.broker.witnesses import WITNESSES
     from stanchion.runtime.errors import NotifyError
-    from stanchion.runtime.standing.notify_file import post_for
+    from stanchion.runtime.standing.listeners import post_for
     from stanchion.runtime.standing.places import KEY, STORE_FILE, TRAIL_FOLDER
 
     supported()

@@ -23,7 +23,7 @@ from stanchion.ops.views.amounts import amount
 from stanchion.ops.views.budgets import HeldView, held
 from stanchion.ops.views.times import shown, span
 from stanchion.ops.views.veiled import veiled
-from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
+from stanchion.runtime.operating.budgets import FRACTIONS, WHOLE
 from stanchion.stores.memory import wall_ms
 
 FORM: Final = "write `tokens=500`, or several with commas between them"

@@ -23,7 +23,7 @@ from stanchion.cli.verdict import row, verdict
 from stanchion.cli.whose import whose
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.standing.notify_file import NOBODY
+from stanchion.runtime.standing.listeners import NOBODY
 from stanchion.runtime.standing.places import MEMORY
 
 BAD_LINES: Final = 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.runtime.standing.state_places import Whose
+    from stanchion.runtime.standing.places import Whose
 
 CHECKS: Final = "checks"
 """The folder of that trail, in that of the state."""

@@ -26,8 +26,7 @@ from stanchion.ops.views.veiled import veiled
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import Experience
-from stanchion.runtime.learning.retention import Keep, Left, prune
-from stanchion.runtime.learning.shelves import shelf_of
+from stanchion.runtime.learning.shelves import Keep, Left, prune, shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.stores.memory import wall_ms
 

@@ -22,8 +22,7 @@ from stanchion.ops.views.decisions import LAST, NoDecision, Unreadable, explaine
 from stanchion.ops.views.records import DecisionView
 from stanchion.ops.views.times import shown
 from stanchion.ops.views.trails import Ambiguous
-from stanchion.runtime.standing.places import trail_folder
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import Whose, trail_folder
 
 LISTED: Final = 20
 

@@ -19,10 +19,9 @@ from stanchion.cli.trouble import BadInput, in_words
 from stanchion.cli.whose import tenant_of, whose
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.runtime.standing.how_it_stands import switched_on
-from stanchion.runtime.standing.places import METRICS, METRICS_DIR
+from stanchion.runtime.operating.commands import switched_on
+from stanchion.runtime.standing.places import METRICS, METRICS_DIR, Whose
 from stanchion.runtime.standing.state_figures import state_figures
-from stanchion.runtime.standing.state_places import Whose
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed

@@ -17,7 +17,7 @@ from stanchion.cli.trouble import BadInput
 from stanchion.ops.views.encode import json_line
 from stanchion.ops.views.times import shown
 from stanchion.runtime.errors import NotifyError
-from stanchion.runtime.standing.notify_file import (
+from stanchion.runtime.standing.listeners import (
     NOTIFY,
     notify_file,
     post_for,

@@ -23,8 +23,8 @@ from stanchion.kernel.state import StoreLost
 from stanchion.policy.differences import differences
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.loosening import loosenings
+from stanchion.runtime.operating.admission import keep_text, last_text
 from stanchion.runtime.operating.load import stored_trust
-from stanchion.runtime.operating.trusted_text import keep_text, last_text
 from stanchion.runtime.standing.places import MEMORY, store_name
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, open_store

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.ops.views.times import shown
-from stanchion.runtime.operating.policy_trouble import RefusedPolicy, refused_policies
+from stanchion.runtime.operating.reload import RefusedPolicy, refused_policies
 
 
 def refused(files: Sequence[Path] | None = None) -> list[RefusedPolicy]:

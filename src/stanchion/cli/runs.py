@@ -22,7 +22,7 @@ from stanchion.cli.whose import whose
 from stanchion.ops.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
 from stanchion.ops.views.times import shown, span
 from stanchion.ops.views.trails import digits_of
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import Whose
 
 LISTED: Final = 20
 COLUMNS: Final = (

@@ -13,8 +13,7 @@ from stanchion.cli.options import JSON, option
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.runtime.sandbox.sandbox import SandboxError
-from stanchion.runtime.sandbox.standing import Standing, standing
+from stanchion.runtime.sandbox.sandbox import SandboxError, Standing, standing
 
 USAGE: Final = "stanchion sandbox [--user UID] [--json]"
 

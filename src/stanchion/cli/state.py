@@ -22,8 +22,7 @@ from stanchion.ops.views.stored import MOST, by_tenant, cells, holds
 from stanchion.ops.views.times import shown
 from stanchion.ops.views.veiled import veiled
 from stanchion.ops.views.where import StatePlace, where
-from stanchion.runtime.standing.projects import MARKERS
-from stanchion.runtime.standing.state_places import SHARED, Whose
+from stanchion.runtime.standing.places import MARKERS, SHARED, Whose
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store, StoreError
 

@@ -11,8 +11,7 @@ from contextlib import contextmanager
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.standing.places import MEMORY, store_name
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import MEMORY, Whose, store_name
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, is_server, open_store
 from stanchion.stores.protocol import Store, StoreError

@@ -6,9 +6,9 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from stanchion.approvals.questions import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
-from stanchion.approvals.values import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.verdict import row

@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 
 from stanchion.approvals.act import GRANT_S
-from stanchion.approvals.reasons import says_something
+from stanchion.approvals.questions import CHOICES
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket
-from stanchion.approvals.values import CHOICES
+from stanchion.approvals.words import says_something
 from stanchion.cli.options import one_of
 from stanchion.cli.trouble import BadInput
 

@@ -18,8 +18,7 @@ from stanchion.cli.terminal import say
 from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.ops.views.trails import URL, is_database, unread
-from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import AUDIT, MEMORY, Whose, trail_folder
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reader import DatabaseReader

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.runtime.standing.places import is_own
-from stanchion.runtime.standing.state_places import STORE, USER, Whose, start_of
+from stanchion.runtime.standing.places import STORE, USER, Whose, is_own, start_of
 from stanchion.runtime.standing.tenancy import TENANT
 
 

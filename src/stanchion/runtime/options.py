@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from stanchion.approvals.operators import Operator
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.coverage.coverage import Mode
-    from stanchion.runtime.people.trust import Trust
+    from stanchion.runtime.people.authority import Trust
 
 
 class ShieldOptions(TypedDict, total=False):

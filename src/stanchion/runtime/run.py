@@ -12,9 +12,9 @@ from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
 from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, Repairing
 from stanchion.runtime.calling.clients import client
+from stanchion.runtime.deciding.aftermath import end_run
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.run_end import close
-from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.deciding.left import close
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import requests.adapters
 
     from stanchion.approvals.answerers import By
-    from stanchion.runtime.calling.client_options import (
+    from stanchion.runtime.calling.clients import (
         AiohttpOptions,
         HttpxOptions,
         RequestsOptions,
@@ -321,7 +321,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
 
         Raises `PartialOverflow` where there is no more room: 10,000 values, 10 MiB.
         """
-        from stanchion.runtime.deciding.clean import kept
+        from stanchion.runtime.deciding.discretion import kept
 
         self._desk.partial.append(kept(self._desk, value))
 
@@ -356,13 +356,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         environment."""
         made: requests.Session = client("requests_session", self, options)
         return made
-
-    def canary(self, label: str = "system prompt", lasting: bool = False) -> str:
-        """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would
-        carry it out."""
-        from stanchion.runtime.calling.canaries import canary
-
-        return canary(self, label, lasting)
 
     def aiohttp_connector(self, **options: Unpack[AiohttpOptions]) -> aiohttp.TCPConnector:
         """The same as a connector for `aiohttp.ClientSession`; make it on a running event loop."""

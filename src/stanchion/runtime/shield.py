@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.coverage.coverage import Coverage, Mode
     from stanchion.runtime.operating.reload import OnReload, Watcher
     from stanchion.runtime.options import ShieldOptions
-    from stanchion.runtime.people.trust import Trust
+    from stanchion.runtime.people.authority import Trust
     from stanchion.runtime.run import Run
     from stanchion.stores.protocol import Store
     from stanchion.telemetry.notices.post import Post
@@ -72,27 +72,24 @@ class Shield(Shielding, ByPeople):
         from stanchion.locks import Reentrant
         from stanchion.runtime.answers.pool import Pool
         from stanchion.runtime.calling.ingest import Ingesting
-        from stanchion.runtime.calling.toolbox import Toolbox
+        from stanchion.runtime.calling.tool import Toolbox
         from stanchion.runtime.deciding.left import close_calls
         from stanchion.runtime.deciding.unsettled import Unsettled
         from stanchion.runtime.deciding.unwritten import Unwritten
         from stanchion.runtime.driving.turns import Turns
-        from stanchion.runtime.operating.policy_trouble import PolicyTrouble
-        from stanchion.runtime.operating.reload import Policies
-        from stanchion.runtime.people.authority import Authority
-        from stanchion.runtime.people.trust import OperatorsTrust
+        from stanchion.runtime.operating.reload import Policies, PolicyTrouble
+        from stanchion.runtime.people.authority import Authority, OperatorsTrust
         from stanchion.runtime.people.waiting import Waiting
         from stanchion.runtime.run import open_runs
-        from stanchion.runtime.standing.anchors import anchor_last
         from stanchion.runtime.standing.epoch_memory import memory_of
         from stanchion.runtime.standing.listeners import listen_to_trail, listened_to
         from stanchion.runtime.standing.occurring import trail_lost
         from stanchion.runtime.standing.presence import presence_of
         from stanchion.runtime.standing.states import asked_for_safe_mode
-        from stanchion.runtime.standing.store_door import door_to
+        from stanchion.runtime.standing.store_door import anchor_last, door_to
         from stanchion.runtime.standing.telling import telemetry_of
         from stanchion.runtime.standing.tenancy import tenancy_of
-        from stanchion.runtime.standing.veiled_store import veiled
+        from stanchion.runtime.standing.veil import veil_store
 
         # Bound here, where they are loaded: a call must not look for a module, and at the end there
         # are none any more.
@@ -110,7 +107,7 @@ class Shield(Shielding, ByPeople):
         )
         given = MemoryStore(clock) if store is None else store
         self.records: Records = {}
-        self.store: Any = veiled(given, self)
+        self.store: Any = veil_store(given, self)
         self.meet = getattr(self.store, "meet", _pass_by)
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.telemetry = telemetry_of(self, metrics, os.environ)
@@ -151,12 +148,12 @@ class Shield(Shielding, ByPeople):
         self.tool_of, self.registered = self._toolbox.tool_of, self._toolbox.declared
         self.coverage: Coverage | None = None
         if coverage is not None:
-            from stanchion.runtime.coverage.boot import coverage_of
+            from stanchion.runtime.coverage.coverage import coverage_of
 
             self.coverage = coverage_of(self, coverage, open_runs)
 
     def __repr__(self) -> str:
-        from stanchion.runtime.standing.in_words import in_words
+        from stanchion.runtime.standing.places import in_words
 
         return (
             f"<Shield {in_words(self.policy.file, self.store)}{', closed' if self._closed else ''}>"
@@ -193,7 +190,7 @@ class Shield(Shielding, ByPeople):
 
         broker = broker_for(source, store, os.environ)
         if broker:
-            from stanchion.runtime.remote.loading import through_broker
+            from stanchion.runtime.remote.shield import through_broker
 
             named = {
                 "env": env,
@@ -266,7 +263,7 @@ class Shield(Shielding, ByPeople):
             self.telemetry.loading("" if isinstance(source, dict) else str(source)),
         ):
             new = admitted(self, self._bare, source, "" if by is None else by, self._policies)
-            from stanchion.runtime.standing.remarks import remark_on
+            from stanchion.runtime.standing.occurring import remark_on
 
             remark_on(new.bare)
             self._bare, self.policy, self._source = new.bare, new.whole, source

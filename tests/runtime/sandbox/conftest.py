@@ -14,8 +14,7 @@ import pytest
 
 from stanchion.runtime.sandbox.keeping.landlock import SCOPES_SINCE, version
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.sandbox.walls import HOLDS, Kind
+from stanchion.runtime.sandbox.sandbox import HOLDS, Kind, Sandbox
 
 USER = 20_000 + os.getpid() % 40_000 if os.getuid() == 0 else None
 """One of this process alone: the kernel counts processes by user, and what others start would be

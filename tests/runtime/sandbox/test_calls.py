@@ -14,8 +14,7 @@ import pytest
 
 from stanchion.runtime.sandbox.keeping import seccomp
 from stanchion.runtime.sandbox.keeping.seccomp import EVERYWHERE, _here
-from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.sandbox.walls import Kind
+from stanchion.runtime.sandbox.sandbox import Kind, Sandbox
 from tests.runtime.sandbox.test_escapes import py, sh
 
 ASK = """

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
-from stanchion.runtime.sandbox.walls import HOLDS, Kind, Wall
+from stanchion.runtime.sandbox.sandbox import HOLDS, Confined, Kind, Sandbox, Wall
 from tests.runtime.sandbox.conftest import USER
 
 PYTHON = "/usr/bin/python3"

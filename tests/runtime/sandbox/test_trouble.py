@@ -12,8 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
-from stanchion.runtime.sandbox.walls import Kind
+from stanchion.runtime.sandbox.sandbox import Confined, Kind, Sandbox
 from tests.runtime.sandbox.conftest import USER
 
 SOON_S = 30.0
@@ -36,7 +35,7 @@ def until(holds: object) -> None:
 def owner(root: Path, kind: Kind, seconds: str) -> subprocess.Popen[bytes]:
     """A process that has a command run which takes long."""
     code = f"""
-        from stanchion.runtime.sandbox.limits import Limits
+        from stanchion.runtime.sandbox.sandbox import Limits
         from stanchion.runtime.sandbox.sandbox import Sandbox
         sandbox = Sandbox({str(root)!r}, Limits(timeout_s=600), user={USER!r}, kind={str(kind)!r})
         sandbox.run(["sh", "-c", "sleep {seconds} & sleep {seconds}"])

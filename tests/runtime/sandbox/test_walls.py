@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.sandbox import NOBODY, Sandbox, SandboxError
-from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
+from stanchion.runtime.sandbox.sandbox import (
+    HOLDS,
+    NOBODY,
+    REQUIRED,
+    Kind,
+    Sandbox,
+    SandboxError,
+    Wall,
+)
 from tests.runtime.sandbox.conftest import USER, lacking
 
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")

@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
-from stanchion.runtime.sandbox.walls import Kind
+from stanchion.runtime.sandbox.sandbox import Kind, Sandbox, SandboxError
 from stanchion_lab.bench.measure import Cost, compare
 from stanchion_lab.bench.table import Effort, Row, Section, rows_of
 

@@ -34,8 +34,7 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.scopes import FLEET
 from stanchion.ops.views.unerased import in_experience, kept_in, open_runs
 from stanchion.runtime.operating.retention import SUBJECT
-from stanchion.runtime.standing.places import KEY
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import KEY, Whose
 
 
 def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:

@@ -10,8 +10,14 @@ from stanchion.cli.stores import opened
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 from stanchion.ops.views.trails import anchors_in
-from stanchion.runtime.standing.places import MEMORY, STORE_FILE, TRAIL_FOLDER, is_own, store_named
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import (
+    MEMORY,
+    STORE_FILE,
+    TRAIL_FOLDER,
+    Whose,
+    is_own,
+    store_named,
+)
 from stanchion.stores.open_store import file_of
 
 Anchors = list[tuple[str, int, str]]

@@ -23,8 +23,7 @@ from stanchion.cli.whose import whose
 from stanchion.ops.views.amounts import size
 from stanchion.ops.views.times import shown
 from stanchion.runtime.errors import NotifyError
-from stanchion.runtime.standing.listeners import listened_to
-from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.listeners import listened_to, post_for
 from stanchion.runtime.standing.places import KEY, metrics_folder
 from stanchion.runtime.standing.telling import switched
 from stanchion.stores.memory import wall_ms

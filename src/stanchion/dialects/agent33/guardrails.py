@@ -208,8 +208,8 @@ class Guardrails:
             ) from None
 
     def _escalation(self, ticket: Ticket) -> Escalation:
-        from stanchion.approvals.order import turn
-        from stanchion.runtime.deciding.bypass_request import request_of
+        from stanchion.approvals.quorum import turn
+        from stanchion.runtime.deciding.asking_people import request_of
 
         until = ticket.expires_at if ticket.review is None else ticket.review.due_at
         return Escalation(

@@ -17,7 +17,7 @@ from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.report_fields import given
+from stanchion.runtime.calling.report_methods import given
 from stanchion.runtime.calling.reports import handed_to, report
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk

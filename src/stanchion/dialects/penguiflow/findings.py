@@ -26,7 +26,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch, Pause, Retry
 from stanchion.kernel.gates import PAUSED, Ending
 from stanchion.policy.sections import Escalation
-from stanchion.runtime.deciding.terms import paused
+from stanchion.runtime.deciding.run_memory import paused
 
 OWN: Final = "penguiflow."
 """How the codes of findings begin that are decisions of rules of one's own."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.given import Named, whole
-from stanchion.runtime.deciding.partial import PartialOverflow, PartialResults
+from stanchion.runtime.deciding.run_memory import PartialOverflow, PartialResults
 
 
 class PartialBufferOverflow(DialectError):

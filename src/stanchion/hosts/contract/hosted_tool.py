@@ -12,7 +12,7 @@ from stanchion.hosts.contract.undertaking import Undertaking
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import Shape, Tool, shape_of
 from stanchion.runtime.values.anatomy import awaits
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 
 Carry = Callable[[dict[str, Any]], Any]
 """Carries a call out with the arguments that it is given; sync or async."""

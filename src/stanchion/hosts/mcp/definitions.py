@@ -16,7 +16,7 @@ from stanchion.hosts.mcp.upstream import Upstream
 from stanchion.policy.definitions import reads_definitions
 from stanchion.readings.definitions.reader import is_plain_name
 from stanchion.runtime.calling.tool_formats import definitions
-from stanchion.runtime.standing.remarks import remark_on_tools
+from stanchion.runtime.standing.occurring import remark_on_tools
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 FRESH_S: Final = 3600.0

@@ -11,8 +11,7 @@ from stanchion.kernel.actions import Risk
 from stanchion.kernel.declared import EFFECTS, READ, Declared
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import UNSAID, Tool, estimate, word_of
-from stanchion.runtime.driving.flow import Flow, T
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn
+from stanchion.runtime.driving.flow import Flow, Invoke, Pause, T, Turn
 from stanchion.runtime.remote.messages import Call, Value
 from stanchion.runtime.values import Read, Seen, Told, Unreadable, read
 

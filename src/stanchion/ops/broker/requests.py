@@ -12,7 +12,7 @@ from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.ops.broker.brokered_runs import BrokeredRuns, NoSuchRun
-from stanchion.ops.broker.connection import Connection
+from stanchion.ops.broker.connection import Connection, Session
 from stanchion.ops.broker.peers import Peer
 from stanchion.ops.broker.remote_tool import (
     Gone,
@@ -22,7 +22,6 @@ from stanchion.ops.broker.remote_tool import (
     attended,
     value_of,
 )
-from stanchion.ops.broker.sessions import Session
 from stanchion.ops.broker.witnesses import Unkept, Witnesses
 from stanchion.runtime.calling import call as calling
 from stanchion.runtime.calling.reports import UNITS, BadEvent, check, named_in, report, spending
@@ -31,7 +30,7 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, StateError, ToolFailed
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.faults import Elsewhere, raised
-from stanchion.runtime.remote.framing import BadFrame, packed
+from stanchion.runtime.remote.link import BadFrame, packed
 from stanchion.runtime.remote.messages import Go
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

@@ -15,7 +15,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.ops.views.records import decision_in
 from stanchion.ops.views.transcript import Transcript
 from stanchion.ops.views.unmatched import Decided, Known, Left, known_of, tokens_of
-from stanchion.runtime.coverage.canaries import CAUGHT, MISSED
+from stanchion.runtime.coverage.coverage import CAUGHT, MISSED
 from stanchion.runtime.coverage.sightings import ESCAPED, UNGUARDED, WATCHED
 
 MOST_RUNS: Final = 10_000

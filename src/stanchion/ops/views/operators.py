@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
-from stanchion.approvals.keys import public_of
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.public_key import public_of
 from stanchion.ops.views.veiled import veiled
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import msgspec
 
 from stanchion.audit.layout import state_folder
-from stanchion.runtime.standing.projects import owner_of
-from stanchion.runtime.standing.state_places import PROJECTS, SHARED
+from stanchion.runtime.standing.places import PROJECTS, SHARED, owner_of
 
 
 class ProjectView(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ import msgspec
 from stanchion import typed
 from stanchion.approvals.grants import grants_of
 from stanchion.approvals.overrides import reviews_of
-from stanchion.approvals.pages import head_of, page_of
+from stanchion.approvals.shelf import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
 from stanchion.guards.evidence.work import Work
@@ -26,10 +26,10 @@ from stanchion.ops.views.records import counted
 from stanchion.ops.views.times import shown
 from stanchion.policy.sequences.guard import Past
 from stanchion.runtime.answers.notebook import NOTES, notes_in
+from stanchion.runtime.calling.handoffs import ROOM, status_of
 from stanchion.runtime.calling.ledger import Effect
 from stanchion.runtime.calling.pins import pins_of
 from stanchion.runtime.deciding.allowances import allowances_of
-from stanchion.runtime.deciding.task_status import ROOM, status_of
 from stanchion.runtime.operating.retention import Retention
 
 LISTED: Final = 20

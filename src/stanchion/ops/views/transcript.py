@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.runtime.calling.usage import usage_of
+from stanchion.runtime.calling.price import usage_of
 from stanchion.runtime.values.words import words_of
 
 USED: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})

@@ -17,14 +17,15 @@ from stanchion.runtime.standing.places import (
     KEEP_DAYS,
     KEEP_MB,
     MEMORY,
+    STORE,
     WITNESS,
+    Whose,
     is_own,
     keep_of,
     store_name,
     store_named,
     trail_folder,
 )
-from stanchion.runtime.standing.state_places import STORE, Whose
 from stanchion.stores.open_store import address_of, file_of, is_server
 
 IN_MEMORY: Final = "in memory, separate in each process"

@@ -6,19 +6,113 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
+
 from stanchion.kernel.lookups import Answer, Answered, Failed
 from stanchion.locks import Lock
-from stanchion.runtime.answers.breaker import Breaker
-from stanchion.runtime.answers.kept_answers import KeptAnswers, Key, key_of
-from stanchion.runtime.answers.time_boxes import FOREVER, TimeBoxes
+from stanchion.runtime.answers.question import FOREVER, TimeBoxes
 from stanchion.telemetry import loggers
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.powers import Powers
     from stanchion.runtime.answers.question import Lingering, Question
+
+
+class Breaker:
+    """Counts failures in a row. After `after` of them the rule rests for `rest_s`; then one
+    question tries it."""
+
+    def __init__(self, after: int, rest_s: float, clock: Callable[[], float]) -> None:
+        self._after, self._rest_s, self._clock = after, rest_s, clock
+        self._lock = Lock()
+        self._in_a_row = 0
+        self._until: float | None = None
+        self.tripped = False
+        """Whether it rests, or is tried: else there is nothing to ask."""
+
+    def lets(self) -> bool:
+        """Whether a question may be asked now."""
+        if self._until is None:
+            return True
+        with self._lock:
+            now = self._clock()
+            if self._until is None or now < self._until:
+                return self._until is None
+            self._until = now + self._rest_s  # whoever comes next waits for what this one finds
+            return True
+
+    def passed(self) -> None:
+        """It has answered in time."""
+        if self._in_a_row or self._until is not None:
+            with self._lock:
+                self._in_a_row, self._until, self.tripped = 0, None, False
+
+    def failed(self) -> None:
+        """It has failed, or was late."""
+        with self._lock:
+            self._in_a_row += 1
+            if self._in_a_row >= self._after:
+                self._until, self.tripped = self._clock() + self._rest_s, True
+
+
+LARGEST: Final = 65_536
+"""An answer of more bytes is not kept."""
+
+_encode: Final = msgspec.msgpack.Encoder(order="deterministic").encode
+
+Key = bytes
+
+
+class KeptAnswers:
+    """The newest answers of a shield's deep rules, so many at the most."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[Key, Answered] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Key) -> Answered | None:
+        """What was answered before; the very answer."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def put(self, key: Key, answer: Answered) -> None:
+        """Keep an answer; the one that was asked for longest ago makes way."""
+        if not self.most or not _small(answer.value):
+            return
+        with self._lock:
+            self._kept[key] = answer
+            self._kept.move_to_end(key)
+            while len(self._kept) > self.most:
+                self._kept.popitem(last=False)
+
+
+def key_of(tenant: str, rule: str, version: str, content: Any) -> Key | None:
+    """By what an answer is found again; `None` where the content cannot be written down, and so not
+    be compared."""
+    try:
+        written = _encode((tenant, rule, version, content))
+    except (TypeError, ValueError, OverflowError, RecursionError, UnicodeEncodeError):
+        return None
+    return blake2b(written, digest_size=24).digest()
+
+
+def _small(value: Any) -> bool:
+    try:
+        return len(_encode(value)) <= LARGEST
+    except (TypeError, ValueError, OverflowError, RecursionError, UnicodeEncodeError):
+        return False
+
 
 OnCost = Callable[[int, int], None]
 """Told the tokens and the millionths of a dollar that an answer has cost."""

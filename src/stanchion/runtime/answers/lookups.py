@@ -6,10 +6,13 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ModelCall
 from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Over, Recall
+from stanchion.kernel.state import Batch
+from stanchion.kernel.units import LARGEST, Amounts
 from stanchion.runtime.answers.pool import CONTEXT, STOP, Pool
 from stanchion.runtime.answers.question import Lingering, Question
 
@@ -17,7 +20,6 @@ if TYPE_CHECKING:
     from asyncio import Future
 
     from stanchion.runtime.answers.deep import Entry, Inbox, Rule
-    from stanchion.runtime.answers.rule_costs import Payer
 
 Answerer = Callable[..., Any]
 Find = Callable[[str, str], Answerer | None]
@@ -200,8 +202,6 @@ class Answering:
     def _charge(self, tokens: int, cost_microusd: int) -> None:
         """Have the run pay for an answer."""
         if self._payer is not None:
-            from stanchion.runtime.answers.rule_costs import owe_cost
-
             owe_cost(self._payer, tokens, cost_microusd)
 
     def _with_context(self, answerer: Answerer, takes: frozenset[str], lookup: Lookup) -> Answerer:
@@ -276,3 +276,42 @@ def _answer_of(task: Future[Any]) -> Answer:
         return Failed("CancelledError")
     error = task.exception()
     return Answered(task.result()) if error is None else Failed(type(error).__name__)
+
+
+class Payer(Protocol):
+    """A run, as far as something can be charged to it."""
+
+    info: Any
+    measures: frozenset[int]
+
+    @property
+    def pays(self) -> bool:
+        """Whether it has anything left to pay with, as far as is known."""
+
+    @property
+    def shield(self) -> Any: ...
+
+    @property
+    def plans(self) -> Any: ...
+    def event(self, kind: type[Any], tool: str = "") -> Any: ...
+    def new_id(self) -> str: ...
+
+
+def owe_cost(desk: Payer, tokens: int, cost_microusd: int) -> None:
+    """Leave what an answer has cost to the run's next trip to the store. It is spent already, so it
+    is counted whatever it exceeds; what comes after it is judged by what is left then."""
+    if not desk.measures:
+        return
+    plan = desk.plans.of((desk.event(ModelCall),), "")
+    lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
+    spent: Amounts = (0, _at_most(tokens), _at_most(cost_microusd), 1, 0)
+    if lines:
+        desk.shield.unsettled.keep(
+            Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent)
+        )
+
+
+def _at_most(amount: int) -> int:
+    """What somebody else says that was used, as far as one action can use it: no store forgets it
+    for its size."""
+    return min(max(amount, 0), LARGEST - 1)

@@ -14,24 +14,100 @@ batch of its process.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.guards.flow.memory import Note
+from stanchion import typed
+from stanchion.audit.redaction import masked
+from stanchion.guards.flow.memory import Note, note_of_call, note_of_result, note_of_words
+from stanchion.guards.flow.tools import FlowTool
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.sizes import unread
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
 from stanchion.readings.origins.marks import key_of, unkey
-from stanchion.runtime.answers.note import (
-    LARGEST,
-    UNREADABLE,
-    notes_of,
-    packed,
-    page_of,
-    unpacked,
+
+LEARNT: Final = frozenset(
+    {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
 )
+
+LARGEST: Final = 4 * 1024 * 1024
+"""How many bytes a note has at the most where it is kept."""
+LARGEST_PAGE: Final = 8 * 1024 * 1024
+"""How many bytes of notes are taken apart at once."""
+
+
+def note_of(
+    event: Event,
+    findings: tuple[Finding, ...],
+    tool: FlowTool,
+    child: bool,
+    has_a_yes: bool,
+) -> Note | None:
+    """What is to be learnt from an event that goes ahead with these findings, as it was delivered;
+    nothing where it tells nothing.
+
+    `child` says that it is a child run's, which is told what to do by an agent; `has_a_yes` that a
+    person has said yes to it.
+    """
+    real = tuple([finding for finding in findings if not finding.shadow])
+    patches = tuple([patch for finding in real for patch in finding.patches])
+    if unread(real):
+        return None
+    try:
+        content = apply(content_of(event), patches) if patches else content_of(event)
+    except PatchError:
+        return None
+    match event:
+        case Prompt(trusted=True):
+            return None if child else note_of_words(str(content))
+        case ToolCall():
+            return note_of_call(tool, content, has_a_yes)
+        case ToolResult():
+            return note_of_result(tool, event.args, content)
+        case Failure():
+            return note_of_result(tool.failed, event.args, content)
+        case Prompt() | HandoffDone():
+            return note_of_result(tool, {}, content)
+        case _:
+            return None
+
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode: Final = typed.unpacker(Note).decode
+_decode_page: Final = msgspec.msgpack.Decoder(tuple[int, list[bytes]]).decode
+
+UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
+"""What reading raises where something was not written by `packed`."""
+
+
+def packed(note: Note, key: int) -> bytes:
+    """A note as it is kept: with a key, and of the user's words without secrets, as in the
+    trail."""
+    return _encode(msgspec.structs.replace(note.times(key), shown=masked(note.shown)))
+
+
+def unpacked(data: bytes, key: int = 1) -> Note:
+    """The note that was packed so; `key` takes its key away again."""
+    return _decode(data).times(key)
+
+
+def page_of(first: int, notes: tuple[bytes, ...]) -> bytes:
+    """Notes that nothing is added to any more, and the number of the first."""
+    return zlib.compress(_encode((first, notes)), 1)
+
+
+def notes_of(page: bytes) -> tuple[int, list[bytes]]:
+    """The notes of a page, and the number of the first."""
+    return _decode_page(zlib.decompressobj().decompress(page, LARGEST_PAGE))
+
 
 NOTES: Final = "notes"
 """What the keys of pages begin with, behind the tenant."""

@@ -22,8 +22,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
 from stanchion.readings.mandate import granted_by
-from stanchion.runtime.answers.note import LEARNT, note_of
-from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
+from stanchion.runtime.answers.notebook import LEARNT, Entry, Notebook, Terms, note_of
 from stanchion.stores.protocol import ends_here
 
 FEW: Final = 2

@@ -15,8 +15,8 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.left import CLOSED_HERE
 from stanchion.runtime.deciding.quiet import assessed
-from stanchion.runtime.deciding.run_end import CLOSED_HERE
 from stanchion.runtime.deciding.spend import reserving
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.deciding.unread import against, marked, unreadable

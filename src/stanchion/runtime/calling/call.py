@@ -17,11 +17,9 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.units import Amounts
 from stanchion.readings.act import act_of
+from stanchion.runtime.calling.at_work import Paying
 from stanchion.runtime.calling.begin import asked, begin, begun as has_begun
-from stanchion.runtime.calling.delivery import deliver, shown
-from stanchion.runtime.calling.failure import RETRY, failed, withhold
 from stanchion.runtime.calling.items import Coming
-from stanchion.runtime.calling.late_end import ends_late
 from stanchion.runtime.calling.ledger import (
     DONE,
     FAILED,
@@ -32,22 +30,21 @@ from stanchion.runtime.calling.ledger import (
     finished,
     what_of,
 )
+from stanchion.runtime.calling.outcome import RETRY, deliver, ends_late, failed, shown, withhold
 from stanchion.runtime.calling.pace import Pace
-from stanchion.runtime.calling.paid_requests import Paying
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.tool import NothingDone, Tool
-from stanchion.runtime.deciding.assess import assess, lapsed
+from stanchion.runtime.deciding.attempts import assess, lapsed
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.faults import kinds
-from stanchion.runtime.deciding.judge import judge
-from stanchion.runtime.deciding.leaks import leaks
+from stanchion.runtime.deciding.faults import kinds, leaks
 from stanchion.runtime.deciding.left import abandoned, cut_off
 from stanchion.runtime.deciding.record import give_back
 from stanchion.runtime.deciding.reported import Said, failure_in, taken_in
 from stanchion.runtime.deciding.retries import Allowance, again, closed, opened
+from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
 from stanchion.runtime.deciding.start import Lapsed
-from stanchion.runtime.deciding.terms import terms_of
 from stanchion.runtime.deciding.trouble import (
     MOST_TRIED,
     JudgedFailure,
@@ -57,10 +54,9 @@ from stanchion.runtime.deciding.trouble import (
 )
 from stanchion.runtime.deciding.under_way import Way
 from stanchion.runtime.deciding.unread import formless, marked
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 
 AFTER = "it was done, and judging its outcome was interrupted"
 """What is written of a call whose result nobody has judged."""
@@ -376,7 +372,7 @@ def _asked_about(
     desk: Desk, page: Entry, event: ToolCall, decision: Decision, against: tuple[Finding, ...]
 ) -> Flow[None]:
     """Have a person asked where nobody knows what came of the call before."""
-    from stanchion.runtime.calling.effect_tickets import ask_about, is_unknown
+    from stanchion.runtime.calling.ledger import ask_about, is_unknown
 
     if is_unknown(against):
         yield from ask_about(desk, page, event, decision)

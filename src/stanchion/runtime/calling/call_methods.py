@@ -23,8 +23,8 @@ from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest
-    from stanchion.runtime.calling.async_items import Items
-    from stanchion.runtime.calling.repairing import Repaired
+    from stanchion.runtime.calling.items import Items
+    from stanchion.runtime.calling.model_call import Repaired
     from stanchion.runtime.calling.thread_pool import RunThreads
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.tutor.envelope.repair import Checked
@@ -57,7 +57,7 @@ class AsksForBypass:
     def _asked_past(
         self, guardrail: str, reason: str, urgency: str, call: str | None
     ) -> Flow[BypassRequest]:
-        from stanchion.runtime.deciding.bypass_request import request
+        from stanchion.runtime.deciding.asking_people import request
 
         return request(self._desk, guardrail, reason, urgency, call)
 
@@ -90,7 +90,7 @@ class Repairing:
         charged like any other, and nobody else has the model asked again. With a `seed` each call
         is given one of its own. Raises `Refused` where no reply may be handed on.
         """
-        from stanchion.runtime.calling.repairing import repair
+        from stanchion.runtime.calling.model_call import repair
 
         return repair(
             self._desk,
@@ -319,8 +319,7 @@ class Calling(CallsOnce, Locking, Reporting):
         """
         known = self._desk.shield.tool_of(tool)
         if known.shape in (Shape.ASYNC_GENERATOR, Shape.GENERATOR):
-            from stanchion.runtime.calling.async_items import Items
-            from stanchion.runtime.calling.items import aitems
+            from stanchion.runtime.calling.items import Items, aitems
 
             return Items(aitems(self._desk, known, args, kwargs))
         return self._acall(known, args, kwargs)
@@ -356,8 +355,11 @@ class Calling(CallsOnce, Locking, Reporting):
         The answer lets nothing through. `TicketError` where the reason says nothing, where people
         were asked too often, or where the store cannot be used.
         """
-        from stanchion.runtime.deciding.calling_people import call_somebody
+        from stanchion.runtime.deciding.asking_people import call_somebody
 
         return call_somebody(self._desk, reason)
 
     escalate, aescalate = twins(_escalate)
+
+
+T = TypeVar("T")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 import msgspec
 
@@ -31,9 +31,11 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.standing.grounds import Grounds
-from stanchion.runtime.standing.remarks import remark_on_tools
+from stanchion.runtime.standing.occurring import remark_on_tools
 from stanchion.runtime.standing.veil import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
 
 FRESH_MS: Final = 86_400_000
 """After so long a record of pins is written again, though nothing in it changed, so that it is not
@@ -58,16 +60,6 @@ class Ingested(msgspec.Struct, frozen=True):
     suspect: dict[str, str] = {}
 
 
-class Ingests(Grounds, Protocol):
-    """A shield, as far as tools are made known to it."""
-
-    def act(self, request: Request, by: By) -> Any:
-        """Have an operator's act carried out, once they have said so."""
-
-    def renew(self) -> None:
-        """Put the policy in force again, with what is known beside it by now."""
-
-
 class Remembers(Protocol):
     """Remembers what was found about calls, by all that it depends on; `ValidationCache` is the
     usual one."""
@@ -85,7 +77,7 @@ class Remembers(Protocol):
 class Ingesting:
     """The tools of one shield, besides those of its policy."""
 
-    def __init__(self, shield: Ingests) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._shield = shield
         self._given: dict[tuple[str, str], Known] = {}
         self._learnt: dict[str, Tool] = {}
@@ -104,7 +96,7 @@ class Ingesting:
         """A policy that knows these tools and hooks, and what answers for the hooks."""
         with self._lock:
             if self._learnt and reads_definitions(policy):
-                from stanchion.runtime.calling.signatures import defined
+                from stanchion.runtime.calling.tool_formats import defined
 
                 self._given |= {
                     (EVERYBODY, name): Known(defined(tool)) for name, tool in self._learnt.items()
@@ -186,7 +178,7 @@ class Ingesting:
 
     def _remark(self) -> None:
         """Say what of the policy does not fit the tools that are known."""
-        from stanchion.runtime.calling.signatures import defined
+        from stanchion.runtime.calling.tool_formats import defined
 
         known = [(each.name, each.schema, each.source) for each in self._given.values()]
         made = [defined(tool) for tool in self._learnt.values()]

@@ -7,23 +7,26 @@ of it. Only what is known not to have happened starts again.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from stanchion import typed
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.questions import about_effect
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Permit
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, When, key
+from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, StoreLost, When, key
 from stanchion.kernel.words import Words, declare
+from stanchion.runtime.asides import aside
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.escalation import filed, never, write_down
 from stanchion.runtime.driving.flow import Flow
-
-if TYPE_CHECKING:
-    from stanchion.runtime.deciding.desk import Desk
 
 EFFECT: Final = "effect `{2}`, of call `{1}`"
 
@@ -292,3 +295,33 @@ def _digest(data: Any) -> str:
     from hashlib import sha256
 
     return sha256(_encode(data)).hexdigest()[:32]
+
+
+OUTCOME_UNKNOWN: Final = "ledger.outcome_unknown"
+
+
+def is_unknown(against: tuple[Finding, ...]) -> bool:
+    """Whether a call is refused because nobody knows what came of one before it."""
+    return any(one.code == OUTCOME_UNKNOWN for one in against)
+
+
+def ask_about(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[None]:
+    """Have a person asked what came of an effect. The call is refused all the same, also where
+    nobody can be asked."""
+    run, veil = desk.info, desk.shield.policy.veil
+    effect = page.effect
+    about = {"call": veil.name(effect.call), "run": veil.name(effect.run), "began_at": effect.at}
+    agents = [veil.name(name) for name in (run.agent, *desk.lineage)]
+    risk = event.risk.name.lower()
+    wanted = about_effect(run.tenant, page.id, veil.name(effect.tool), risk, about, agents)
+    life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.effect"
+    try:
+        roster = yield from desk.shield.authority.roster()
+        kept = (yield from filed(desk, batch, wanted, roster, never, life_s)).kept
+    except (StoreLost, TicketError) as error:
+        aside(f"nobody could be asked about effect `{page.id}`", error)
+        return
+    if kept is not None and kept.ticket is not None:
+        desk.waits_for(decision, kept.ticket.id)
+        if kept.opened:
+            write_down(desk, kept.ticket, decision.id)

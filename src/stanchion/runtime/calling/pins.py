@@ -19,7 +19,7 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import tell_answered
 
 if TYPE_CHECKING:
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.runtime.shield import Shield
 
 Parts = dict[str, str]
 """The parts of a definition, each by its hash."""
@@ -73,7 +73,7 @@ def pins_of(value: Any) -> Pins:
     return Pins() if value is None else typed.convert(value, Pins)
 
 
-def accept(shield: Grounds, request: Request, answer: Answer) -> None:
+def accept(shield: Shield, request: Request, answer: Answer) -> None:
     """Pin a definition anew, as an operator has said."""
     name, tenant = request.subject, request.tenant
     parts: Any = request.said.get("parts")

@@ -21,10 +21,10 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import JUST_ONE, LONGEST_S, NOTHING, Amounts, Unit, amounts
 from stanchion.runtime.calling.at_work import AT_WORK
 from stanchion.runtime.calling.users_words import may_be_the_users
-from stanchion.runtime.deciding.assess import assess, lapsed
+from stanchion.runtime.deciding.attempts import assess, lapsed
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import reported, told
-from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.open_calls import adopt
 from stanchion.runtime.deciding.quiet import assessed, delivered

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from copy import copy
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.declared import EFFECTS, RESULTS, UNDECLARED, Declared, EffectName, ResultName
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
 from stanchion.readings.record_line import record_line
-from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
+from stanchion.runtime.calling.refusal_text import RAISE, TEXT, Refusal, refusal_of, widen
 from stanchion.runtime.values import restored
+
+if TYPE_CHECKING:
+    import inspect
 
 MARK: Final = "__stanchion_tool__"
 """The attribute under which a shielded function keeps its tool."""
@@ -22,9 +28,6 @@ LONGEST_NAME: Final = 256
 """How long a tool's name may be."""
 
 W = TypeVar("W", bound=str | None)
-
-if TYPE_CHECKING:
-    import inspect
 
 
 MEASURES: Final = {
@@ -345,3 +348,105 @@ def shape_of(fn: Callable[..., Any]) -> Shape:
     if inspect.isgeneratorfunction(target):
         return Shape.GENERATOR
     return Shape.PLAIN
+
+
+class Toolbox:
+    """Knows the tool that a function is; what it learns of a function goes with the function."""
+
+    def __init__(self) -> None:
+        self._met: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
+        self._registered: dict[str, dict[Declared, None]] = {}
+
+    def register(self, tool: Tool) -> None:
+        """Remember what is declared of a tool, for whoever names it."""
+        self._registered.setdefault(tool.name, {})[tool.declared] = None
+
+    def declared(self, tool: str) -> Iterable[Declared]:
+        """What was declared of a tool whenever one of that name was registered."""
+        return self._registered.get(tool, ())
+
+    def tool_of(self, fn: Callable[..., Any] | Tool) -> Tool:
+        """The tool that a function is: as it was registered, or as it looks."""
+        if isinstance(fn, Tool):
+            return fn
+        made = getattr(fn, MARK, None)
+        if isinstance(made, Tool):
+            bound = getattr(fn, "__self__", None)
+            return made if bound is None else made.of(bound)
+        if not callable(fn):
+            raise TypeError(
+                f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names"
+            )
+        try:
+            known = self._met.get(fn)
+            if known is None:
+                known = self._met[fn] = Tool(fn)
+            return known
+        except TypeError:
+            return Tool(fn)
+
+
+class Calls(Protocol):
+    """A run, as far as it calls tools."""
+
+    def call(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a tool."""
+
+    def acall(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """The same for async code."""
+
+
+RunFor = Callable[[Tool], Calls]
+"""Gives the run in which a tool is being called, or raises `NoRun`."""
+
+
+def wrapped(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    """The shielded form of a tool's function: plain, async, generator or async generator as it
+    was."""
+    wrapper = _MAKERS[tool.shape](tool, run_for)
+    if tool.refusal == TEXT and tool.shape in (Shape.PLAIN, Shape.ASYNC):
+        widen(wrapper)
+    setattr(wrapper, MARK, tool)
+    return wrapper
+
+
+def _plain(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return run_for(tool).call(tool, *args, **kwargs)
+
+    return called
+
+
+def _async(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    async def called(*args: Any, **kwargs: Any) -> Any:
+        return await run_for(tool).acall(tool, *args, **kwargs)
+
+    return called
+
+
+def _generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    def called(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from run_for(tool).call(tool, *args, **kwargs)
+
+    return called
+
+
+def _async_generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    async def called(*args: Any, **kwargs: Any) -> Any:
+        async with aclosing(run_for(tool).acall(tool, *args, **kwargs)) as items:
+            async for item in items:
+                yield item
+
+    return called
+
+
+_MAKERS: dict[Shape, Callable[[Tool, RunFor], Callable[..., Any]]] = {
+    Shape.PLAIN: _plain,
+    Shape.ASYNC: _async,
+    Shape.GENERATOR: _generator,
+    Shape.ASYNC_GENERATOR: _async_generator,
+}

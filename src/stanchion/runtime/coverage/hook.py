@@ -13,11 +13,18 @@ from weakref import WeakSet
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.asides import aside
-from stanchion.runtime.calling.asking import asking
-from stanchion.runtime.calling.at_work import tool_at_work
+from stanchion.runtime.calling.at_work import asking, tool_at_work
 from stanchion.runtime.coverage.own_work import vouched
-from stanchion.runtime.coverage.sightings import AGENT, CLIENT, CONTEXT, TIME, TOOL, Escape
-from stanchion.runtime.coverage.stack import Seen, look
+from stanchion.runtime.coverage.sightings import (
+    AGENT,
+    CLIENT,
+    CONTEXT,
+    TIME,
+    TOOL,
+    Escape,
+    Seen,
+    look,
+)
 from stanchion.runtime.coverage.touches import EVENTS, NETWORK, Touch, touch_of, writes
 from stanchion.runtime.errors import Ungoverned
 

@@ -13,7 +13,7 @@ from stanchion.locks.forks import forks
 from stanchion.policy.veil import renamed
 
 if TYPE_CHECKING:
-    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.shield import Shield
 
 
 _ACTIONS: Final = tuple(Action)
@@ -22,7 +22,7 @@ _ACTIONS: Final = tuple(Action)
 class Beginning:
     """When a run began. A process that goes on with it says so, instead of beginning it anew."""
 
-    def __init__(self, shield: Deciding) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._shield = shield
         self._made, self._forks = shield.clock(), forks()
         self._began = 0

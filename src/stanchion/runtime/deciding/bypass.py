@@ -20,10 +20,9 @@ from stanchion.approvals.overrides import (
     reviews_of,
     told_of,
 )
-from stanchion.approvals.pages import filed, pages_for
 from stanchion.approvals.quorum import is_enough, needed
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.shelf import read
+from stanchion.approvals.shelf import filed, pages_for, read
 from stanchion.approvals.ticket import (
     NO_REASON,
     Kind,
@@ -44,8 +43,8 @@ from stanchion.kernel.state import ABSENT, Stake, StoreLost
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import asked_about
-from stanchion.runtime.deciding.patience import Patience
-from stanchion.runtime.deciding.refused_actions import RefusedAction, RefusedActions
+from stanchion.runtime.deciding.pauses import Patience
+from stanchion.runtime.deciding.run_memory import RefusedAction, RefusedActions
 from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow

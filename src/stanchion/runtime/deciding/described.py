@@ -21,7 +21,7 @@ from stanchion.runtime.deciding.hosts import able
 if TYPE_CHECKING:
     from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.shield import Shield
 
 
 class Said(NamedTuple):
@@ -39,7 +39,7 @@ class Said(NamedTuple):
 
 
 def new_desk(
-    shield: Deciding,
+    shield: Shield,
     nonces: Callable[[], str],
     agent: str,
     task: str,

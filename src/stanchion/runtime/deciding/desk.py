@@ -29,10 +29,8 @@ from stanchion.locks.forks import tell_of_forks
 from stanchion.runtime.answers.lookups import Answering
 from stanchion.runtime.deciding.announcement import Beginning, counts
 from stanchion.runtime.deciding.hosts import plans_of, streamed
-from stanchion.runtime.deciding.notices import MAX_NOTICES, MAX_OPEN
-from stanchion.runtime.deciding.partial import PartialResults
+from stanchion.runtime.deciding.run_memory import MAX_NOTICES, MAX_OPEN, PartialResults, paused
 from stanchion.runtime.deciding.start import Allowed
-from stanchion.runtime.deciding.terms import paused
 from stanchion.runtime.deciding.under_way import Open, OpenCalls, UnderWay
 from stanchion.runtime.deciding.undos import Undos
 from stanchion.runtime.errors import Refused
@@ -42,9 +40,9 @@ if TYPE_CHECKING:
     from stanchion.kernel.straight import Judged
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings
-    from stanchion.runtime.deciding.grounds import Deciding, Sighting
-    from stanchion.runtime.deciding.refused_actions import RefusedActions
+    from stanchion.runtime.deciding.run_memory import RefusedActions
     from stanchion.runtime.deciding.trouble import Trouble
+    from stanchion.runtime.shield import Shield
 
 
 USED_UP: Final = frozenset(
@@ -60,7 +58,7 @@ class Desk(OpenCalls):
 
     def __init__(
         self,
-        shield: Deciding,
+        shield: Shield,
         info: RunInfo,
         nonce: str,
         deadline_at_ms: int | None,
@@ -131,7 +129,7 @@ class Desk(OpenCalls):
         """Whether its end is written down."""
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
-        self.sightings: Sighting | None = None
+        self.sightings: Any = None
         """What is seen of the run beside its calls, where somebody asks for that."""
         self._beginning = Beginning(shield)
         if above is not None:

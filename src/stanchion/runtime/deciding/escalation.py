@@ -12,11 +12,19 @@ from stanchion.approvals.digest import bounded, deed_of, hashed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import Grant, covers, grants_key
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.order import turn
-from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
-from stanchion.approvals.shelf import Found, Kept, Limits, change, find
+from stanchion.approvals.questions import alone
+from stanchion.approvals.quorum import turn
+from stanchion.approvals.shelf import (
+    TENANTS,
+    Found,
+    Kept,
+    Limits,
+    change,
+    find,
+    tenants_of,
+    with_tenant,
+)
 from stanchion.approvals.ticket import Kind, State, Ticket, as_of, id_of, shown_of, use
-from stanchion.approvals.values import alone
 from stanchion.approvals.words import EXPIRED, FULL, NOBODY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -37,9 +45,8 @@ from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
 from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
-from stanchion.runtime.deciding.patience import Patience
-from stanchion.runtime.deciding.pauses import held_up, hold_up
-from stanchion.runtime.deciding.terms import paused, question
+from stanchion.runtime.deciding.pauses import Patience, held_up, hold_up
+from stanchion.runtime.deciding.run_memory import paused, question
 from stanchion.runtime.deciding.value_questions import (
     AboutValues,
     about_values,
@@ -50,7 +57,7 @@ from stanchion.runtime.deciding.value_questions import (
     refused,
 )
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.people.passing import context, is_due, pass_on
+from stanchion.runtime.people.tickets import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
 
 LOOKED_AT: Final = "stanchion-run-1"
@@ -142,7 +149,7 @@ def _by_policy(desk: Desk, event: Event, decision: Decision) -> Granted | None:
     """The policy's own yes to an action, where it has one."""
     if not desk.shield.policy.file.approved:
         return None
-    from stanchion.runtime.deciding.standing_yes import standing_yes
+    from stanchion.runtime.deciding.kept_answers import standing_yes
 
     lifts = asking(decision)
     name = standing_yes(desk, event, decision, lifts)

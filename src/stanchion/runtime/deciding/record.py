@@ -35,8 +35,7 @@ from stanchion.runtime.deciding.owed import Owed
 from stanchion.runtime.deciding.taken import closing, owed
 from stanchion.runtime.deciding.under_way import NOT_BEGUN
 from stanchion.runtime.deciding.unwritten import LATE
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.standing.occurring import trail_back, trail_lost
 from stanchion.runtime.standing.veil import hidden_in, hidden_names, veiled
 

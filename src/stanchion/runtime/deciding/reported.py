@@ -12,9 +12,9 @@ from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.state import Settle
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import MOST_SAID, reported
-from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.trouble import JudgedFailure, notes_of, trouble_of
 from stanchion.runtime.driving.flow import Flow
 

@@ -15,8 +15,7 @@ from stanchion.kernel.state import Batch, Line, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import Flow, Pause
 
 RETRIES: Final = "retry"
 """What the counter of a run's retries is called in its key."""

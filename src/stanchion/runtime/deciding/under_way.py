@@ -14,7 +14,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.locks import Lock
-from stanchion.runtime.deciding.notices import Notices
+from stanchion.runtime.deciding.run_memory import Notices
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 """Stages of what the runtime itself starts, and sees the end of."""

@@ -7,8 +7,7 @@ from typing import Any
 from stanchion.audit.journal import Fact
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.undos import Done, Undone
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.standing.veil import tell
 
 

@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any, Final
 
-from stanchion.runtime.driving.left_work import Ended, raised, told
+from stanchion.runtime.driving.sync import Ended, raised, tell_left
 
 GRACE_S: Final = 1.0
 """How long code that is cancelled at its limit may take to end; then it is left to go on by
@@ -63,7 +63,7 @@ def leave(task: asyncio.Task[Any], ended: Ended | None) -> None:
         else:
             error = task.exception()
             how = "it returned" if error is None else raised(error)
-        told(ended, how)
+        tell_left(ended, how)
 
     task.add_done_callback(over)
 

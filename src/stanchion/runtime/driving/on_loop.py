@@ -11,9 +11,21 @@ from typing import Any, NamedTuple, Protocol
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved, StoreLost
 from stanchion.runtime.driving.bounded import OutOfTime, within
-from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
-from stanchion.runtime.driving.left_work import InThread
-from stanchion.runtime.driving.needs import Aside, Invoke, Pause, Turn, too_late
+from stanchion.runtime.driving.flow import (
+    Aside,
+    Flow,
+    Invoke,
+    Pause,
+    T,
+    Turn,
+    World,
+    as_lost,
+    rests,
+    told,
+    too_late,
+    unknown,
+)
+from stanchion.runtime.driving.sync import InThread
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
 
@@ -24,7 +36,6 @@ class Entry(Protocol):
 
     @property
     def late(self) -> StoreLost | None: ...
-
     def leave(self) -> None: ...
 
 

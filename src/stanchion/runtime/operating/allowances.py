@@ -22,7 +22,7 @@ from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating.grounds import Operated
+    from stanchion.runtime.shield import Shield
 
 MOST: Final = 1_000
 """How many allowances a tenant can have."""
@@ -33,7 +33,7 @@ class Allowances:
     """A tenant's allowances, for people: given, listed and taken back; every change is written to
     the trail."""
 
-    def __init__(self, shield: Operated, tenant: str | None = None) -> None:
+    def __init__(self, shield: Shield, tenant: str | None = None) -> None:
         self._shield = shield
         self._tenant = shield.tenancy.of(tenant)
 

@@ -16,23 +16,22 @@ from stanchion.policy.whereabouts import FOUND, own_policy
 from stanchion.runtime.operating.admission import first_policy
 from stanchion.runtime.operating.retention import USUAL, permitted, tell_first
 from stanchion.runtime.options import ShieldOptions, known
-from stanchion.runtime.people.authority import pinned_by
-from stanchion.runtime.people.trust import NO_TRUST, OperatorsTrust, Trust
-from stanchion.runtime.standing.anchors import look_for_ends
+from stanchion.runtime.people.authority import NO_TRUST, OperatorsTrust, Trust, pinned_by
 from stanchion.runtime.standing.epoch_memory import Memory, remember
-from stanchion.runtime.standing.listeners import tell_unopened
-from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.listeners import post_for, tell_unopened
+from stanchion.runtime.standing.occurring import remark_on
 from stanchion.runtime.standing.places import (
+    Whose,
     epochs_folder,
     journal_for,
     keep_of,
     metrics_folder,
+    start_of,
     store_for,
     store_named,
     trail_folder,
 )
-from stanchion.runtime.standing.remarks import remark_on
-from stanchion.runtime.standing.state_places import Whose, start_of
+from stanchion.runtime.standing.store_door import look_for_ends
 from stanchion.stores.open_store import is_server
 from stanchion.stores.protocol import Store, StoreError
 from stanchion.telemetry.sinks import Telemetry

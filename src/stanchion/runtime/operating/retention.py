@@ -25,7 +25,7 @@ from stanchion.runtime.people.authority import tell_answered
 from stanchion.telemetry.loggers import TRAIL, WARNING, say
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating.grounds import Operated
+    from stanchion.runtime.shield import Shield
 
 RETENTION: Final = key(FLEET, "retention")
 """Where it is kept how much of the trail may leave, with the answer that says so."""
@@ -108,7 +108,7 @@ def tell_first(folder: Path | None, keep: Keep) -> None:
         sys.stderr.write(f"{said} STANCHION_AUDIT_KEEP_MB change that (`all` keeps everything)\n")
 
 
-def erased(shield: Operated, request: Request, answer: Answer) -> int:
+def erased(shield: Shield, request: Request, answer: Answer) -> int:
     """Erase what was said in the records that somebody was asked about, in the shield's trail and
     in those beside it; gives in how many. `StateError` where the shield keeps no trail."""
     from stanchion.audit.erasure import Rows, count_of, erase

@@ -9,8 +9,15 @@ from typing import Final
 from stanchion.kernel.shown import visible
 from stanchion.kernel.sizes import CEILING
 from stanchion.runtime.calling.tool import NothingDone
-from stanchion.runtime.deciding.faults import MOST_SAID, kinds, known_as, status_of, text_of
-from stanchion.runtime.deciding.leaks import MOST_ERRORS, held_by
+from stanchion.runtime.deciding.faults import (
+    MOST_ERRORS,
+    MOST_SAID,
+    held_by,
+    kinds,
+    known_as,
+    status_of,
+    text_of,
+)
 from stanchion.runtime.remote.messages import Fault
 from stanchion.runtime.values.texts import encodable, spelled_out
 

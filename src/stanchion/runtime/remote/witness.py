@@ -13,7 +13,7 @@ from stanchion.audit.witnessing.errors import Unreachable
 from stanchion.audit.witnessing.lines import OTHERS, PUT_BACK, Entry, Written, hash_of
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.errors import BrokerLost
-from stanchion.runtime.remote.wire import Wire, connected
+from stanchion.runtime.remote.link import Wire, connected
 
 NAME: Final = "trail"
 """What a witness is called where nobody says."""

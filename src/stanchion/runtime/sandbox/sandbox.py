@@ -6,11 +6,14 @@ from __future__ import annotations
 import errno
 import json
 import os
+import selectors
 import shutil
 import time
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 import msgspec
@@ -19,8 +22,90 @@ from stanchion.kernel.shown import StanchionError
 from stanchion.locks import Lock
 from stanchion.runtime.sandbox.keepers import GRACE_S, Keeper, Seen, memory_file, which
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.reading import CHUNK, Reading
-from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
+
+CHUNK: Final = 65_536
+
+
+class Reading:
+    """Reads what a command prints, each pipe up to a bound, until a deadline."""
+
+    def __init__(self, pipes: list[int], most: tuple[int, ...], deadline: float) -> None:
+        self._pipes, self._most, self._deadline = pipes, most, deadline
+        self.got = [bytearray() for _ in pipes]
+        self._selector = selectors.DefaultSelector()
+        for place, pipe in enumerate(pipes):
+            os.set_blocking(pipe, False)
+            self._selector.register(pipe, selectors.EVENT_READ, place)
+
+    def read(self) -> str:
+        """Read to the end; says why it was not waited for."""
+        while self._selector.get_map():
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                return "time"
+            for key, _ in self._selector.select(left):
+                place: int = key.data
+                came = os.read(key.fd, CHUNK)
+                if not came:
+                    self._selector.unregister(key.fd)
+                    continue
+                room = self._most[place] - len(self.got[place])
+                self.got[place] += came[:room]
+                if len(came) > room:
+                    return "output"
+        return ""
+
+    def drain(self, until: float) -> None:
+        """Wait until nobody holds the pipes any more, whatever comes out of them."""
+        while self._selector.get_map() and (left := until - time.monotonic()) > 0:
+            for key, _ in self._selector.select(left):
+                if not os.read(key.fd, CHUNK):
+                    self._selector.unregister(key.fd)
+
+    def close(self) -> None:
+        """Let go of the pipes."""
+        self._selector.close()
+        for pipe in self._pipes:
+            os.close(pipe)
+
+
+class Wall(StrEnum):
+    """Something that a command cannot do."""
+
+    FILES = "files"
+    UNSEEN = "unseen"
+    NETWORK = "network"
+    IPC = "ipc"
+    PROCESSES = "processes"
+    LEFTOVERS = "leftovers"
+    USER = "user"
+    PRIVILEGES = "privileges"
+    LIMITS = "limits"
+    TMP = "tmp"
+    CHILDREN = "children"
+    LANDLOCK = "landlock"
+    CALLS = "calls"
+
+
+class Kind(StrEnum):
+    """What walls are made of; the strongest first."""
+
+    NAMESPACES = "namespaces"
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"
+
+
+_BOTH: Final = frozenset(Wall) - {Wall.LANDLOCK}
+HOLDS: Final = {
+    Kind.NAMESPACES: _BOTH,
+    Kind.BUBBLEWRAP: _BOTH,
+    Kind.LANDLOCK: frozenset(Wall) - {Wall.UNSEEN, Wall.USER, Wall.TMP},
+}
+"""What each kind holds wherever it stands; Landlock on kernels from 6.12. Namespaces may have
+more."""
+REQUIRED: Final = _BOTH
+"""The walls without which nothing runs, unless whoever makes a sandbox says otherwise."""
+
 
 SHOWN: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache",
@@ -272,3 +357,30 @@ def _told(reading: Reading, why: str, limits: Limits, kind: Kind) -> Confined:
         return Confined(False, why=f"it cannot be started: {told['why']}", kind=kind)
     walls = tuple(sorted(Wall(wall) for wall in told["walls"]))
     return Confined(True, told["rc"], stdout, stderr, walls=walls, kind=kind)
+
+
+class Standing(msgspec.Struct, frozen=True):
+    """A kind of walls here: what holds and what does not, or why nothing of it stands."""
+
+    kind: Kind
+    walls: tuple[Wall, ...] = ()
+    missing: tuple[Wall, ...] = ()
+    why: str = ""
+
+
+def standing(user: int | None = None) -> tuple[Standing, ...]:
+    """Every kind of walls, the strongest first, as it stands for this user or for another one."""
+    with TemporaryDirectory(prefix="stanchion-walls-") as folder:
+        os.chmod(folder, 0o755)  # the other user has to get in
+        return tuple(_tried(kind, folder, user) for kind in Kind)
+
+
+def _tried(kind: Kind, folder: str, user: int | None) -> Standing:
+    with Sandbox(folder, user=user, kind=kind, required=()) as sandbox:
+        try:
+            came = sandbox.run(["true"])
+        except SandboxError as error:
+            return Standing(kind, missing=tuple(Wall), why=str(error).partition(f"{kind}: ")[2])
+    if not came.ended:
+        return Standing(kind, missing=tuple(Wall), why=came.why)
+    return Standing(kind, came.walls, tuple(wall for wall in Wall if wall not in came.walls))

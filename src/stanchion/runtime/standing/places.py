@@ -3,17 +3,196 @@ the project."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import contextlib
+import os
+import stat
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
+import msgspec
+
+from stanchion import typed
 from stanchion.audit.journal import Journal, MemoryJournal
-from stanchion.audit.layout import state_folder
+from stanchion.audit.layout import STATE_DIR, state_folder
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.retention import Keep
-from stanchion.runtime.standing.state_places import STORE, USER, Whose
+from stanchion.kernel.regex import regex
+from stanchion.kernel.shown import brief, visible
+from stanchion.policy.schema import PolicyFile
 from stanchion.stores.open_store import open_store
-from stanchion.stores.protocol import Store
+from stanchion.stores.protocol import Store, is_lasting
+
+MARKERS: Final = (".git", ".hg", "pyproject.toml", "package.json", "stanchion.yaml", ".stanchion")
+"""What makes a folder the root of a project: one of these in it, whatever it is."""
+
+OWNER: Final = "project.json"
+"""The file that says whose state a folder holds."""
+
+NAME_LENGTH: Final = 40
+
+_OTHER: Final = regex(r"[^A-Za-z0-9._-]+")
+_EVERYBODYS: Final = stat.S_ISVTX | stat.S_IWOTH
+
+
+class Owner(msgspec.Struct, frozen=True):
+    """Whose state a folder holds: the project's root."""
+
+    root: str
+
+
+def project_of(folder: Path, home: Path) -> Path:
+    """The root of the project that a folder is in: the nearest folder with a marker, or else the
+    folder itself.
+
+    Paths are real ones, so every way to a folder leads to one root. A marker counts in no folder
+    that holds more than one project: the home folder and what is above it, the root of a file
+    system, and what everybody may write to, like `/tmp`, where anybody could put one.
+    """
+    start, wide = os.path.realpath(folder), {*_upwards(os.path.realpath(home))}
+    for each in _upwards(start):
+        if each in wide or each == os.path.dirname(each) or _is_everybodys(each):
+            break
+        if any(os.path.lexists(os.path.join(each, name)) for name in MARKERS):
+            return Path(each)
+    return Path(start)
+
+
+def state_name(root: Path) -> str:
+    """What the folder of a project's state is called: the root's name, and eight digits of its
+    path."""
+    name = _OTHER.sub("-", root.name).strip("-.")[:NAME_LENGTH]
+    return f"{name if name else 'project'}-{blake2b(os.fsencode(root), digest_size=4).hexdigest()}"
+
+
+def claim(folder: Path, root: Path) -> None:
+    """Write down, once, whose state a folder holds; `OSError` where it is another project's.
+
+    Where it cannot be written that is for the store or the trail to say, which are to be in the
+    same folder.
+    """
+    own, known = _words(root), owner_of(folder)
+    if known is not None and known != own:
+        raise OSError(
+            f"`{folder}` holds the state of `{known}` and not of `{own}`: move that folder away"
+        )
+    if known is None:
+        with contextlib.suppress(OSError):
+            for each in reversed((folder, *folder.parents)):
+                if not each.exists():
+                    each.mkdir(mode=0o700, exist_ok=True)
+            made = folder / f".{OWNER}-{os.urandom(8).hex()}"
+            with open(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
+                file.write(msgspec.json.encode(Owner(own)) + b"\n")
+            made.replace(folder / OWNER)
+
+
+def owner_of(folder: Path) -> str | None:
+    """The root of the project whose state a folder holds; `None` where it does not say."""
+    with contextlib.suppress(OSError, msgspec.MsgspecError):
+        return typed.decode((folder / OWNER).read_bytes(), Owner).root
+    return None
+
+
+def _upwards(path: str) -> Iterator[str]:
+    """A folder and those above it; the root of a file system is the last."""
+    yield path
+    while (above := os.path.dirname(path)) != path:
+        path = above
+        yield path
+
+
+def _is_everybodys(folder: str) -> bool:
+    try:
+        return os.stat(folder).st_mode & _EVERYBODYS == _EVERYBODYS
+    except OSError:
+        return False
+
+
+def _words(root: Path) -> str:
+    """A path as JSON can hold it, whatever bytes it has."""
+    return os.fsencode(root).decode("utf-8", "backslashreplace")
+
+
+STORE: Final = "STANCHION_STORE"
+USER: Final = "user:"
+"""The name of the state that all projects of a user can share."""
+
+SHARED: Final = "shared"
+PROJECTS: Final = "projects"
+
+
+class State(msgspec.Struct, frozen=True):
+    """A folder for state, and why it is that one: a project's own, one for everything that
+    `STANCHION_STATE_DIR` names, or the user's shared one."""
+
+    folder: Path
+    why: Literal["project", "folder", "shared"]
+    root: Path | None = None
+
+
+class Whose:
+    """Finds the state of a shield, when somebody asks for it and once. `start` is the folder from
+    which its project is looked for, the current one if there is none; `store` is how its store was
+    named."""
+
+    def __init__(
+        self, environ: Mapping[str, str], start: Path | None = None, store: object = None
+    ) -> None:
+        self._environ, self._start, self._store = environ, start, store
+        self._found: State | None = None
+        self._claimed = False
+
+    @property
+    def state(self) -> State:
+        """The state; `OSError` where there is no place for it."""
+        if self._found is None:
+            self._found = self._find()
+        return self._found
+
+    def keep(self) -> Path:
+        """The folder, to keep something in: it then says whose it is."""
+        if self.state.root is not None and not self._claimed:
+            claim(self.state.folder, self.state.root)
+            self._claimed = True
+        return self.state.folder
+
+    def _find(self) -> State:
+        user = state_folder(self._environ)
+        named = self._environ.get(STORE, "") if self._store is None else self._store
+        if named == USER:
+            return State(user / SHARED, "shared")
+        if self._environ.get(STATE_DIR, ""):
+            return State(user, "folder")
+        root = project_of(
+            _current() if self._start is None else self._start, Path(os.path.expanduser("~"))
+        )
+        return State(user / PROJECTS / state_name(root), "project", root)
+
+
+def start_of(project: str | Path | None, files: Sequence[Path] = ()) -> Path | None:
+    """The folder from which a project is looked for: the one that was named, or that of a policy's
+    first file; `None` for the current one. `OSError` where what was named is no folder.
+
+    A policy that is linked to from several projects is each one's own: the link's folder counts.
+    """
+    if project is None:
+        return files[0].parent if files else None
+    if not Path(project).is_dir():
+        raise OSError(f"the project `{project}` is not a folder: give its root, or a folder in it")
+    return Path(project)
+
+
+def _current() -> Path:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        raise OSError(
+            f"the current folder no longer exists: change to another, give a project, or set "
+            f"{STATE_DIR}"
+        ) from None
+
 
 AUDIT: Final = "STANCHION_AUDIT"
 KEY: Final = "STANCHION_AUDIT_KEY"
@@ -163,3 +342,15 @@ def _number(environ: Mapping[str, str], name: str, usual: float | None) -> float
     if not 0 < number < 1e9:
         raise ValueError(f"{name} is `{text}`: give a positive number, or `all` to keep everything")
     return number
+
+
+def in_words(file: PolicyFile, store: Any) -> str:
+    """Which policy is in force, in which mode, and where state is kept."""
+    return f"policy {brief(file.name)}, {file.mode}, store {name_of_store(store)}"
+
+
+def name_of_store(store: Any) -> str:
+    """Where a store is, without what is secret; the name of its class where it does not say."""
+    if not is_lasting(store):
+        return type(getattr(store, "unveiled", store)).__name__
+    return visible(store.place) if store.place else MEMORY

@@ -10,7 +10,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from stanchion.approvals.pages import TENANTS, head_key, head_of, tenants_of
+from stanchion.approvals.shelf import TENANTS, head_key, head_of, tenants_of
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET

@@ -3,33 +3,89 @@ until it can be."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from stanchion.kernel.events import ModelChunk
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.kernel.stages import Stage
+from stanchion.runtime.calling.model_call import others
 from stanchion.runtime.calling.pace import END, InTime, Pace
-from stanchion.runtime.calling.replies import others
 from stanchion.runtime.calling.stream_end import Account, Streaming
-from stanchion.runtime.deciding.clean import hidden
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.discretion import WITHHELD
-from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.discretion import WITHHELD, hidden
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.unread import against, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.streams.blocks import Block, ended_by, is_of, is_whole, numbers_of
-from stanchion.runtime.streams.closing import aclosing, closing
-from stanchion.runtime.streams.holdback import Held, Item, Keepers, Piece
-from stanchion.runtime.streams.order import Order
+from stanchion.runtime.streams.holdback import (
+    Block,
+    Held,
+    Item,
+    Keepers,
+    Order,
+    Piece,
+    ended_by,
+    is_of,
+    is_whole,
+    numbers_of,
+)
 from stanchion.runtime.values import Unreadable, read, restored
 from stanchion.runtime.values.anatomy import MISSING, defined
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 from stanchion.runtime.values.words import LOGPROBS, TEXT, Path, at, fields_of, words_of
+
+
+@contextmanager
+def closing(source: Iterable[Item]) -> Iterator[Iterator[Item]]:
+    """A source's items; whatever ends the stream, the source is closed, and what ended it is what
+    is raised."""
+    items = iter(source)
+    try:
+        yield items
+    except BaseException:
+        with suppress(Exception):
+            _close(items, source)
+        raise
+    _close(items, source)
+
+
+def _close(*ends: Any) -> None:
+    for end in {id(end): end for end in ends}.values():
+        close = getattr(end, "close", None)
+        if close is not None:
+            close()
+
+
+@asynccontextmanager
+async def aclosing(source: AsyncIterable[Item], pace: Pace) -> AsyncIterator[AsyncIterator[Item]]:
+    from stanchion.runtime.calling.pace import in_time
+
+    own = aiter(source)
+    items = in_time(own, partial(_aclose, own, source), pace)
+    ends = (own, source) if items is own else (items,)
+    try:
+        yield items
+    except BaseException:
+        with suppress(Exception):
+            await _aclose(*ends)
+        raise
+    await _aclose(*ends)
+
+
+async def _aclose(*ends: Any) -> None:
+    for end in {id(end): end for end in ends}.values():
+        close = getattr(end, "aclose", getattr(end, "close", None))
+        done = None if close is None else close()
+        if inspect.isawaitable(done):
+            await done
+
 
 SHAPES: Final = (str, bytes, Piece)
 """What a stream is made of; anything else is an object whose words are found by its shape."""
@@ -89,7 +145,7 @@ async def achunks(
     **about: Any,
 ) -> AsyncIterator[Item]:
     """The same on an event loop."""
-    from stanchion.runtime.calling.item_task import next_in_time
+    from stanchion.runtime.calling.pace import next_in_time
     from stanchion.runtime.driving.doors import abegin
     from stanchion.runtime.driving.on_loop import adrive
 
