@@ -11,8 +11,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.anchors import Anchor
-from stanchion.audit.heads import write_private
-from stanchion.audit.layout import DOUBT, chains, segments
+from stanchion.audit.layout import DOUBT, chains, segments, write_private
 from stanchion.audit.segment_scan import backwards
 from stanchion.audit.writers import is_written
 

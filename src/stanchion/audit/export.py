@@ -11,10 +11,9 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.apart import Told, is_erased
-from stanchion.audit.lines import KEPT
+from stanchion.audit.reader import agent_of
 from stanchion.audit.record import Entry, Said, canonical
-from stanchion.audit.segment_scan import Found
-from stanchion.audit.selection import agent_of
+from stanchion.audit.segment_scan import KEPT, Found
 
 GROUP_ROWS: Final = 20_000
 GROUP_BYTES: Final = 16 * 1024 * 1024

@@ -10,8 +10,7 @@ from .files import Files, batches, segment_name
 from .heads import Head
 from .records import Record, Unsound, mended, read
 from .report import Deed, Fault
-from .seen import Naming, Stop
-from .walk import Walk
+from .walk import Naming, Stop, Walk
 
 
 class ChainLine(NamedTuple):

@@ -14,8 +14,14 @@ from stanchion.audit.chain_lock import lock_at_once
 from stanchion.audit.errors import reason
 from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
-from stanchion.audit.witnessing.lines import Entry, Written, following, newest_in
+from stanchion.audit.witnessing.place import (
+    BadPlace,
+    Entry,
+    Unreachable,
+    Written,
+    following,
+    newest_in,
+)
 
 PIPE_S: Final = 10.0
 """How long whoever reads a pipe may take for a line."""
