@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
+from stanchion.locks.files import attempt
 from stanchion.telemetry import alerts as alerts_module
 from stanchion.telemetry.alerts import (
     FILE,
@@ -28,7 +29,6 @@ from stanchion.telemetry.alerts import (
     looked,
     looked_together,
 )
-from stanchion.telemetry.file_lock import attempt
 from stanchion.telemetry.folder import collect
 from stanchion.telemetry.guardrails import states
 from stanchion.telemetry.kinds import Kind, Occurrence

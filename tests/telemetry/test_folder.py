@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from stanchion.locks.files import hold
 from stanchion.telemetry import folder as files
 from stanchion.telemetry.catalogue import RUNS, TRAIL_WAITING
-from stanchion.telemetry.file_lock import hold
 from stanchion.telemetry.folder import (
     FIGURES,
     LOCK,

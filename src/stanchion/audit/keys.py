@@ -15,10 +15,10 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.chain_lock import lock_waiting
 from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import sync_folder, write_private
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.locks.files import lock
 
 LEAST: Final = 32
 """How many bytes a shared secret has at least."""
@@ -324,7 +324,7 @@ def _locked(path: Path) -> int:
     while True:
         file = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         try:
-            lock_waiting(file)
+            lock(file, wait=True)
             if os.path.samestat(os.fstat(file), os.stat(path)):
                 return file
         except BaseException:

@@ -117,8 +117,7 @@ def moment_of(
         if stage != Stage.CHARGE:
             raise ValueError(
                 f"a record with `{stage}` beside its event cannot be judged again: another version "
-                f"of Stanchion "
-                "wrote it"
+                "of Stanchion wrote it"
             )
         _, tokens, cost, _, _ = entry.amounts
         charge = Charge(

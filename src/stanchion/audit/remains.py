@@ -11,6 +11,7 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.erasure import Meant
 from stanchion.audit.layout import (
     CUT,
@@ -26,7 +27,6 @@ from stanchion.audit.layout import (
 )
 from stanchion.audit.reader import Reader
 from stanchion.audit.segment_scan import is_text, stretches, stretches_back
-from stanchion.audit.writers import is_written
 
 OWN: Final = frozenset({HEAD, HEAD_NEW, LOCK, DOUBT})
 """Files of a chain that are no segments and no pieces."""

@@ -14,10 +14,10 @@ from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.chain import Chain, Heads
 from stanchion.audit.chain_end import Unfit, last_line
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.keys import Key
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.segment_scan import Line, backwards, forwards, of_kind, parse_line
-from stanchion.audit.writers import is_written
 from stanchion.kernel.tuples import NamedTuple
 
 DAY_MS: Final = 86_400_000

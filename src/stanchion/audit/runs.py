@@ -10,10 +10,10 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit import notes
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import read_head
 from stanchion.audit.reader import REFUSED, Found, Progress, Reader
 from stanchion.audit.record import INTENT, OUTCOME
-from stanchion.audit.writers import is_written
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.stages import Stage

@@ -23,7 +23,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
-from stanchion.telemetry.file_lock import attempt_within
+from stanchion.locks.files import attempt_within
 from stanchion.telemetry.folder import replace_file
 from stanchion.telemetry.guardrails import GuardrailTimes
 from stanchion.telemetry.kinds import Kind, Occurrence

@@ -22,9 +22,9 @@ import msgspec
 
 from stanchion import typed
 from stanchion.locks import Lock
+from stanchion.locks.files import attempt, hold, is_held
 from stanchion.locks.forks import tell_of_forks
 from stanchion.telemetry.catalogue import Metric
-from stanchion.telemetry.file_lock import attempt, hold, is_held
 from stanchion.telemetry.registry import Registry, Series, Sum
 
 VERSION: Final = 1
@@ -223,12 +223,7 @@ def _names(folder: Path) -> list[str]:
 
 def _lives(folder: Path, name: str) -> bool:
     """Whether the process of a file is there still: it holds its lock."""
-    try:
-        return is_held(folder / f"{name}{LOCK}")
-    except FileNotFoundError:
-        return False
-    except OSError:
-        return True  # nobody knows, and nothing may be taken from one who lives
+    return is_held(folder / f"{name}{LOCK}")
 
 
 def _mark(folder: Path) -> tuple[int, int] | None:

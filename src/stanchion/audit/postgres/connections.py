@@ -109,9 +109,8 @@ PATIENCE_S: Final = 30.0
 # Asked of the tables themselves: what is looked up by name may be older than a lock that was waited
 # for.
 _FOUND: Final = (
-    "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0 "
-    "FROM pg_namespace AS n "
-    "LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = %s"
+    "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0 FROM "
+    "pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = %s"
 )
 _LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%s || ' audit schema', 0))"
 _VERSION: Final = sql.SQL("SELECT coalesce(max(version), 0) FROM {schema}.trail_version")
@@ -147,10 +146,8 @@ class Schema:
         except errors.InsufficientPrivilege as error:
             raise TrailError(
                 f"this role may not create or use {self._where} ({error.diag.message_primary}): "
-                f"grant it CREATE on the "
-                "database, or have an owner create the schema and grant this role the rights "
-                "listed in "
-                "docs/how-to/audit-in-postgres.md"
+                "grant it CREATE on the database, or have an owner create the schema and grant "
+                "this role the rights listed in docs/how-to/audit-in-postgres.md"
             ) from None
 
     def check(self) -> None:
@@ -210,8 +207,7 @@ def checked(schema: str) -> str:
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise TrailError(
             f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), "
-            f"and do not begin "
-            "with pg_"
+            "and do not begin with pg_"
         )
     return schema
 

@@ -14,11 +14,11 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.chain_end import last_line
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import HEAD, Head, segment_file, segments
 from stanchion.audit.notes import CHECKPOINT, ERASED, RETIRED, Checkpoint, Erased, Retired
 from stanchion.audit.record import GENESIS
 from stanchion.audit.segment_scan import Line, parse_line
-from stanchion.audit.writers import is_written
 
 # Records as rows: the exact bytes that are hashed, and beside them what people look for.
 

@@ -246,8 +246,7 @@ def _other_prev(
     if clues.at_expected is not None or (denied and not goes_on):
         said = (
             f"another record {seq} has replaced the one that was written: it fits neither the "
-            f"record before nor "
-            "the one after"
+            "record before nor the one after"
         )
         return here, seq, Deed.SPLICED, said
     if seq == 0:

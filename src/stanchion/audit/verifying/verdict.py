@@ -47,9 +47,7 @@ def unproven(walks: Iterable[Walk], key: Key | None) -> Iterator[str]:
         listed = ", ".join(map(str, twice))
         yield (
             f"not proven: the key was put back to an earlier one, because epoch {listed} begins "
-            f"more than once: "
-            "whoever had "
-            "it then could have written everything sealed since"
+            "more than once: whoever had it then could have written everything sealed since"
         )
 
 

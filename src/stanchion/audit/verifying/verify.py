@@ -90,8 +90,7 @@ def _against(walk: Walk, claims: list[Claim]) -> Iterator[Fault]:
         said = f"{gone} gone: {_source(ahead)} lists what was there"
         if ahead.by == STORE:
             said = (
-                f"the store has seen record {ahead.seq}, and the chain ends with record "
-                f"{last}: "
+                f"the store has seen record {ahead.seq}, and the chain ends with record {last}: "
                 f"{gone} gone"
             )
         yield Fault(chain, segment_name(number), line, last + 1, Deed.TRUNCATED, said)

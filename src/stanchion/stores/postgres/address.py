@@ -85,8 +85,7 @@ def late(server: str, limit_s: float) -> str:
     """What to say where no answer came in time."""
     return (
         f"the PostgreSQL server `{server}` did not answer within {limit_s:g} s: check that it is "
-        f"running and can "
-        "be reached"
+        "running and can be reached"
     )
 
 
@@ -94,8 +93,7 @@ def unreached(server: str, reason: str) -> str:
     """What to say where there is no connection."""
     return (
         f"the PostgreSQL server `{server}` cannot be reached ({reason}): check that it is running "
-        f"and accepts "
-        "connections"
+        "and accepts connections"
     )
 
 

@@ -264,8 +264,7 @@ class Carrying:
         except (OverflowError, UnicodeEncodeError) as error:
             says = (
                 f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
-                f"names, or "
-                "smaller amounts"
+                "names, or smaller amounts"
             )
             raise StoreLost(says) from error
 

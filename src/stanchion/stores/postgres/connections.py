@@ -67,8 +67,7 @@ def checked(schema: str) -> str:
     if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
         raise StoreError(
             f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), "
-            f"and do not begin "
-            "with pg_"
+            "and do not begin with pg_"
         )
     return schema
 
@@ -112,10 +111,8 @@ class Schema:
                 raise
             raise StoreError(
                 f"this role may not create or use {self._where} ({complaint.words}): grant it "
-                f"CREATE on the database, "
-                "or have an owner open the store once and grant this role rights on the schema, "
-                "its tables and its "
-                "sequence"
+                "CREATE on the database, or have an owner open the store once and grant this role "
+                "rights on the schema, its tables and its sequence"
             ) from None
 
     def check(self) -> None:

@@ -22,9 +22,8 @@ SHAPES: Final = "`redis://host:6379/0`, `rediss://host:6379/0` or `unix:///path/
 PORT: Final = 6379
 
 UNREADABLE: Final = (
-    f"the `{{scheme}}:` URL of the store cannot be read: write {SHAPES}, "
-    "with `%23` for `#`, `%2F` for `/`, `%3F` for `?` and `%40` for `@` in a user's name or a "
-    "password"
+    f"the `{{scheme}}:` URL of the store cannot be read: write {SHAPES}, with `%23` for `#`, `%2F` "
+    "for `/`, `%3F` for `?` and `%40` for `@` in a user's name or a password"
 )
 
 _NAME: Final = regex("[a-z_]+")
@@ -285,8 +284,7 @@ def no_certificates(name: str, error: BaseException) -> str:
     said = type(error).__name__ if why is None else why
     return (
         f"the certificates for `{name}` cannot be read ({said}): give PEM files with "
-        f"`ssl_ca_certs`, "
-        "`ssl_certfile` and `ssl_keyfile`"
+        "`ssl_ca_certs`, `ssl_certfile` and `ssl_keyfile`"
     )
 
 

@@ -190,8 +190,7 @@ class RedisStore:
         except UNWRITABLE as error:
             says = (
                 f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
-                f"names, or "
-                "smaller amounts"
+                "names, or smaller amounts"
             )
             raise StoreLost(says) from error
         return packed + self._wait if self._wait else packed

@@ -278,8 +278,7 @@ class SqliteStore:
             link.undo()
             says = (
                 f"batch {batch.id!a} has values that the file cannot store ({error}): use other "
-                f"names, or smaller "
-                "amounts"
+                "names, or smaller amounts"
             )
             raise StoreLost(says) from error
 

@@ -14,7 +14,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from stanchion.telemetry.file_lock import attempt_within
+from stanchion.locks.files import attempt_within
 from stanchion.telemetry.notices.message import Destination, Message, Outcome
 from stanchion.telemetry.notices.spool import Delivery, Spool
 
