@@ -1,18 +1,65 @@
-"""A tool that a host runs: its arguments are the host's own by name, its function is what carries
-the call out."""
+"""A call of a host while it is carried out: what a host does under a decision, and whose failure it
+is where something fails."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from stanchion.hosts.contract.changed import Changed
-from stanchion.hosts.contract.terms import Terms, itself
-from stanchion.hosts.contract.undertaking import Undertaking
+from stanchion.hosts.contract.terms import Changed, HostTerms, itself
+from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import Shape, Tool, shape_of
 from stanchion.runtime.values.anatomy import awaits
 from stanchion.runtime.values.streams import is_stream
+
+
+class Undertaking:
+    """Remembers whether something was begun, and what it has raised."""
+
+    __slots__ = ("_raised", "begun")
+
+    def __init__(self) -> None:
+        self.begun = False
+        self._raised: BaseException | None = None
+
+    def of(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        """The function, watched; one that is async stays so."""
+
+        @functools.wraps(fn, updated=())
+        def done(*args: Any, **kwargs: Any) -> Any:
+            made = self._tried(fn, args, kwargs)
+            return self._awaited(made) if awaits(made) else made
+
+        @functools.wraps(fn, updated=())
+        async def adone(*args: Any, **kwargs: Any) -> Any:
+            return await self._awaited(self._tried(fn, args, kwargs))
+
+        return adone if shape_of(fn) is Shape.ASYNC else done
+
+    def is_ours(self, error: Exception) -> bool:
+        """Whether an error is ours and not meant to be raised. A generator cannot let a
+        `StopIteration` out: a host whose tool raises one gets another error in its place."""
+        if isinstance(error, StanchionError) or error is self._raised:
+            return False
+        return not isinstance(self._raised, StopIteration | StopAsyncIteration)
+
+    def _tried(self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        self.begun, self._raised = True, None
+        try:
+            return fn(*args, **kwargs)
+        except BaseException as error:
+            self._raised = error
+            raise
+
+    async def _awaited(self, made: Any) -> Any:
+        try:
+            return await made
+        except BaseException as error:
+            self._raised = error
+            raise
+
 
 Carry = Callable[[dict[str, Any]], Any]
 """Carries a call out with the arguments that it is given; sync or async."""
@@ -31,7 +78,7 @@ class HostedTool(Tool):
 
     __slots__ = ("_carry", "_failed", "_host", "_judged", "_whole")
 
-    def __init__(self, host: Terms, tool: Tool | str, carry: Carry, doing: Undertaking) -> None:
+    def __init__(self, host: HostTerms, tool: Tool | str, carry: Carry, doing: Undertaking) -> None:
         if not isinstance(tool, Tool) and callable(tool):
             raise TypeError(
                 "the tool is given as a function: give its name, or a `Tool` made from it"
