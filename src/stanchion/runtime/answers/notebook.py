@@ -22,7 +22,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.redaction import masked
-from stanchion.guards.flow.memory import Note, note_of_call, note_of_result, note_of_words
+from stanchion.guards.flow.memory import ProvenanceNote, note_of_call, note_of_result, note_of_words
 from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
@@ -32,7 +32,7 @@ from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
-from stanchion.readings.origins.marks import key_of, unkey
+from stanchion.readings.origins.marks import key_of, keyed, unkey
 
 LEARNT: Final = frozenset(
     {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
@@ -50,7 +50,7 @@ def note_of(
     tool: FlowTool,
     child: bool,
     has_a_yes: bool,
-) -> Note | None:
+) -> ProvenanceNote | None:
     """What is to be learnt from an event that goes ahead with these findings, as it was delivered;
     nothing where it tells nothing.
 
@@ -81,22 +81,22 @@ def note_of(
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = typed.unpacker(Note).decode
 _decode_page: Final = msgspec.msgpack.Decoder(tuple[int, list[bytes]]).decode
 
 UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
 """What reading raises where something was not written by `packed`."""
 
 
-def packed(note: Note, key: int) -> bytes:
+def packed(note: ProvenanceNote, key: int) -> bytes:
     """A note as it is kept: with a key, and of the user's words without secrets, as in the
     trail."""
-    return _encode(msgspec.structs.replace(note.times(key), shown=masked(note.shown)))
+    plain = msgspec.to_builtins(msgspec.structs.replace(note, shown=masked(note.shown)))
+    return _encode(keyed(plain, key))
 
 
-def unpacked(data: bytes, key: int = 1) -> Note:
+def unpacked(data: bytes, key: int = 1) -> ProvenanceNote:
     """The note that was packed so; `key` takes its key away again."""
-    return _decode(data).times(key)
+    return typed.convert(keyed(msgspec.msgpack.decode(data), key), ProvenanceNote)
 
 
 def page_of(first: int, notes: tuple[bytes, ...]) -> bytes:
@@ -119,7 +119,7 @@ MOST: Final = 16 * 1024 * 1024
 MOST_OWED: Final = 256
 """How many notes a process owes at the most."""
 
-Take = Callable[[Note | None], None]
+Take = Callable[[ProvenanceNote | None], None]
 """Takes a note in; nothing is one that is missing."""
 
 
@@ -145,7 +145,7 @@ class Opened(NamedTuple):
         return self[1:]
 
 
-Write = Callable[[tuple[Finding, ...]], Note | None]
+Write = Callable[[tuple[Finding, ...]], ProvenanceNote | None]
 """Writes the note of an event with these findings."""
 
 
@@ -204,7 +204,7 @@ class Notebook:
                 *[(name, 0, 0) for name in self._lacks],
             ]
 
-    def packed(self, note: Note) -> bytes:
+    def packed(self, note: ProvenanceNote) -> bytes:
         """A note as it is kept, with the name in it as it is shown."""
         return packed(msgspec.structs.replace(note, tool=self._shown(note.tool)), self._key)
 
@@ -238,7 +238,7 @@ class Notebook:
             opened, (*closed, (self._name, opened.value)), owed, opened.notes[-1:] == (data,)
         )
 
-    def wrote(self, draft: Draft, note: Note, take: Take) -> None:
+    def wrote(self, draft: Draft, note: ProvenanceNote, take: Take) -> None:
         """The store has taken a note of this process. Where another thread has read it there
         already, it is known."""
         opened = draft.opened
@@ -341,7 +341,7 @@ class Entry:
         self._terms = terms
         self._tries = 0
         self._base = Opened()
-        self._note: Note | None = None
+        self._note: ProvenanceNote | None = None
         self._data = b""
         self._draft: Draft | None = None
         self.done = False

@@ -22,7 +22,7 @@ from stanchion.runtime.standing.states import TERMS, record_shift, scope_of, shi
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.shield import Shield
-    from stanchion.telemetry.guardrail_state import GuardrailState
+    from stanchion.telemetry.guardrails import GuardrailState
 
 
 def safe_mode(
@@ -211,7 +211,7 @@ def guardrails(shield: Shield) -> tuple[GuardrailState, ...]:
     """The state of each guardrail of the policy in force, in the policy's order: how often it was
     reached by all processes that publish their figures in the same folder, and what it said. Guards
     that are parts of one are one. Nothing is counted where `metrics` is off."""
-    from stanchion.telemetry.guardrail_state import states
+    from stanchion.telemetry.guardrails import states
 
     return states(shield.telemetry.collect(), switched_on(shield.policy))
 

@@ -16,7 +16,7 @@ from stanchion.policy.whereabouts import own_policy
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.occurring import trail_tampered
 from stanchion.stores.protocol import StoreError
-from stanchion.telemetry.notices.log import log
+from stanchion.telemetry.notices.message import log
 from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def post_for(given: str | Path | None, environ: Mapping[str, str]) -> Post | Non
         return None
     from stanchion.telemetry.notices.config import Webhook
     from stanchion.telemetry.notices.post import Post, secret_of
-    from stanchion.telemetry.notices.signature import BadSecret, secrets_in
+    from stanchion.telemetry.notices.webhook import BadSecret, secrets_in
 
     wrong = []
     for name, one in file.destinations.items():
