@@ -10,8 +10,8 @@ import pytest
 from stanchion import PolicyLoosens, Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import Signer
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When

@@ -394,7 +394,7 @@ WITHIN: Final = files(
     "runtime/deciding/record.py",
     "runtime/deciding/aftermath.py",
     "runtime/deciding/unsettled.py",
-    "runtime/deciding/owed.py",
+    "runtime/deciding/unsettled.py",
 )
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from stanchion.runtime.standing import presence
 from stanchion.runtime.standing.presence import (
-    Process,
+    HostProcess,
     ancestors,
     asker,
     process_at,
@@ -37,7 +37,7 @@ def test_a_name_cannot_be_taken_for_another_field(
     line = f"7 ({name}) S {parent} 5 {session} {tty} {between} {started} 99 98\n"
     known = read_stat(line, "here")
     assert known is not None
-    assert known.process == Process(7, str(started), tty, session, "here")
+    assert known.process == HostProcess(7, str(started), tty, session, "here")
     assert known.parent == parent
 
 
@@ -86,7 +86,7 @@ def test_without_proc_ancestors_are_those_that_ps_tells(
     told = [each.pid for each in ancestors(os.getpid())]
     monkeypatch.setattr(presence, "PROC", tmp_path)
     assert [each.pid for each in ancestors(os.getpid())] == told
-    assert this_process() == Process(os.getpid(), session=os.getsid(0))
+    assert this_process() == HostProcess(os.getpid(), session=os.getsid(0))
 
 
 def test_without_proc_and_ps_the_parent_is_known(
@@ -94,4 +94,4 @@ def test_without_proc_and_ps_the_parent_is_known(
 ) -> None:
     monkeypatch.setattr(presence, "PROC", tmp_path)
     monkeypatch.setattr(presence, "PS", str(tmp_path / "none"))
-    assert asker().ancestors == (Process(os.getppid()),)
+    assert asker().ancestors == (HostProcess(os.getppid()),)

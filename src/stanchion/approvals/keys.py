@@ -20,8 +20,8 @@ from stanchion.approvals.public_key import (
     MAKE_ONE,
     NEEDED,
     Malformed,
+    PieceReader,
     PublicKey,
-    Reader,
     of_blob,
     public_of,
 )
@@ -155,7 +155,7 @@ def _opened(data: bytes) -> tuple[PublicKey, bool]:
     body = _BODY.match(data)
     if body is None:
         raise Malformed("it does not begin and end like one")
-    whole = Reader(base64.b64decode(b"".join(body[1].split()), validate=True))
+    whole = PieceReader(base64.b64decode(b"".join(body[1].split()), validate=True))
     if whole.take(len(_MAGIC)) != _MAGIC:
         raise Malformed("it has another format")
     cipher, kdf = whole.string(), whole.string()

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.operators import Operator, Roster, changes_of, roster_of
-from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.public_key import public_of, verify
+from stanchion.approvals.rules import AnswererRole, Asked, refusal
 from stanchion.approvals.scope import Scope
 
 
@@ -38,7 +39,7 @@ def doubt(
         return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)
     agents = () if operator is None else roster.own(operator)
-    answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
+    answering = AnswererRole(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
     if answer.way.proven:
         if operator is None:
             return roster.trouble if roster.trouble else "there is no operator with that name"
@@ -56,14 +57,10 @@ def doubt(
 
 
 def _fingerprint(key: str) -> str:
-    from stanchion.approvals.public_key import public_of
-
     return public_of(key).fingerprint
 
 
 def _verified(key: str, message: bytes, signature: bytes) -> bool:
-    from stanchion.approvals.public_key import public_of, verify
-
     return verify(public_of(key), message, signature)
 
 
@@ -71,7 +68,7 @@ FIRST: Final = 1_024
 """How many are remembered before those are dropped whose time is over."""
 
 
-class Spent:
+class SpentAnswers:
     """What a process has seen used or taken back. A store that others can write to may say
     otherwise later; a process that starts anew does not know it any more."""
 

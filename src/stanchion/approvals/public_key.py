@@ -60,7 +60,7 @@ def string(data: bytes) -> bytes:
     return number(len(data)) + data
 
 
-class Reader:
+class PieceReader:
     """Reads pieces from bytes in their order; `Malformed` where there is no such piece."""
 
     def __init__(self, data: bytes) -> None:
@@ -161,7 +161,7 @@ def public_of(text: str) -> PublicKey:
 
 def of_blob(blob: bytes) -> PublicKey:
     """Read a public key as SSH sends it."""
-    reader = Reader(blob)
+    reader = PieceReader(blob)
     try:
         kind = reader.string()
         if kind != KIND.encode():

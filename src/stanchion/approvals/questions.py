@@ -11,6 +11,7 @@ import msgspec
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.digest import Deed, hashed
 from stanchion.approvals.errors import TicketClosed, TicketError
+from stanchion.approvals.scope import edits_of
 from stanchion.approvals.ticket import Kind, State, Ticket, answered, as_of, id_of, key_of, shown_of
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.stages import Stage
@@ -60,8 +61,6 @@ def about_effect(
 
 def said_of(ticket: Ticket, answer: Answer) -> tuple[str, bool]:
     """The effect that a ticket is about, and whether it has happened by somebody's yes."""
-    from stanchion.approvals.scope import edits_of
-
     happened = {**ticket.content, **edits_of(answer.act.scope)}[HAPPENED]
     if type(happened) is not bool:
         raise TicketError(

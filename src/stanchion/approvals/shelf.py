@@ -35,7 +35,7 @@ TENANTS: Final = key(FLEET, "asking")
 MOST_TENANTS: Final = 1_000
 
 
-class Head(msgspec.Struct, frozen=True, omit_defaults=True):
+class PagesHead(msgspec.Struct, frozen=True, omit_defaults=True):
     """The pages of a tenant that list something, oldest first, with how much each lists; and the
     next page's number."""
 
@@ -62,9 +62,9 @@ def page_key(tenant: str, number: int) -> str:
     return key(tenant, "tickets", str(number))
 
 
-def head_of(value: Any) -> Head:
+def head_of(value: Any) -> PagesHead:
     """The head that a record tells."""
-    return Head() if value is None else typed.convert(value, Head)
+    return PagesHead() if value is None else typed.convert(value, PagesHead)
 
 
 def page_of(value: Any) -> Page:
@@ -99,7 +99,7 @@ def filed(
     pages[number] = {**pages[number], ticket_id: until}
     sizes = {**dict(head.pages), **{one: len(page) for one, page in pages.items()}}
     kept = tuple([(one, size) for one, size in sorted(sizes.items()) if size])
-    new = Head(kept, max(head.next, number + 1))
+    new = PagesHead(kept, max(head.next, number + 1))
     written: dict[str, Any] = {page_key(tenant, one): page for one, page in pages.items()}
     return number, {head_key(tenant): msgspec.to_builtins(new), **written}
 
@@ -122,7 +122,7 @@ def tenants_of(value: Any) -> tuple[str, ...]:
     return () if value is None else msgspec.convert(value, tuple[str, ...])
 
 
-def _last(head: Head) -> int:
+def _last(head: PagesHead) -> int:
     """The page that takes the next ticket: the last one while it has room."""
     if head.pages and head.pages[-1][1] < ON_A_PAGE and head.pages[-1][0] == head.next - 1:
         return head.pages[-1][0]
@@ -142,7 +142,7 @@ left as it is."""
 MINUTE_MS: Final = 60_000
 
 
-class Kept(NamedTuple):
+class KeptTicket(NamedTuple):
     """A ticket as it is kept now, its version, what it was before, and the store's time."""
 
     ticket: Ticket | None
@@ -162,7 +162,7 @@ class Kept(NamedTuple):
         return self.ticket is not None and self.ticket.generation != before
 
 
-class Limits(NamedTuple):
+class TicketLimits(NamedTuple):
     """How many tickets a run may open, how many a minute an agent, and how many about values a
     task: under the names that a policy has for them."""
 
@@ -171,12 +171,12 @@ class Limits(NamedTuple):
     questions_for_a_task: int
 
 
-class Found(NamedTuple):
+class TicketFinding(NamedTuple):
     """What an action finds: its ticket, or a grant that covers it, at which version of their
     record. Neither where it has asked too often: as often as `limit` (a field of `Limits`) lets
     it."""
 
-    kept: Kept | None
+    kept: KeptTicket | None
     grant: Grant | None = None
     version: int = 0
     limit: str = ""
@@ -188,9 +188,9 @@ def find(
     wanted: Ticket,
     covered: Callable[[Grant, int], bool],
     life_ms: int,
-    limits: Limits,
+    limits: TicketLimits,
     parts: tuple[str, ...] = (),
-) -> Generator[Batch, Reply, Found]:
+) -> Generator[Batch, Reply, TicketFinding]:
     """The grant that covers an action, or its ticket: the one that was opened for it before, or a
     new one, filed with the others of its tenant. A no to one of its `parts`, which are kept there,
     comes before it. One trip where nothing is written."""
@@ -231,16 +231,18 @@ def find(
         records, batch_id, tenant, keys, new, lambda: _counted(wanted, limits, opens)
     )
     if grant is not None:
-        return Found(None, grant, records[grants][0])
+        return TicketFinding(None, grant, records[grants][0])
     if after is not before and not made.written:
-        return Found(None, limit=_limit(made.reply))
-    return Found(Kept(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now))
+        return TicketFinding(None, limit=_limit(made.reply))
+    return TicketFinding(
+        KeptTicket(after, records.get(wanted.key, ABSENT)[0], before, made.reply.now)
+    )
 
 
 def _limit(reply: Reply) -> str:
     """The limit that nothing more was counted towards."""
     stops = [at for at, one in enumerate(reply.actions) if one >= Action.BLOCK]
-    return Limits._fields[stops[0] if stops else 0]
+    return TicketLimits._fields[stops[0] if stops else 0]
 
 
 def _denied(records: Records, keys: tuple[str, ...]) -> Ticket | None:
@@ -251,7 +253,7 @@ def _denied(records: Records, keys: tuple[str, ...]) -> Ticket | None:
     return None
 
 
-def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
+def _counted(wanted: Ticket, limits: TicketLimits, opens: bool) -> tuple[Line, ...]:
     """What opening a ticket counts towards; each is refused where it would exceed its limit."""
     if not opens:
         return ()
@@ -273,7 +275,7 @@ def _counted(wanted: Ticket, limits: Limits, opens: bool) -> tuple[Line, ...]:
 
 def ask_again(
     records: Records, batch_id: str, ticket: Ticket, wanted: Ticket, life_ms: int
-) -> Generator[Batch, Reply, Kept]:
+) -> Generator[Batch, Reply, KeptTicket]:
     """Open a ticket again whose answer does not count, unless something came of it meanwhile; it
     stays on its page."""
     page = page_key(ticket.tenant, ticket.page)
@@ -292,12 +294,12 @@ def ask_again(
     made = yield from change_together(
         records, batch_id, ticket.tenant, lambda: (ticket.key, page), new
     )
-    return Kept(after, records.get(ticket.key, ABSENT)[0], before, made.reply.now)
+    return KeptTicket(after, records.get(ticket.key, ABSENT)[0], before, made.reply.now)
 
 
 def change(
     records: Records, batch_id: str, tenant: str, key: str, step: Step
-) -> Generator[Batch, Reply, Kept]:
+) -> Generator[Batch, Reply, KeptTicket]:
     """Read a ticket and take a step with it: one trip to the store, and one more where something is
     written."""
 
@@ -308,7 +310,7 @@ def change(
 
     made = yield from changing.change(records, batch_id, tenant, key, stepped)
     before = read(made.before)
-    return Kept(read(made.value) if made.written else before, made.version, before, made.now)
+    return KeptTicket(read(made.value) if made.written else before, made.version, before, made.now)
 
 
 def read(value: Any) -> Ticket | None:

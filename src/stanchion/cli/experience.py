@@ -26,7 +26,7 @@ from stanchion.ops.views.veiled import veiled
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import Experience
-from stanchion.runtime.learning.shelves import Keep, Left, prune, shelf_of
+from stanchion.runtime.learning.shelves import IncidentRetention, LeftIncidents, prune, shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.stores.memory import wall_ms
 
@@ -98,7 +98,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _pruned(shelf: Shelf, keep: Keep, archive: str) -> Left:
+def _pruned(shelf: Shelf, keep: IncidentRetention, archive: str) -> LeftIncidents:
     try:
         return prune(shelf, keep, wall_ms(), Path(archive) if archive else None)
     except OSError as error:
@@ -135,10 +135,10 @@ def _shelf(args: argparse.Namespace, reading: bool) -> Iterator[Shelf | None]:
                 shelf.close()
 
 
-def _keep(args: argparse.Namespace) -> Keep:
+def _keep(args: argparse.Namespace) -> IncidentRetention:
     with AsBadInput(PolicyError):
         said = Experience() if args.policy is None else load_policy(args.policy).file.experience
-    return Keep(
+    return IncidentRetention(
         said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows
     )
 
@@ -153,7 +153,7 @@ def _tenant(args: argparse.Namespace) -> str:
     return DEFAULT if named is None else named
 
 
-def _told(left: Left, archive: str) -> str:
+def _told(left: LeftIncidents, archive: str) -> str:
     incidents = f"{left.incidents:,} incident{'' if left.incidents == 1 else 's'}"
     practices = f"{left.practices:,} call{'' if left.practices == 1 else 's'} that worked long ago"
     where = f" after they were written to `{veiled(archive)}`" if archive else ""

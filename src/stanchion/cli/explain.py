@@ -22,7 +22,7 @@ from stanchion.ops.views.decisions import LAST, NoDecision, Unreadable, explaine
 from stanchion.ops.views.records import DecisionView
 from stanchion.ops.views.times import shown
 from stanchion.ops.views.trails import Ambiguous
-from stanchion.runtime.standing.places import Whose, trail_folder
+from stanchion.runtime.standing.places import StateFinder, trail_folder
 
 LISTED: Final = 20
 
@@ -85,7 +85,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _readers(trail: str | None, state: Whose) -> list[Reader]:
+def _readers(trail: str | None, state: StateFinder) -> list[Reader]:
     """What can be looked in: the trail of shields and that of checks, as far as they are there."""
     if trail is not None:
         return [reader_of(trail, state)]

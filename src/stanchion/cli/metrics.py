@@ -20,7 +20,7 @@ from stanchion.cli.whose import tenant_of, whose
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.operating.commands import switched_on
-from stanchion.runtime.standing.places import METRICS, METRICS_DIR, Whose
+from stanchion.runtime.standing.places import METRICS, METRICS_DIR, StateFinder
 from stanchion.runtime.standing.state_figures import state_figures
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
@@ -157,7 +157,11 @@ class Trouble:
 
 
 def _figures(
-    store: str | None, found: Whose, policy: CompiledPolicy | None, tenant: str, trouble: Trouble
+    store: str | None,
+    found: StateFinder,
+    policy: CompiledPolicy | None,
+    tenant: str,
+    trouble: Trouble,
 ) -> tuple[Series, ...]:
     kept = _counted(found)
     total: Sum = kept.figures
@@ -176,7 +180,7 @@ def _figures(
     return total.figures()
 
 
-def _counted(found: Whose) -> Collected:
+def _counted(found: StateFinder) -> Collected:
     try:
         folder = (
             Path(os.environ[METRICS_DIR])
@@ -194,7 +198,7 @@ def _veiled(one: Series) -> Series:
 
 
 def _serve(
-    args: argparse.Namespace, found: Whose, policy: CompiledPolicy | None, tenant: str
+    args: argparse.Namespace, found: StateFinder, policy: CompiledPolicy | None, tenant: str
 ) -> int:
     trouble = Trouble()
     try:

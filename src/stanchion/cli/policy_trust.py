@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answerer
 from stanchion.cli.loosening_lines import loosening_lines
 from stanchion.cli.operator_options import answered

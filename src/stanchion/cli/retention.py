@@ -8,7 +8,7 @@ from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import answered
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, option

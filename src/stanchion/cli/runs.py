@@ -22,7 +22,7 @@ from stanchion.cli.whose import whose
 from stanchion.ops.views.runs import Kept, RunView, kept_in, none_kept, run_in_full, runs, totals_in
 from stanchion.ops.views.times import shown, span
 from stanchion.ops.views.trails import digits_of
-from stanchion.runtime.standing.places import Whose
+from stanchion.runtime.standing.places import StateFinder
 
 LISTED: Final = 20
 COLUMNS: Final = (
@@ -178,7 +178,7 @@ def _show(args: argparse.Namespace) -> int:
     return 0
 
 
-def _kept_by(args: argparse.Namespace, state: Whose) -> Kept:
+def _kept_by(args: argparse.Namespace, state: StateFinder) -> Kept:
     """Asks the store of the project; a trail from elsewhere has nothing to do with it, and one that
     cannot be read tells nothing: a run is then as the trail alone has it."""
 
@@ -192,7 +192,7 @@ def _kept_by(args: argparse.Namespace, state: Whose) -> Kept:
     return none_kept if args.trail is not None and args.store is None else kept
 
 
-def _now(given: str | None, state: Whose, keys: frozenset[str]) -> dict[str, int]:
+def _now(given: str | None, state: StateFinder, keys: frozenset[str]) -> dict[str, int]:
     """What the store has of those budgets now; where it cannot be asked, what the trail says is all
     there is."""
     try:

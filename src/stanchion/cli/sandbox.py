@@ -13,7 +13,7 @@ from stanchion.cli.options import JSON, option
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.runtime.sandbox.sandbox import SandboxError, Standing, standing
+from stanchion.runtime.sandbox.sandbox import SandboxError, WallStanding, standing
 
 USAGE: Final = "stanchion sandbox [--user UID] [--json]"
 
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if any(one.walls for one in found) else 1
 
 
-def _row(one: Standing) -> tuple[str, str, str]:
+def _row(one: WallStanding) -> tuple[str, str, str]:
     return (
         (str(one.kind), "yes", ", ".join(one.missing))
         if one.walls

@@ -22,7 +22,7 @@ from stanchion.ops.views.stored import MOST, by_tenant, cells, holds
 from stanchion.ops.views.times import shown
 from stanchion.ops.views.veiled import veiled
 from stanchion.ops.views.where import StatePlace, where
-from stanchion.runtime.standing.places import MARKERS, SHARED, Whose
+from stanchion.runtime.standing.places import MARKERS, SHARED, StateFinder
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store, StoreError
 
@@ -134,12 +134,12 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _where(args: argparse.Namespace, state: Whose) -> StatePlace:
+def _where(args: argparse.Namespace, state: StateFinder) -> StatePlace:
     with AsBadInput(OSError, StoreError):
         return where(state, args.store, args.project)
 
 
-def _say_where(args: argparse.Namespace, state: Whose) -> None:
+def _say_where(args: argparse.Namespace, state: StateFinder) -> None:
     found = _where(args, state)
     put_lines(place_lines(veiled(found), Terminal.of_stdout()))
     if args.where and not found.kept:

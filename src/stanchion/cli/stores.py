@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.standing.places import MEMORY, Whose, store_name
+from stanchion.runtime.standing.places import MEMORY, StateFinder, store_name
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, is_server, open_store
 from stanchion.stores.protocol import Store, StoreError
@@ -23,7 +23,7 @@ class StoreAway(BadInput):
 
 
 @contextmanager
-def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Store | None]:
+def opened(given: str | None, found: StateFinder, quiet: bool = False) -> Iterator[Store | None]:
     """The store, open for reading; `None`, and a word on standard error why, where there is nothing
     to read yet; no word where nobody asked for the store (`quiet`). `StoreAway` where it cannot be
     read, and `BadInput` where there can be no such store."""
@@ -49,7 +49,7 @@ def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Sto
         raise (StoreAway if is_store else BadInput)(str(error)) from None
 
 
-def in_memory(given: str | None, found: Whose) -> bool:
+def in_memory(given: str | None, found: StateFinder) -> bool:
     """Whether the store that is meant is one that no other process can see."""
     return str(store_name(given, os.environ, found)) == MEMORY
 

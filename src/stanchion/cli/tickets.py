@@ -14,8 +14,8 @@ import msgspec
 from stanchion import Shield, StanchionError, typed
 from stanchion.approvals.act import LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
-from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grants import checked_edits
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_approvable
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said

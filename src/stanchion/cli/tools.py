@@ -6,8 +6,8 @@ import argparse
 from typing import Final
 
 from stanchion.approvals.act import Purpose
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.request import Request
 from stanchion.cli.answerers import answerer
 from stanchion.cli.operator_options import loaded
 from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, WHY, know_verb, option

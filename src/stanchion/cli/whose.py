@@ -9,11 +9,11 @@ from pathlib import Path
 
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.runtime.standing.places import STORE, USER, Whose, is_own, start_of
+from stanchion.runtime.standing.places import STORE, USER, StateFinder, is_own, start_of
 from stanchion.runtime.standing.tenancy import TENANT
 
 
-def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
+def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> StateFinder:
     """Whose state is meant: that of a project which is named, of a policy's files, or of the
     current folder. What can not be meant together is bad input."""
     if project is not None:
@@ -29,7 +29,7 @@ def whose(project: str | None, store: str | None = None, files: Sequence[Path] =
                 f"{project}` out"
             )
     with AsBadInput(OSError):
-        return Whose(os.environ, start_of(project, files), store)
+        return StateFinder(os.environ, start_of(project, files), store)
 
 
 def named_project(args: argparse.Namespace) -> dict[str, str]:

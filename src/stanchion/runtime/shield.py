@@ -8,10 +8,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Unpack
 from weakref import ref
 
-from stanchion.runtime.answers.pool import SIZE
+from stanchion.locks import Reentrant
+from stanchion.runtime.answers.pool import SIZE, LanePool
 from stanchion.runtime.by_people import ByPeople
 from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.deciding.start import awake_ns
+from stanchion.runtime.driving.turns import Turns
 from stanchion.runtime.errors import NoRun, no_run
 from stanchion.runtime.keywords import spelled
 from stanchion.stores.memory import MemoryStore, wall_ms
@@ -69,17 +71,14 @@ class Shield(Shielding, ByPeople):
         planner: Callable[[Any], Any] | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
-        from stanchion.locks import Reentrant
-        from stanchion.runtime.answers.pool import Pool
         from stanchion.runtime.calling.ingest import Ingesting
         from stanchion.runtime.calling.tool import Toolbox
         from stanchion.runtime.deciding.left import close_calls
+        from stanchion.runtime.deciding.record import Unwritten
         from stanchion.runtime.deciding.unsettled import Unsettled
-        from stanchion.runtime.deciding.unwritten import Unwritten
-        from stanchion.runtime.driving.turns import Turns
         from stanchion.runtime.operating.reload import Policies, PolicyTrouble
-        from stanchion.runtime.people.authority import Authority, OperatorsTrust
-        from stanchion.runtime.people.waiting import Waiting
+        from stanchion.runtime.people.authority import OperatorAuthority, OperatorsTrust
+        from stanchion.runtime.people.waiting import AnswerWaiters
         from stanchion.runtime.run import open_runs
         from stanchion.runtime.standing.epoch_memory import memory_of
         from stanchion.runtime.standing.listeners import listen_to_trail, listened_to
@@ -127,10 +126,10 @@ class Shield(Shielding, ByPeople):
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
-        self.answers = Pool(answer_threads, self._policies.deep_rules)
+        self.answers = LanePool(answer_threads, self._policies.deep_rules)
         self.clock, self.awake_ns = clock, awake_ns
         self.memory = memory_of(self.store, self.records)
-        self.authority = Authority(self, operators)
+        self.authority = OperatorAuthority(self, operators)
         self.trust: Trust = (
             OperatorsTrust(self.store, self.authority.known) if trust is None else trust
         )
@@ -141,7 +140,7 @@ class Shield(Shielding, ByPeople):
         """The runs that somebody has."""
         self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
-        self.waiting, self._nonces, self.chance = Waiting(), nonces, chance
+        self.waiting, self._nonces, self.chance = AnswerWaiters(), nonces, chance
         self.policy_trouble, self.host_secret = PolicyTrouble(self), host_secret
         listen_to_trail(self)
         self._toolbox = Toolbox()
@@ -218,7 +217,7 @@ class Shield(Shielding, ByPeople):
     def _at_home(self, policy: CompiledPolicy) -> Home:
         from stanchion.policy.home import Home
         from stanchion.policy.scan_cache import ScanCache
-        from stanchion.runtime.standing.own_places import own_places, state_or_none
+        from stanchion.runtime.standing.places import own_places, state_or_none
 
         own = own_places(self.store, self.journal, policy.files, os.environ, self._post)
         return Home(own, ScanCache(state_or_none(os.environ)), self._prepares)
@@ -319,13 +318,13 @@ class Shield(Shielding, ByPeople):
         spends from its parent's budgets, unless something was `carved` out of them for it
         (`run.spawn`).
         """
-        from stanchion.runtime.deciding.described import Said, new_desk
+        from stanchion.runtime.deciding.described import RunDescription, new_desk
         from stanchion.runtime.run import Run
 
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
-        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels, may)
+        said = RunDescription(id, role, tenant, deadline_s, tools, can, risk, labels, may)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
         allotment = None if carved is None else carved.allotment

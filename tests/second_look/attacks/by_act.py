@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose, Way
 from stanchion.approvals.answerers import By, Signer
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.runtime.operating import acts
 from tests.second_look.attacks.scene import Scene
 

@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.audit.erasure import Meant, Said, blank, count_of, cut_off, meant_in, remove, undone
 from stanchion.audit.keys import load_key
 from stanchion.audit.layout import chains
@@ -33,10 +33,10 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.scopes import FLEET
 from stanchion.ops.views.unerased import in_experience, kept_in, open_runs
 from stanchion.runtime.operating.retention import SUBJECT
-from stanchion.runtime.standing.places import KEY, Whose
+from stanchion.runtime.standing.places import KEY, StateFinder
 
 
-def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:
+def stored(store: str | None, whose: StateFinder, meant: Meant) -> list[Remain]:
     """What the store has of what is meant: open and answered tickets, results that are remembered,
     histories."""
     if store is None and is_nowhere(whose):

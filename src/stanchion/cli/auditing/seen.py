@@ -14,7 +14,7 @@ from stanchion.runtime.standing.places import (
     MEMORY,
     STORE_FILE,
     TRAIL_FOLDER,
-    Whose,
+    StateFinder,
     is_own,
     store_named,
 )
@@ -23,7 +23,7 @@ from stanchion.stores.open_store import file_of
 Anchors = list[tuple[str, int, str]]
 
 
-def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) -> Anchors:
+def seen_in(store: str | None, trail: str | None, folder: Path, found: StateFinder) -> Anchors:
     """The anchors of a trail: in the store that was named, or in that of the project where the
     trail is its own."""
     if store is not None:
@@ -38,13 +38,13 @@ def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) ->
         return []
 
 
-def is_nowhere(found: Whose) -> bool:
+def is_nowhere(found: StateFinder) -> bool:
     """Whether the project has no store that outlives a process, or none yet."""
     name = store_named(None, os.environ)
     path = found.state.folder / STORE_FILE if is_own(None, os.environ) else file_of(name)
     return name == MEMORY or (path is not None and not os.path.lexists(path))
 
 
-def _read(store: str | None, folder: Path, found: Whose) -> Anchors:
+def _read(store: str | None, folder: Path, found: StateFinder) -> Anchors:
     with opened(store, found) as kept:
         return [] if kept is None else anchors_in(kept, folder)

@@ -10,8 +10,8 @@ from typing import Any, Final, Unpack
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import BypassRequest
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import UnknownTicket
-from stanchion.approvals.request import Request
 from stanchion.approvals.ticket import Ticket
 from stanchion.dialects.agent33.border import unread_budget
 from stanchion.dialects.agent33.hooks import Hooks

@@ -19,7 +19,7 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.mandate import Mandate
 from stanchion.kernel.names import names
 from stanchion.kernel.units import Amounts
-from stanchion.ops.broker.connection import Session
+from stanchion.ops.broker.connection import BrokerSession
 from stanchion.ops.broker.peers import Peer
 from stanchion.runtime.deciding.aftermath import end_run
 from stanchion.runtime.deciding.described import worst
@@ -125,12 +125,12 @@ class NoSuchRun(Exception):
         self.reply = reply
 
 
-class Held(NamedTuple):
+class BrokeredRun(NamedTuple):
     """A run, the user whose it is, and the session that it lives in."""
 
     run: Run
     uid: int
-    session: Session
+    session: BrokerSession
 
 
 class BrokeredRuns:
@@ -140,7 +140,7 @@ class BrokeredRuns:
     def __init__(self, shield: Shield, passes: Passes, boot: str) -> None:
         self._shield, self._passes, self._boot = shield, passes, boot
         self._lock = threading.Lock()
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, BrokeredRun] = {}
 
     def of(self, run: str, token: str, peer: Peer) -> Run:
         """The run that a client speaks for; `NoSuchRun` where it may not."""
@@ -149,7 +149,7 @@ class BrokeredRuns:
             raise NoSuchRun
         return held.run
 
-    def begin(self, request: Begin, peer: Peer, session: Session) -> Began:
+    def begin(self, request: Begin, peer: Peer, session: BrokerSession) -> Began:
         """Begin a run for a client."""
         options: dict[str, Any] = {
             "role": request.role,
@@ -172,7 +172,7 @@ class BrokeredRuns:
             )
         passed = self._passed(run, peer, request)
         with self._lock:
-            self._held[run.id] = Held(run, peer.uid, session)
+            self._held[run.id] = BrokeredRun(run, peer.uid, session)
         self._left_behind(run, session)
         return self._began(run, peer, passed)
 
@@ -193,7 +193,7 @@ class BrokeredRuns:
                 "the policy give it to the task"
             )
 
-    def resume(self, sealed: bytes, peer: Peer, session: Session) -> Began:
+    def resume(self, sealed: bytes, peer: Peer, session: BrokerSession) -> Began:
         """Go on with a run that an earlier life of this broker has begun. One of this life is here,
         or has ended."""
         passed = self._passes.opened(sealed, peer.uid)
@@ -208,7 +208,7 @@ class BrokeredRuns:
         self._check_room(peer)
         run = self._made(passed)
         with self._lock:
-            first = self._held.setdefault(run.id, Held(run, peer.uid, session))
+            first = self._held.setdefault(run.id, BrokeredRun(run, peer.uid, session))
         self._left_behind(first.run, first.session)
         return self._began(first.run, peer, sealed)
 
@@ -220,14 +220,14 @@ class BrokeredRuns:
         drive(end_run(run.desk, code, why), run.desk)
         run.close()
 
-    def session_over(self, session: Session) -> None:
+    def session_over(self, session: BrokerSession) -> None:
         """End what a client has left behind, children first."""
         with self._lock:
             left = [held for held in self._held.values() if held.session is session]
         for held in reversed(left):
             self.end(held.run, "kernel.ended", "its client has gone")
 
-    def _left_behind(self, run: Run, session: Session) -> None:
+    def _left_behind(self, run: Run, session: BrokerSession) -> None:
         """End a run whose client has gone while it began."""
         if session.over:
             self.end(run, "kernel.ended", "its client has gone")

@@ -194,7 +194,7 @@ NOT_AGAIN: Final = packed(Sorry("this was asked before, and its answer is no lon
 UNDER_WAY: Final = packed(Sorry("this was asked before, and is still being judged", LOST))
 
 
-class Remembered:
+class FirstAnswers:
     """The first answers to what was asked lately. Nothing is judged twice for the same request."""
 
     def __init__(self) -> None:
@@ -225,12 +225,12 @@ class Remembered:
                 self._bytes -= len(self._answers.popitem(last=False)[1])
 
 
-class Session:
+class BrokerSession:
     """One client: the user it belongs to, and what it was answered."""
 
     def __init__(self, uid: int) -> None:
         self.uid, self.token = uid, os.urandom(32)
-        self.remembered = Remembered()
+        self.remembered = FirstAnswers()
         self.over = False
 
 
@@ -239,21 +239,21 @@ class Sessions:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._open: dict[bytes, Session] = {}
+        self._open: dict[bytes, BrokerSession] = {}
 
-    def begin(self, peer: Peer) -> Session:
+    def begin(self, peer: Peer) -> BrokerSession:
         """A session for a client that is new."""
-        session = Session(peer.uid)
+        session = BrokerSession(peer.uid)
         with self._lock:
             self._open[session.token] = session
         return session
 
-    def joined(self, token: bytes, peer: Peer) -> Session | None:
+    def joined(self, token: bytes, peer: Peer) -> BrokerSession | None:
         """The session that a connection says it belongs to; `None` where it does not."""
         session = self._open.get(token)
         return session if session is not None and session.uid == peer.uid else None
 
-    def end(self, session: Session) -> None:
+    def end(self, session: BrokerSession) -> None:
         """Forget a session."""
         session.over = True
         with self._lock:

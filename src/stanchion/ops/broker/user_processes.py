@@ -18,7 +18,13 @@ from time import monotonic
 from typing import Final
 
 from stanchion.ops.broker.brokered_runs import BrokeredRuns, Passes
-from stanchion.ops.broker.connection import Connection, Load, Session, Sessions, TooMuchUnderWay
+from stanchion.ops.broker.connection import (
+    BrokerSession,
+    Connection,
+    Load,
+    Sessions,
+    TooMuchUnderWay,
+)
 from stanchion.ops.broker.peers import Peer, die_with_parent, peer_of
 from stanchion.ops.broker.remote_tool import Gone
 from stanchion.ops.broker.requests import Judging
@@ -67,7 +73,7 @@ class Attendants:
     def _attend(self, peer: Peer) -> None:
         thread = threading.current_thread()
         connection = self._busy[thread]
-        began: Session | None = None
+        began: BrokerSession | None = None
         try:
             hello = connection.hello()
             if hello.version != VERSION:
@@ -94,7 +100,7 @@ class Attendants:
         finally:
             self._left(thread, connection, peer, began)
 
-    def _answered(self, connection: Connection, peer: Peer, session: Session) -> None:
+    def _answered(self, connection: Connection, peer: Peer, session: BrokerSession) -> None:
         """Answer one request, once: the same one again gets the first answer."""
         request = connection.request()
         known = session.remembered.first(request.id)
@@ -119,7 +125,11 @@ class Attendants:
         connection.send(frame)
 
     def _left(
-        self, thread: threading.Thread, connection: Connection, peer: Peer, began: Session | None
+        self,
+        thread: threading.Thread,
+        connection: Connection,
+        peer: Peer,
+        began: BrokerSession | None,
     ) -> None:
         connection.close()
         with self._lock:

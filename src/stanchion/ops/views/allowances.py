@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from stanchion.ops.views.veiled import veiled
-from stanchion.runtime.deciding.allowances import Allowance
+from stanchion.runtime.deciding.allowances import FindingAllowance
 
 
 class AllowanceView(msgspec.Struct, frozen=True):
@@ -21,7 +21,7 @@ class AllowanceView(msgspec.Struct, frozen=True):
     proven: bool
 
 
-def allowance_view(one: Allowance) -> AllowanceView:
+def allowance_view(one: FindingAllowance) -> AllowanceView:
     """An allowance as it may be shown."""
     proven = one.answer is not None and one.answer.way.proven
     return veiled(

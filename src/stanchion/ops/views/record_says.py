@@ -27,7 +27,7 @@ from stanchion.ops.views.times import shown
 from stanchion.policy.sequences.guard import Past
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.handoffs import ROOM, status_of
-from stanchion.runtime.calling.ledger import Effect
+from stanchion.runtime.calling.ledger import LedgerEffect
 from stanchion.runtime.calling.pins import pins_of
 from stanchion.runtime.deciding.allowances import allowances_of
 from stanchion.runtime.operating.retention import Retention
@@ -117,7 +117,7 @@ def _ticket(value: Any, now: int) -> str:
 
 
 def _effect(value: Any, now: int) -> str:
-    effect = typed.convert(value, Effect)
+    effect = typed.convert(value, LedgerEffect)
     late = (
         ", and its outcome is unknown" if effect.state == "started" and now >= effect.until else ""
     )

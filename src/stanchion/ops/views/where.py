@@ -19,7 +19,7 @@ from stanchion.runtime.standing.places import (
     MEMORY,
     STORE,
     WITNESS,
-    Whose,
+    StateFinder,
     is_own,
     keep_of,
     store_name,
@@ -46,7 +46,7 @@ class StatePlace(msgspec.Struct, frozen=True):
     witness: str = ""
 
 
-def where(found: Whose, store: str | None, project: str | None) -> StatePlace:
+def where(found: StateFinder, store: str | None, project: str | None) -> StatePlace:
     """Which state is meant; `OSError` where there can be none, `StoreError` where its store is no
     store."""
     state = found.state
@@ -87,7 +87,7 @@ def _keeps() -> str:
         return str(error)
 
 
-def _store(found: Whose, given: str | None) -> str:
+def _store(found: StateFinder, given: str | None) -> str:
     name = store_named(given, os.environ)
     if is_own(given, os.environ):
         return str(store_name(given, os.environ, found))
@@ -100,7 +100,7 @@ def _store(found: Whose, given: str | None) -> str:
     return address_of(name) if is_server(name) else f"{name.partition(':')[0]}://…"
 
 
-def _trail(found: Whose) -> str:
+def _trail(found: StateFinder) -> str:
     folder = trail_folder(None, os.environ, found)
     if folder is None:
         return IN_MEMORY

@@ -15,14 +15,15 @@ import msgspec
 from stanchion.kernel.lookups import Answer, Answered, Failed
 from stanchion.locks import Lock
 from stanchion.runtime.answers.question import FOREVER, TimeBoxes
+from stanchion.runtime.asides import aside
 from stanchion.telemetry import loggers
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.powers import Powers
-    from stanchion.runtime.answers.question import Lingering, Question
+    from stanchion.runtime.answers.question import LaneQuestion, Lingering
 
 
-class Breaker:
+class RuleBreaker:
     """Counts failures in a row. After `after` of them the rule rests for `rest_s`; then one
     question tries it."""
 
@@ -138,7 +139,7 @@ POLICIES: Final = 16
 began with."""
 
 
-class Terms(NamedTuple):
+class DeepTerms(NamedTuple):
     """How deep rules are asked, as a policy says it."""
 
     questions_for_a_run: int = 32
@@ -154,9 +155,9 @@ class Inbox:
     __slots__ = ("open",)
 
     def __init__(self) -> None:
-        self.open: set[Entry] = set()
+        self.open: set[RuleQuestion] = set()
 
-    def take(self, entry: Entry, most: int) -> bool:
+    def take(self, entry: RuleQuestion, most: int) -> bool:
         """Take a place, where there is one. Who finds too many after it has come in goes again: of
         several threads that come at once all may, but never is there one too many."""
         self.open.add(entry)
@@ -165,23 +166,23 @@ class Inbox:
         self.open.discard(entry)
         return False
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: RuleQuestion) -> None:
         """Give a place back."""
         self.open.discard(entry)
 
 
-class Entry:
+class RuleQuestion:
     """One question to a rule, from when it is asked until its answer, or until nobody would take it
     any more."""
 
     __slots__ = ("_inbox", "_key", "_left", "_on_cost", "_rule", "one", "until")
 
     def __init__(
-        self, rule: Rule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost
+        self, rule: DeepRule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost
     ) -> None:
         self._rule, self._inbox, self._key, self._on_cost = rule, inbox, key, on_cost
         self.until = until
-        self.one: Question | Lingering | None = None
+        self.one: LaneQuestion | Lingering | None = None
         self._left = {OVER, TOLD}
 
     def checked(self, value: Any, /) -> Any:
@@ -226,8 +227,6 @@ class Entry:
             if tokens or cost_microusd:
                 self._on_cost(tokens, cost_microusd)
         except Exception as error:  # noqa: BLE001 - a rule's own code may raise anything
-            from stanchion.runtime.asides import aside
-
             aside("the cost of a deep rule's answer could not be charged", error)
 
     def overdue(self) -> None:
@@ -247,18 +246,18 @@ class Entry:
         return True
 
 
-class Rule:
+class DeepRule:
     """One deep rule of a shield, whoever asks it."""
 
-    def __init__(self, name: str, guard: Powers, terms: Terms, rules: DeepRules) -> None:
+    def __init__(self, name: str, guard: Powers, terms: DeepTerms, rules: DeepRules) -> None:
         self.guard, self.kept, self.terms = guard, rules.kept, terms
         clock = rules.clock
-        self.breaker = Breaker(terms.rest_after, terms.rest_s, clock)
+        self.breaker = RuleBreaker(terms.rest_after, terms.rest_s, clock)
         self._name, self._version, self._clock = name, str(guard.rule_version), clock
         self._counts = rules.counters(name)
         self._paid = guard.paid
         self._lock = Lock()
-        self._asked: dict[Entry, None] = {}
+        self._asked: dict[RuleQuestion, None] = {}
         self._told: dict[str, None] = {}
         self._boxes = rules.boxes
         self.due = FOREVER
@@ -271,7 +270,7 @@ class Rule:
         inbox: Inbox,
         on_cost: OnCost,
         pays: Callable[[], bool] = lambda: True,
-    ) -> Entry | Answered | None:
+    ) -> RuleQuestion | Answered | None:
         """Enter a question. Gives the answer where it is known; `None` where it is not asked, so
         that it is late.
 
@@ -294,7 +293,7 @@ class Rule:
             return None
         most = self.terms.questions_for_a_run
         entry = (
-            Entry(self, inbox, key, now + self.terms.time_box_s, on_cost)
+            RuleQuestion(self, inbox, key, now + self.terms.time_box_s, on_cost)
             if len(inbox.open) < most
             else None
         )
@@ -324,7 +323,7 @@ class Rule:
         """A run's inbox."""
         return Inbox()
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: RuleQuestion) -> None:
         """Forget a question that is over."""
         self._asked.pop(entry, None)
 
@@ -374,19 +373,19 @@ class DeepRules:
         self.clock = clock
         self.kept = KeptAnswers(0)
         self._counters: dict[str, dict[str, count[int]]] = {}
-        self._rules: dict[tuple[str, str, Terms], Rule] = {}
-        self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
+        self._rules: dict[tuple[str, str, DeepTerms], DeepRule] = {}
+        self._known: OrderedDict[str, dict[str, DeepRule]] = OrderedDict()
         self.boxes = TimeBoxes(self._due, self._sweep, clock)
 
-    def enter(self, policy: str, guards: Iterable[tuple[str, Any]], terms: Terms) -> None:
+    def enter(self, policy: str, guards: Iterable[tuple[str, Any]], terms: DeepTerms) -> None:
         """Take over the rules of a policy. One that is the same as before goes on as it is: it
         rests, if it does."""
         self.kept.most = terms.answers_kept
-        here: dict[str, Rule] = {}
+        here: dict[str, DeepRule] = {}
         for name, guard in guards:
             key = (name, str(guard.rule_version), terms)
             known = self._rules.get(key)
-            here[name] = Rule(name, guard, terms, self) if known is None else known
+            here[name] = DeepRule(name, guard, terms, self) if known is None else known
             self._rules[key] = here[name]
         self._known[policy] = here
         self._known.move_to_end(policy)
@@ -412,7 +411,7 @@ class DeepRules:
         for rule in list(self._rules.values()):
             rule.sweep()
 
-    def of(self, policy: str, guard: str) -> Rule | None:
+    def of(self, policy: str, guard: str) -> DeepRule | None:
         """A rule of a policy."""
         known = self._known.get(policy)
         return None if known is None else known.get(guard)

@@ -123,7 +123,7 @@ Take = Callable[[ProvenanceNote | None], None]
 """Takes a note in; nothing is one that is missing."""
 
 
-class Opened(NamedTuple):
+class OpenPage(NamedTuple):
     """The open page. `closed` pages stand before it, `first` is the number of its first note,
     `size` counts the bytes of all notes; `gaps` says that some note is missing."""
 
@@ -149,7 +149,7 @@ Write = Callable[[tuple[Finding, ...]], ProvenanceNote | None]
 """Writes the note of an event with these findings."""
 
 
-class Terms(NamedTuple):
+class NoteTerms(NamedTuple):
     """When a note is written, and in how many tries before it is owed; 0 for an event that nothing
     is learnt from."""
 
@@ -161,7 +161,7 @@ class Draft(NamedTuple):
     """The open page as it is to become, what has to be written for it, the notes that were owed
     before, and whether the new one has room."""
 
-    opened: Opened
+    opened: OpenPage
     puts: tuple[tuple[str, Any], ...]
     owed: tuple[bytes, ...]
     has_room: bool
@@ -178,7 +178,7 @@ class Notebook:
         self._key = key_of(tenant, run)
         self._unkey = unkey(self._key)
         self._lock = Lock()
-        self._known = Opened()
+        self._known = OpenPage()
         self._pages, self._taken = 0, 0
         self._lacks: tuple[str, ...] = ()
         self._owed: list[bytes] = []
@@ -192,7 +192,7 @@ class Notebook:
         """The key of a closed page."""
         return key(self.tenant, NOTES, self._run, str(number))
 
-    def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
+    def look(self, to_write: bool) -> tuple[OpenPage, list[Expect]]:
         """The open page as it is known, and what a batch expects: that this is so, or, of a page
         that is not written, that it is no older; and, of pages that are lacking, what cannot be, so
         that the answer brings them."""
@@ -216,7 +216,7 @@ class Notebook:
             else:
                 self._gap = True
 
-    def draft(self, known: Opened, data: bytes) -> Draft:
+    def draft(self, known: OpenPage, data: bytes) -> Draft:
         """The open page with a note more, behind those that are owed. One that has no room leaves a
         gap; where that is known already, nothing is written."""
         with self._lock:
@@ -283,7 +283,7 @@ class Notebook:
         before = self._known
         if fresh.value is None:
             self._known, self._told_gaps = (
-                Opened(fresh.number, before.closed, self._taken, before.size, True),
+                OpenPage(fresh.number, before.closed, self._taken, before.size, True),
                 True,
             )
             return
@@ -318,7 +318,7 @@ class Notebook:
         self._taken = max(self._taken, first + len(notes))
 
 
-class Entry:
+class NotebookEntry:
     """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
 
     __slots__ = (
@@ -334,13 +334,13 @@ class Entry:
         "done",
     )
 
-    def __init__(self, notebook: Notebook, write: Write, take: Take, terms: Terms) -> None:
+    def __init__(self, notebook: Notebook, write: Write, take: Take, terms: NoteTerms) -> None:
         self._notebook = notebook
         self._write = write
         self._take = take
         self._terms = terms
         self._tries = 0
-        self._base = Opened()
+        self._base = OpenPage()
         self._note: ProvenanceNote | None = None
         self._data = b""
         self._draft: Draft | None = None
@@ -393,5 +393,5 @@ def notes_in(page: Any) -> list[Any]:
         return []
 
 
-def _opened(version: int, value: Any) -> Opened:
-    return Opened(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))
+def _opened(version: int, value: Any) -> OpenPage:
+    return OpenPage(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))

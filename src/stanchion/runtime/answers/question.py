@@ -29,7 +29,7 @@ class Listener(Enum):
     NOBODY = "nobody"
 
 
-class Account(Protocol):
+class QuestionAccount(Protocol):
     """Keeps account of a question to a deep rule."""
 
     def checked(self, value: Any, /) -> Any:
@@ -42,7 +42,7 @@ class Account(Protocol):
         """It is over: with an answer, or without one where it was never asked."""
 
 
-class Question:
+class LaneQuestion:
     """One question. `keeps` says that it is asked even where nobody waits for it any more, for the
     run's next event; `stop` is an event that code is given which wants to know when nobody waits;
     `heard` takes a late answer's value, and `ended` is told when it is over. A deep rule's is kept
@@ -62,8 +62,8 @@ class Question:
         keeps: bool,
         stop: threading.Event | None,
         heard: Callable[[Any], None],
-        ended: Callable[[Question], None],
-        account: Account | None = None,
+        ended: Callable[[LaneQuestion], None],
+        account: QuestionAccount | None = None,
         beside: bool = False,
     ) -> None:
         self._call, self._payload, self._stop = call, payload, stop
@@ -234,7 +234,7 @@ class Lingering:
         self,
         task: Future[Any],
         loop: AbstractEventLoop,
-        account: Account | None = None,
+        account: QuestionAccount | None = None,
         stop: threading.Event | None = None,
     ) -> None:
         self.task, self._loop, self._account, self._stop = task, loop, account, stop

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.contract.powers import all_having
 from stanchion.kernel.decision import Decision
+from stanchion.runtime.calling.price import text_tokens
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
@@ -26,7 +27,6 @@ class Advised:
         """What the agent should know of its tools, for its prompt: what has failed, what is
         unsteady and what helps, in no more than so many tokens. Empty where nothing is known, or
         the policy keeps no experience."""
-        from stanchion.runtime.calling.price import text_tokens
         from stanchion.runtime.learning.advising import awareness
 
         return awareness(

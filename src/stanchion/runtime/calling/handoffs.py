@@ -20,9 +20,9 @@ from stanchion.kernel.events import HandoffDone
 from stanchion.kernel.guard import Kind as GuardKind
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import key
-from stanchion.runtime.answers.lookups import Answering
+from stanchion.runtime.answers.lookups import LookupAnswering
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.owed import Owed, Places
+from stanchion.runtime.deciding.unsettled import HeldPlaces, Owed
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.occurring import tell_run
@@ -101,7 +101,7 @@ class _Apart:
     when the run ends."""
 
     def __init__(self, desk: Desk) -> None:
-        self.store, self.turns, self.answering = desk.store, desk.turns, Answering(*desk.asks)
+        self.store, self.turns, self.answering = desk.store, desk.turns, LookupAnswering(*desk.asks)
 
 
 def followed(desk: Desk, event: Any, decision: Decision) -> Flow[None]:
@@ -132,7 +132,7 @@ def followed(desk: Desk, event: Any, decision: Decision) -> Flow[None]:
     )
     permit = (status_key(info.tenant, info.task), lambda value, _: _kept(value, new), "tasks")
     tries = count(1)  # ids of its own: decisions are numbered by what was judged
-    places = Places(
+    places = HeldPlaces(
         frozenset({event.id}),
         (permit,),
         info.tenant,

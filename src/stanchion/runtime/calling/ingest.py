@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import By
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.guards._jsonschema.checker import canonical
@@ -26,7 +26,7 @@ from stanchion.locks import Reentrant
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.definitions import Hook, reads_definitions, with_tools
 from stanchion.readings.definitions.remark import kinds_of
-from stanchion.runtime.calling.pins import Pins, Whose, pin_name, pins_key, pins_of
+from stanchion.runtime.calling.pins import PinOwner, Pins, pin_name, pins_key, pins_of
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
 from stanchion.runtime.driving.flow import Flow
@@ -136,7 +136,7 @@ class Ingesting:
                     f"a shield keeps at most {MOST:,} definitions: ingest only those that are used"
                 )
             served = [each for each in found if each.source != "python"]
-            pinned, kept = self._pinned(served, Whose(tenant, server), by if repin else None)
+            pinned, kept = self._pinned(served, PinOwner(tenant, server), by if repin else None)
             remarks = {
                 name: kept.suspects[pin_name(server, name)].remarks for name in pinned.suspect
             }
@@ -278,7 +278,7 @@ class Ingesting:
         return [*given, *[name for name in self._shield.policy.file.tools if not is_glob(name)]]
 
     def _pinned(
-        self, found: list[Definition], whose: Whose, by: By | None
+        self, found: list[Definition], whose: PinOwner, by: By | None
     ) -> tuple[Ingested, Pins]:
         """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins
         it anew."""
@@ -336,7 +336,7 @@ class Ingesting:
             self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new
         )
 
-    def _tell(self, outcome: Ingested, whose: Whose) -> None:
+    def _tell(self, outcome: Ingested, whose: PinOwner) -> None:
         """Write down what was found to be changed or suspect."""
         told = [("definition.changed", name, why) for name, why in outcome.changed.items()]
         told += [("definition.suspect", name, why) for name, why in outcome.suspect.items()]

@@ -18,7 +18,15 @@ from stanchion.runtime.calling.at_work import working
 from stanchion.runtime.calling.begin import begin, begun as has_begun
 from stanchion.runtime.calling.ledger import ONCE
 from stanchion.runtime.calling.outcome import deliver, ends_late, failed, shown
-from stanchion.runtime.calling.pace import END, InTime, Pace, Steps
+from stanchion.runtime.calling.pace import (
+    END,
+    InTask,
+    InTime,
+    Pace,
+    SourceSteps,
+    in_time,
+    next_in_time,
+)
 from stanchion.runtime.calling.refusal_text import TEXT, aending_in_text, ending_in_text
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.attempts import lapsed
@@ -26,7 +34,7 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import concluded
 from stanchion.runtime.deciding.spend import close_hold, settled, used_by
-from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import Ended, drive
 from stanchion.runtime.errors import Refused
@@ -56,7 +64,7 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 def _items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     _not_once(desk, tool)
-    way = Way()
+    way = CallWay()
     try:
         begun = drive(begin(desk, tool, args, kwargs, way), desk)
         yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
@@ -81,7 +89,7 @@ async def _aitems(
     from stanchion.runtime.driving.on_loop import adrive
 
     _not_once(desk, tool)
-    way = Way()
+    way = CallWay()
     try:
         begun = await abegin(begin(desk, tool, args, kwargs, way), desk)
         items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
@@ -212,7 +220,6 @@ def _source(coming: Coming, ended: Ended) -> Any:
     whole = coming.source
     if is_stream(whole, awaited=True) or hasattr(type(whole), "__aiter__"):
         source = whole if hasattr(type(whole), "__anext__") else aiter(whole)
-        from stanchion.runtime.calling.pace import in_time
 
         return in_time(source, partial(_aclose, source, whole), coming.pace, ended)
 
@@ -231,8 +238,6 @@ def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
 
 async def _aclosed(source: Any, whole: Any, ended: BaseException | None) -> Exception | None:
     """The same for items that are awaited."""
-    from stanchion.runtime.calling.pace import InTask
-
     try:
         # One in a task closes the whole too, or leaves that to the code that is still at it.
         await (source.aclose() if type(source) is InTask else _aclose(source, whole))
@@ -266,8 +271,6 @@ def _made(tool: Tool, source: InTime) -> Iterator[Any]:
 
 async def _anext(tool: Tool, source: Any, pace: Pace) -> Any:
     """The same for an async one."""
-    from stanchion.runtime.calling.pace import next_in_time
-
     with working(tool.name):
         return await next_in_time(source, pace)
 
@@ -313,7 +316,7 @@ class InThreads:
     up the loop."""
 
     def __init__(self, source: Any) -> None:
-        self._steps = Steps(source)
+        self._steps = SourceSteps(source)
 
     async def __anext__(self) -> Any:
         value = await asyncio.to_thread(self._steps.next)

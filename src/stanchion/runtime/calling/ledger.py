@@ -73,7 +73,7 @@ MAX_PLACES: Final = 10_000
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
+class LedgerEffect(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of something that happens once. `until` is when its call should have said what
     came of it."""
 
@@ -89,7 +89,7 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str = ""
 
 
-class Entry:
+class LedgerPage:
     """One call's page in the ledger: which effect it is, what was found there, and whether this
     call has it."""
 
@@ -100,7 +100,7 @@ class Entry:
         self.named = named
         self.id = id_of(run, named) if named else _digest(["call", run.id, what, place])
         self.key = key(run.tenant, "effect", self.id)
-        self.version, self.effect = 0, Effect("")
+        self.version, self.effect = 0, LedgerEffect("")
         self.now = 0
         self.ours = False
 
@@ -124,10 +124,10 @@ class Entry:
 
     def _found(self, reply: Reply) -> None:
         self.now = reply.now
-        self.version, self.effect = 0, Effect("")
+        self.version, self.effect = 0, LedgerEffect("")
         for fresh in reply.fresh:
             if fresh.key == self.key:
-                self.version, self.effect = fresh.number, typed.convert(fresh.value, Effect)
+                self.version, self.effect = fresh.number, typed.convert(fresh.value, LedgerEffect)
 
     def against(self) -> tuple[Finding, ...]:
         """What stands against starting it; nothing where it can start, or where its result is
@@ -149,7 +149,7 @@ class Entry:
         """The record that the start of the call rests on."""
         lease = LEASE_MS if limit_s is None else int(limit_s * 1000)
         run = event.run.id
-        self.effect = Effect(
+        self.effect = LedgerEffect(
             STARTED, self.tool, self.what, event.id, run, self.now, self.now + lease
         )
         return (Stake(self.key, self.version, msgspec.to_builtins(self.effect)),)
@@ -206,7 +206,7 @@ class Entry:
         """It was undone: it can start again."""
         yield from self.mark(desk, FAILED, kept=False, result=None, by="undo")
 
-    def moved(self, desk: Desk, what: str, limit_s: float | None) -> Flow[Entry]:
+    def moved(self, desk: Desk, what: str, limit_s: float | None) -> Flow[LedgerPage]:
         """This call's page, where it has turned out to be another call than it seemed: its
         arguments were patched.
 
@@ -215,7 +215,7 @@ class Entry:
         if self.named or what == self.what:
             return self
         run = desk.info
-        other = Entry(run, self.tool, what, "", place(desk, what))
+        other = LedgerPage(run, self.tool, what, "", place(desk, what))
         lease = LEASE_MS if limit_s is None else int(limit_s * 1000)
         for _ in range(TRIES):
             yield from other.look(desk)
@@ -242,16 +242,16 @@ class Entry:
 def _put_to(state: str, value: Any, calls: frozenset[str]) -> Any:
     """A page as it is where one of those calls is left that has begun it; `None` where none has, or
     what came of it is known."""
-    effect = None if value is None else typed.convert(value, Effect)
+    effect = None if value is None else typed.convert(value, LedgerEffect)
     if effect is None or effect.state != STARTED or effect.call not in calls:
         return None
     return msgspec.to_builtins(msgspec.structs.replace(effect, state=state, until=0))
 
 
-def entry(desk: Desk, event: ToolCall, named: str) -> Entry:
+def entry(desk: Desk, event: ToolCall, named: str) -> LedgerPage:
     """The page of a call: by the name its caller gave it, or as the call that it is."""
     what = what_of(event)
-    return Entry(desk.info, event.tool, what, named, 0 if named else place(desk, what))
+    return LedgerPage(desk.info, event.tool, what, named, 0 if named else place(desk, what))
 
 
 def place(desk: Desk, what: str) -> int:
@@ -305,7 +305,7 @@ def is_unknown(against: tuple[Finding, ...]) -> bool:
     return any(one.code == OUTCOME_UNKNOWN for one in against)
 
 
-def ask_about(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[None]:
+def ask_about(desk: Desk, page: LedgerPage, event: ToolCall, decision: Decision) -> Flow[None]:
     """Have a person asked what came of an effect. The call is refused all the same, also where
     nobody can be asked."""
     run, veil = desk.info, desk.shield.policy.veil

@@ -20,7 +20,7 @@ from stanchion.runtime.calling.begin import begun as has_begun
 from stanchion.runtime.calling.call import tried_again
 from stanchion.runtime.calling.outcome import RETRY, failed, withhold
 from stanchion.runtime.calling.price import Bill
-from stanchion.runtime.calling.stream_end import Account, Streaming
+from stanchion.runtime.calling.stream_end import StreamAccount, Streaming
 from stanchion.runtime.deciding.attempts import assess, lapsed
 from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
@@ -30,7 +30,7 @@ from stanchion.runtime.deciding.retries import again
 from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.spend import settled
 from stanchion.runtime.deciding.start import Lapsed
-from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.deciding.unread import NOTHING, against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
@@ -40,7 +40,7 @@ from stanchion.runtime.values.texts import MAX_CHARS
 from stanchion.runtime.values.words import (
     LOGPROBS,
     Path,
-    Words,
+    ReplyWords,
     at,
     fields_of,
     patches_for,
@@ -54,12 +54,12 @@ SHORTEST: Final = 6
 """Texts of an envelope that are shorter hold nothing that guards look for."""
 
 
-class Reply(NamedTuple):
+class ReadReply(NamedTuple):
     """A reply as it was read: its words, what stands against it, and what has to be hidden besides
     its words."""
 
     seen: Read
-    words: Words
+    words: ReplyWords
     text: str
     refused: tuple[Finding, ...] = ()
     beside: tuple[Patch, ...] = ()
@@ -79,19 +79,19 @@ class Reply(NamedTuple):
         return restored(self.seen.handed, content, changed)
 
 
-def reply_of(desk: Desk, value: Any) -> Reply:
+def reply_of(desk: Desk, value: Any) -> ReadReply:
     """A model's reply, read once. A text is its own words, halves of characters in it included."""
     if type(value) is str and len(value) <= MAX_CHARS:
-        return Reply(Read(value, value), words_of(""), value)
+        return ReadReply(Read(value, value), words_of(""), value)
     try:
         seen = read(value)
     except Unreadable as error:
-        return Reply(NOTHING, words_of(""), "", unreadable(error))
+        return ReadReply(NOTHING, words_of(""), "", unreadable(error))
     words = words_of(seen.content)
     spoken = words.spoken(seen.content)
     patches, refused = hidden(desk, others(seen.content, {path for path, _ in spoken}))
     unread = against(desk, Stage.MODEL_REPLY, "", seen) if seen.unread else ()
-    return Reply(seen, words, words.text(seen.content), (*unread, *refused), patches)
+    return ReadReply(seen, words, words.text(seen.content), (*unread, *refused), patches)
 
 
 def others(content: Any, words: set[Path], shortest: int = SHORTEST) -> list[tuple[Path, str]]:
@@ -131,7 +131,7 @@ def converse(
     """
     if ended not in ("text", "raise"):
         raise ValueError(f"`ended` is `{ended}`: write `raise` or `text`")
-    way = Way()
+    way = CallWay()
     try:
         options = {} if params is None else dict(params)
         words = _system if system is None else system
@@ -139,7 +139,7 @@ def converse(
             desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words, once
         )
         return (yield from (flow if desk.shield.coverage is None else asked_for(desk, flow)))
-    except Stopped as stopped:
+    except RunStopped as stopped:
         if ended == "text":
             return _said(stopped.decision)
         raise desk.refusal(stopped.decision) from None
@@ -157,7 +157,7 @@ def _conversed(
     final: bool | None,
     tokens: int | None,
     cost_usd: float | None,
-    way: Way,
+    way: CallWay,
     system: Callable[[str], Any],
     once: bool,
 ) -> Flow[Any]:
@@ -205,7 +205,9 @@ def _conversed(
             withhold(desk, judged.answer, error)
             raise
         if is_stream(reply):
-            streaming = Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
+            streaming = Streaming(
+                reply, StreamAccount(desk, event, decision, bill, began_ms), final
+            )
             desk.under_way.hand(decision.id)
             return streaming
         came = reply_of(desk, reply)
@@ -240,7 +242,7 @@ def _asks_again(desk: Desk, decision: Decision, attempt: int, once: bool) -> Flo
     return not (yield from again(desk, terms_of(decision, RETRY), attempt))
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """The run ends here."""
 
     def __init__(self, decision: Decision) -> None:
@@ -250,7 +252,7 @@ class Stopped(Exception):
 
 def _stopped(desk: Desk, decision: Decision) -> Exception:
     """That the run ends; anything milder is for the caller to handle."""
-    return Stopped(decision) if decision.action == Action.HALT else desk.refusal(decision)
+    return RunStopped(decision) if decision.action == Action.HALT else desk.refusal(decision)
 
 
 def _guidance(decision: Decision) -> str:
@@ -283,7 +285,7 @@ def _request(
     return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
 
 
-def _is_final(words: Words, said: bool | None) -> bool:
+def _is_final(words: ReplyWords, said: bool | None) -> bool:
     return words.final if said is None else said
 
 

@@ -13,17 +13,24 @@ from stanchion.kernel.events import Event, Failure, ModelCall, ToolCall, ToolRes
 from stanchion.kernel.findings import Finding, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE, Amounts
-from stanchion.runtime.calling.ledger import Entry
+from stanchion.runtime.calling.ledger import LedgerPage
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.faults import described, leaks, text_of
+from stanchion.runtime.deciding.faults import (
+    JudgedFailure,
+    behind,
+    described,
+    leaks,
+    notes_of,
+    redacted,
+    text_of,
+    trouble_of,
+)
 from stanchion.runtime.deciding.quiet import delivered
 from stanchion.runtime.deciding.reported import failing, failure_in, taken_in
 from stanchion.runtime.deciding.spend import overruns, settled
-from stanchion.runtime.deciding.trouble import JudgedFailure, behind, notes_of, redacted, trouble_of
-from stanchion.runtime.deciding.undo import push, undone
-from stanchion.runtime.deciding.undos import Done
+from stanchion.runtime.deciding.undos import UndoableCall, push, undone
 from stanchion.runtime.deciding.unread import NOTHING, against, formless, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import Ended
@@ -55,7 +62,7 @@ def deliver(
     reserved: Amounts = JUST_ONE,
     used: Amounts = JUST_ONE,
     notes: tuple[str, ...] = (),
-    page: Entry | None = None,
+    page: LedgerPage | None = None,
     failed: bool = False,
 ) -> Flow[Any]:
     """Judge a result as it was read (`came`), before the agent sees it; one that is refused is
@@ -98,13 +105,13 @@ def remember(
     call: str,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    effect: Entry | None = None,
+    effect: LedgerPage | None = None,
 ) -> bool:
     """Remember a call whose tool can undo it; says whether there is an undo."""
     undo = tool.undo if tool.undo is not None else desk.shield.policy.undo(tool.name)
     if undo is None:
         return False
-    push(desk, Done(tool.name, call, undo, args, kwargs, effect))
+    push(desk, UndoableCall(tool.name, call, undo, args, kwargs, effect))
     return True
 
 

@@ -10,8 +10,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.locks import Lock
-from stanchion.runtime.driving.bounded import OutOfTime, answered
 from stanchion.runtime.driving.flow import Flow, Invoke
+from stanchion.runtime.driving.on_loop import OutOfTime, answered
 from stanchion.runtime.driving.sync import Ended, drive
 from stanchion.runtime.errors import DeadlineExceeded
 
@@ -61,7 +61,7 @@ class Pace:
         )
 
 
-class Steps:
+class SourceSteps:
     """A sync source whose items may be made in other threads, one at a time. Where nobody waits any
     more for the item that it is making, it is closed by whoever makes it."""
 
@@ -112,7 +112,7 @@ class InTime:
 
     def __init__(self, desk: Desk, source: Any, pace: Pace) -> None:
         self._desk, self._pace = desk, pace
-        self._steps = Steps(source)
+        self._steps = SourceSteps(source)
 
     def __iter__(self) -> Iterator[Any]:
         return self

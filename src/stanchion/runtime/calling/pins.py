@@ -10,8 +10,8 @@ import msgspec
 
 from stanchion import typed
 from stanchion.approvals.act import Answer
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.request import Request
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import key
 from stanchion.readings.definitions.remark import Remark
@@ -51,7 +51,7 @@ class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.seen.get(name) if suspect is None else suspect.parts
 
 
-class Whose(msgspec.Struct, frozen=True):
+class PinOwner(msgspec.Struct, frozen=True):
     """Whose definitions these are: the tenant's that uses them, and the server's that has them."""
 
     tenant: str

@@ -15,6 +15,7 @@ from stanchion.kernel.states import NORMAL
 from stanchion.kernel.units import JUST_ONE, LARGEST, MICRO, Amounts, Unit, amounts, ceil_micro
 from stanchion.policy.compiled import best
 from stanchion.policy.prices.cost import Usage
+from stanchion.policy.prices.lookup import UnknownModel, price
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.spend import overruns, reserving, used_by
 
@@ -246,7 +247,6 @@ class Bill:
         need not be."""
         if COST not in self._counted:
             return None
-        from stanchion.policy.prices.lookup import UnknownModel, price
 
         named = event.params.get("model") if not event.model else event.model
         try:

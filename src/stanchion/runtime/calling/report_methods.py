@@ -14,6 +14,7 @@ from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING
+from stanchion.policy.nearest import hint
 from stanchion.runtime.calling import reports
 from stanchion.runtime.calling.reports import USAGE, BadEvent, check, named_in, report, spending
 from stanchion.runtime.deciding.attempts import lapsed
@@ -165,8 +166,6 @@ def stage_named(word: object) -> Stage:
     try:
         return Stage(name)
     except ValueError:
-        from stanchion.policy.nearest import hint
-
         raise BadEvent(f"there is no stage `{name[:LONGEST_WORD]}`: {hint(name, Stage)}") from None
 
 

@@ -22,7 +22,7 @@ from stanchion.runtime.deciding.under_way import INTERRUPTED
 from stanchion.runtime.driving.flow import Flow
 
 
-class Account:
+class StreamAccount:
     """What a streamed reply is charged for: the call that asked for it, or one of its own where
     nobody asked."""
 
@@ -138,7 +138,7 @@ class Streaming(msgspec.Struct, frozen=True):
     """A model's reply that is still to come."""
 
     source: Any
-    account: Account
+    account: StreamAccount
     final: bool | None = None
 
 

@@ -14,6 +14,7 @@ from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.declared import EFFECTS, RESULTS, UNDECLARED, Declared, EffectName, ResultName
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
+from stanchion.policy.nearest import hint
 from stanchion.readings.record_line import record_line
 from stanchion.runtime.calling.refusal_text import RAISE, TEXT, Refusal, refusal_of, widen
 from stanchion.runtime.values import restored
@@ -42,8 +43,6 @@ def estimate(usage: Mapping[str, Any]) -> tuple[Amounts, frozenset[Unit]]:
     what is none."""
     unknown = next((name for name in usage if name not in MEASURES), None)
     if unknown is not None:
-        from stanchion.policy.nearest import hint
-
         raise ValueError(f"the usage of a tool has no `{unknown}`: {hint(str(unknown), MEASURES)}")
     spent = amounts(**usage)
     return JUST_ONE if spent == JUST_ONE else spent, frozenset([MEASURES[name] for name in usage])
@@ -53,7 +52,7 @@ class NothingDone(StanchionError):
     """Raise it from a tool to say that nothing has happened: then it can be tried again."""
 
 
-class Shape(Enum):
+class ToolShape(Enum):
     """What calling a function gives."""
 
     PLAIN = "plain"
@@ -134,7 +133,7 @@ class Tool:
         self._check()
         self.refusal = refusal_of(refusal, self.name)
         self._look()
-        if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
+        if once and self.shape not in (ToolShape.PLAIN, ToolShape.ASYNC):
             raise ValueError(
                 f"`{self.name}` gives many items, and only a call with one result can be made once"
             )
@@ -178,7 +177,7 @@ class Tool:
     def _take(self, fn: Callable[..., Any]) -> None:
         """Stand for one call with its arguments by name, of which nothing else is known; refuses
         what would only be noticed in its middle."""
-        self.fn, self.shape, self.refusal = fn, Shape.PLAIN, RAISE
+        self.fn, self.shape, self.refusal = fn, ToolShape.PLAIN, RAISE
         self.description, self.schema, self.signature = "", None, None
         self._hidden, self._simple, self._defaults = "", False, {}
         self._check()
@@ -330,24 +329,22 @@ def word_of(what: str, given: W, words: tuple[str, ...]) -> W:
     """A word of a declaration, if one is given; raises `ValueError` for what is none of its
     words."""
     if given is not None and given not in words:
-        from stanchion.policy.nearest import hint
-
         raise ValueError(f"`{given}` is not a value of `{what}`: {hint(str(given), words)}")
     return given
 
 
-def shape_of(fn: Callable[..., Any]) -> Shape:
+def shape_of(fn: Callable[..., Any]) -> ToolShape:
     """What calling a function gives, seen through callable objects."""
     import inspect
 
     target = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - the method itself is wanted
     if inspect.isasyncgenfunction(target):
-        return Shape.ASYNC_GENERATOR
+        return ToolShape.ASYNC_GENERATOR
     if inspect.iscoroutinefunction(target):
-        return Shape.ASYNC
+        return ToolShape.ASYNC
     if inspect.isgeneratorfunction(target):
-        return Shape.GENERATOR
-    return Shape.PLAIN
+        return ToolShape.GENERATOR
+    return ToolShape.PLAIN
 
 
 class Toolbox:
@@ -404,7 +401,7 @@ def wrapped(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
     """The shielded form of a tool's function: plain, async, generator or async generator as it
     was."""
     wrapper = _MAKERS[tool.shape](tool, run_for)
-    if tool.refusal == TEXT and tool.shape in (Shape.PLAIN, Shape.ASYNC):
+    if tool.refusal == TEXT and tool.shape in (ToolShape.PLAIN, ToolShape.ASYNC):
         widen(wrapper)
     setattr(wrapper, MARK, tool)
     return wrapper
@@ -444,9 +441,9 @@ def _async_generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
     return called
 
 
-_MAKERS: dict[Shape, Callable[[Tool, RunFor], Callable[..., Any]]] = {
-    Shape.PLAIN: _plain,
-    Shape.ASYNC: _async,
-    Shape.GENERATOR: _generator,
-    Shape.ASYNC_GENERATOR: _async_generator,
+_MAKERS: dict[ToolShape, Callable[[Tool, RunFor], Callable[..., Any]]] = {
+    ToolShape.PLAIN: _plain,
+    ToolShape.ASYNC: _async,
+    ToolShape.GENERATOR: _generator,
+    ToolShape.ASYNC_GENERATOR: _async_generator,
 }

@@ -44,7 +44,7 @@ _SENDS: Final = ("hosts/http/", "hosts/clients/", "hosts/mcp/")
 _files: dict[str, str] = {}
 
 
-class Seen(NamedTuple):
+class StackSighting(NamedTuple):
     """What a stack tells. `covered`: it is Stanchion's `own` work, or what Stanchion has called for
     this run. `alone`: no frame of Stanchion is on it, so this thread holds none of its locks.
     `place` and `within` are where in the program it is, `through` the package that the program
@@ -60,12 +60,12 @@ class Seen(NamedTuple):
     own: bool = False
 
 
-def look(frame: FrameType | None, desk: Any) -> Seen:
+def look(frame: FrameType | None, desk: Any) -> StackSighting:
     """Walk a stack from the inside out. What a driver calls for `desk` is covered; for another
     run's desk it is not, because the run has begun inside of that. Without a desk every driver
     covers."""
     if frame is not None and kind_of(frame.f_code.co_filename) == IMPORTING:
-        return Seen(True, False)
+        return StackSighting(True, False)
     packages: list[str] = []
     within: list[str] = []
     place, outside, alone, elsewhere = "", "", True, False
@@ -79,13 +79,13 @@ def look(frame: FrameType | None, desk: Any) -> Seen:
                 within.append(frame.f_code.co_name)
         elif kind == OURS and not elsewhere:
             where = (place if place else outside, tuple(within), "", tuple(packages))
-            return Seen(True, False, *where, own=not within)
+            return StackSighting(True, False, *where, own=not within)
         elif kind == DRIVING:
             alone = False
             world = frame.f_locals.get("world")
             if world is not None:
                 if desk is None or world is desk:
-                    return Seen(
+                    return StackSighting(
                         True,
                         False,
                         place if place else outside,
@@ -99,7 +99,9 @@ def look(frame: FrameType | None, desk: Any) -> Seen:
                 packages.append(kind)
         frame = frame.f_back
     through = packages[-1 if place else 0] if packages else ""
-    return Seen(False, alone, place if place else outside, tuple(within), through, tuple(packages))
+    return StackSighting(
+        False, alone, place if place else outside, tuple(within), through, tuple(packages)
+    )
 
 
 def kind_of(file: str) -> str:
@@ -162,7 +164,7 @@ class Escape(NamedTuple):
     what: str
     name: str
     touch: Touch
-    seen: Seen
+    seen: StackSighting
     by: str
     stopped: bool
 

@@ -45,8 +45,8 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import CLOSED_HERE, end
 from stanchion.runtime.deciding.mandates import narrow
 from stanchion.runtime.deciding.run_memory import terms_of
-from stanchion.runtime.deciding.taken import doubtful, owed, places_of
-from stanchion.runtime.deciding.undo import roll_back
+from stanchion.runtime.deciding.undos import roll_back
+from stanchion.runtime.deciding.unsettled import doubtful, owed, places_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.epoch_memory import CLOSED, changed
 from stanchion.runtime.standing.occurring import tell_run

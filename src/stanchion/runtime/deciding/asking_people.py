@@ -18,7 +18,7 @@ from stanchion.approvals.bypass import (
 )
 from stanchion.approvals.digest import Deed, hashed
 from stanchion.approvals.errors import BypassRefused, TicketError
-from stanchion.approvals.shelf import Kept, change
+from stanchion.approvals.shelf import KeptTicket, change
 from stanchion.approvals.ticket import NO_REASON, Kind, State, Ticket, id_of, shown_of
 from stanchion.approvals.words import says_something
 from stanchion.audit.errors import AuditLost
@@ -124,7 +124,7 @@ def _ms(seconds: float) -> int:
     return max(1, int(seconds * 1000))
 
 
-def _standing(kept: Kept, asked: Ticket) -> Ticket:
+def _standing(kept: KeptTicket, asked: Ticket) -> Ticket:
     """The request that stands for an action: the one that was made now, or one that is under way
     already."""
     ticket = kept.ticket

@@ -17,21 +17,23 @@ from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding, Patch, Wait
 from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.deciding.aftermath import looked_at
 from stanchion.runtime.deciding.course import follow
+from stanchion.runtime.deciding.degrade import NO_LESSER, joined, lesser
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import cut_off, not_begun, unheard
 from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.start import LAPSED
-from stanchion.runtime.deciding.under_way import STARTS, Started, Way
+from stanchion.runtime.deciding.under_way import STARTS, CallWay, StartedCall
 from stanchion.runtime.deciding.unread import formless
-from stanchion.runtime.driving.flow import Flow, Pause
+from stanchion.runtime.driving.flow import Flow, TimePause
 
 if TYPE_CHECKING:
-    from stanchion.runtime.deciding.bypass import Past
+    from stanchion.runtime.deciding.bypass import BypassLeave
     from stanchion.runtime.deciding.escalation import Granted
 
 
-class Attempts(msgspec.Struct, eq=False):
+class ActionCourse(msgspec.Struct, eq=False):
     """What one action is judged on: what it reserves and rests on, and what stands against it; and
     what came of it so
     far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which
@@ -44,13 +46,13 @@ class Attempts(msgspec.Struct, eq=False):
     stakes: tuple[Stake, ...]
     waits: bool
     reprice: Callable[[Event], Amounts] | None
-    way: Way
-    patience: Patience | None = None
+    way: CallWay
+    patience: QueuePatience | None = None
     granted: Granted | None = None
     edit: Edit | None = None
-    past: tuple[Past, ...] = ()
+    past: tuple[BypassLeave, ...] = ()
     degraded: Decision | None = None
-    started: Started | None = None
+    started: StartedCall | None = None
     awake_ns: int = 0
     """When this attempt began, by a clock that goes on while the host sleeps."""
     notes: tuple[str, ...] = ()
@@ -114,8 +116,6 @@ class Attempts(msgspec.Struct, eq=False):
         waited, when a person has answered, or as a lesser one."""
         event = self.event
         if self.granted is not None:
-            from stanchion.runtime.deciding.aftermath import looked_at
-
             yield from looked_at(desk, self.granted, decision)
         if decision.action == Action.QUEUE:
             return (yield from self._after_a_wait(desk, decision))
@@ -136,7 +136,6 @@ class Attempts(msgspec.Struct, eq=False):
             self.event = event = with_content(event, decision.patched(before))
         if self.degraded is not None or decision.action != Action.DEGRADE:
             return decision
-        from stanchion.runtime.deciding.degrade import NO_LESSER, lesser
 
         self.degraded = decision
         less = yield from lesser(desk, event, decision, before)
@@ -154,7 +153,7 @@ class Attempts(msgspec.Struct, eq=False):
         self.granted, self.edit, self.event = None, None, desk.renewed(before)
 
     def _after_a_wait(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
-        self.patience = Patience() if self.patience is None else self.patience
+        self.patience = QueuePatience() if self.patience is None else self.patience
         self.way.waited = True
         waited = yield from self.patience.wait(desk, self.event, decision)
         if waited is None:
@@ -214,8 +213,6 @@ class Attempts(msgspec.Struct, eq=False):
         """The decision, with that by which it is a lesser one, and the event as it goes ahead. What
         the runtime does not start itself is not under way."""
         if self.degraded is not None:
-            from stanchion.runtime.deciding.degrade import joined
-
             decision = joined(self.degraded, decision, self.event)
         if self.edit is not None:
             decision = told(desk, self.edit, decision, self.event)
@@ -239,7 +236,7 @@ def assess(
     stakes: tuple[Stake, ...] = (),
     waits: bool = False,
     reprice: Callable[[Event], Amounts] | None = None,
-    way: Way | None = None,
+    way: CallWay | None = None,
 ) -> Flow[tuple[Decision, Event]]:
     """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged
     once more, what is to be lesser and cannot be is refused, and one that a person has to answer
@@ -249,9 +246,9 @@ def assess(
     Returns the decision and the event as it goes ahead, patched. Whoever is cut off behind this
     leaves the action by its `way`.
     """
-    way = Way() if way is None else way
+    way = CallWay() if way is None else way
     way.waited = False
-    return follow(desk, Attempts(event, event.id, spent, refused, stakes, waits, reprice, way))
+    return follow(desk, ActionCourse(event, event.id, spent, refused, stakes, waits, reprice, way))
 
 
 def admit(
@@ -260,7 +257,7 @@ def admit(
     spent: Amounts = JUST_ONE,
     refused: tuple[Finding, ...] = (),
     stakes: tuple[Stake, ...] = (),
-    way: Way | None = None,
+    way: CallWay | None = None,
 ) -> Flow[tuple[Decision, Event]]:
     """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go
     ahead."""
@@ -282,7 +279,7 @@ def lapsed(desk: Desk, decision: Decision, event: Event, reserved: Amounts) -> F
 WAIT: Final = Wait()
 
 
-class Patience:
+class QueuePatience:
     """How long one action has waited so far."""
 
     def __init__(self) -> None:
@@ -295,7 +292,7 @@ class Patience:
         if self._waited_ms + terms.pause_ms > terms.timeout_ms:
             return None
         self._waited_ms += terms.pause_ms
-        yield Pause(terms.pause_ms / 1000)
+        yield TimePause(terms.pause_ms / 1000)
         return desk.renewed(event)
 
 

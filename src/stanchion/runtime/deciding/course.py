@@ -16,13 +16,15 @@ from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.mandate import MANDATE
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.deciding.aftermath import aftermath, owe, passed_over
+from stanchion.runtime.deciding.aftermath import aftermath, looked_at, owe, passed_over
+from stanchion.runtime.deciding.allowances import decided
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import worded
 from stanchion.runtime.deciding.mandates import allow_besides, keep_mandate
+from stanchion.runtime.deciding.open_calls import overtaken
 from stanchion.runtime.deciding.record import barred, confirmed, written
-from stanchion.runtime.deciding.taken import owed
 from stanchion.runtime.deciding.unread import formless
+from stanchion.runtime.deciding.unsettled import owed
 from stanchion.runtime.driving.flow import AWAY, HERE, Flow
 
 if TYPE_CHECKING:
@@ -107,8 +109,6 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             if is_long:
                 yield AWAY
             if getattr(plans.policy, "clears", False):
-                from stanchion.runtime.deciding.allowances import decided
-
                 moment, decision = yield from decided(desk, plans, moment)
             else:
                 decision = yield from decide(plans, moment, shield.records)
@@ -126,8 +126,6 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             if shield.unsettled.waiting and reply is not None:
                 yield from shield.unsettled.carry()
             if moment.settles and reply is not None and AGAIN in reply.settled:
-                from stanchion.runtime.deciding.open_calls import overtaken
-
                 yield from overtaken(desk, moment, reply)
             if event.stage is Stage.MODEL_CALL and decision.action <= PROCEEDS:
                 from stanchion.runtime.deciding.pauses import next_step
@@ -212,8 +210,6 @@ class AsItIs(msgspec.Struct, eq=False):
         """Ask a person where one has to answer for it; once they have, it is judged by their
         answer."""
         if self.answer is not None:
-            from stanchion.runtime.deciding.aftermath import looked_at
-
             yield from looked_at(desk, self.answer, decision)
         if decision.action != Action.ESCALATE:
             return decision

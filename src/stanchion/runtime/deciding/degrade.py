@@ -14,7 +14,7 @@ from stanchion.kernel.events import Event, ModelCall
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving.flow import Flow, Pause
+from stanchion.runtime.driving.flow import Flow, TimePause
 
 if TYPE_CHECKING:
     from stanchion.policy.sections import Degrade
@@ -146,7 +146,7 @@ def lesser(desk: Desk, event: Event, decision: Decision, before: Any) -> Flow[Ev
     if isinstance(event, ModelCall):
         less = cheaper(event, ladder, policy.cheaper(asked_of(event)))
     if ladder.pause_s is not None:
-        yield Pause(ladder.pause_s)
+        yield TimePause(ladder.pause_s)
     elif content_of(less) == content_of(event) and not _patched(decision, before):
         return None
     return desk.renewed(less)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
 
 
-class Said(NamedTuple):
+class RunDescription(NamedTuple):
     """What a host says of a run beside its agent and task; the names are those of `shield.run`."""
 
     id: str | None
@@ -43,7 +43,7 @@ def new_desk(
     nonces: Callable[[], str],
     agent: str,
     task: str,
-    said: Said,
+    said: RunDescription,
     above: Desk | None,
     allotment: Amounts | None,
 ) -> Desk:

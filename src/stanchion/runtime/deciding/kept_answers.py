@@ -6,14 +6,13 @@ from __future__ import annotations
 import msgspec
 
 from stanchion.approvals.act import Answer
-from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.grants import Grant, is_as_signed
+from stanchion.approvals.grants import Grant, checked_edits, is_as_signed
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.quorum import is_enough, needed
 from stanchion.approvals.scope import Scope, said
-from stanchion.approvals.shelf import Kept, ask_again
-from stanchion.approvals.standing import CRITICAL, Call, ends_ms, fits
+from stanchion.approvals.shelf import KeptTicket, ask_again
+from stanchion.approvals.standing import CRITICAL, AskedCall, ends_ms, fits
 from stanchion.approvals.ticket import Ticket, wish_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.actions import Risk
@@ -34,7 +33,9 @@ def grant_doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str
     return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
 
 
-def taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
+def taken(
+    desk: Desk, kept: KeptTicket, wanted: Ticket, decision: Decision, roster: Roster
+) -> Flow[KeptTicket]:
     """An approved ticket whose answers count; one whose answers do not is open again, and that is
     written down."""
     ticket = kept.ticket
@@ -100,7 +101,7 @@ def standing_yes(desk: Desk, event: Event, decision: Decision, guards: tuple[str
     run, now = event.run, desk.shield.clock()
     critical = event.risk is Risk.CRITICAL or run.risk == CRITICAL
     once_only = critical or not LASTING.isdisjoint(event.traits)
-    call = Call(event.tool, event.args, guards, run.agent, run.task, once_only)
+    call = AskedCall(event.tool, event.args, guards, run.agent, run.task, once_only)
     for name, approval in desk.shield.policy.file.approved.items():
         if fits(approval, call) and now < ends_ms(approval.until):
             return name

@@ -15,8 +15,15 @@ from stanchion.kernel.gates import Ending
 from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.record import left
-from stanchion.runtime.deciding.taken import doubtful, kept_for_run, owed
-from stanchion.runtime.deciding.under_way import CLOSED, INTERRUPTED, LEFT, NOT_BEGUN, Started, Way
+from stanchion.runtime.deciding.under_way import (
+    CLOSED,
+    INTERRUPTED,
+    LEFT,
+    NOT_BEGUN,
+    CallWay,
+    StartedCall,
+)
+from stanchion.runtime.deciding.unsettled import doubtful, kept_for_run, owed
 from stanchion.runtime.driving.flow import Flow
 
 
@@ -39,7 +46,7 @@ def close_calls(desks: Iterable[ref[Desk]]) -> None:
                 abandoned(desk, call, how=CLOSED)
 
 
-def cut_off(desk: Desk, way: Way, error: BaseException, how: str = "") -> Flow[None]:
+def cut_off(desk: Desk, way: CallWay, error: BaseException, how: str = "") -> Flow[None]:
     """Leave what somebody was at who is cut off, and tell the store, unless they are only collected
     as garbage."""
     abandoned(desk, way.call, error, how)
@@ -60,7 +67,9 @@ def not_begun(desk: Desk, decision: Decision, event: Event) -> None:
         )
 
 
-def leave(desk: Desk, started: Started, error: BaseException | None = None, how: str = "") -> None:
+def leave(
+    desk: Desk, started: StartedCall, error: BaseException | None = None, how: str = ""
+) -> None:
     """Have what a call took given back on the next trip, and write down that it was left. What was
     not even decided has no record."""
     event, decision = started.event, started.decision
@@ -77,7 +86,7 @@ def leave(desk: Desk, started: Started, error: BaseException | None = None, how:
     left(desk, event, decision, why if started.begun else NOT_BEGUN, error)
 
 
-def unheard(desk: Desk, way: Way, decision: Decision) -> None:
+def unheard(desk: Desk, way: CallWay, decision: Decision) -> None:
     """Leave a call that does not begin, because the store did not answer, or was not asked."""
     if decision.inputs.crowd is None or way.waited:
         abandoned(desk, way.call)

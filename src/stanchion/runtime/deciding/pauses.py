@@ -11,7 +11,7 @@ from stanchion.kernel.findings import Pause
 from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
 from stanchion.kernel.state import ABSENT, StoreLost
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving.flow import Flow, Turn
+from stanchion.runtime.driving.flow import Flow, TurnWait
 
 
 def hold_up(desk: Desk, decision: Decision, ticket: Ticket) -> Flow[None]:
@@ -79,7 +79,7 @@ LONGEST_S: Final = 1.0
 """How long a caller who waits lets the store rest between two looks: first, and at most."""
 
 
-class Patience:
+class AnswerPatience:
     """The time that one caller has for an answer: what the policy gives, and never more than the
     run's deadline."""
 
@@ -101,7 +101,7 @@ class Patience:
         waiting = self._desk.shield.waiting
         place = waiting.join(key)
         try:
-            yield Turn(place, min(self._pause_s, self._left_s))
+            yield TurnWait(place, min(self._pause_s, self._left_s))
         finally:
             waiting.leave(key, place)
         self._left_s -= self._pause_s

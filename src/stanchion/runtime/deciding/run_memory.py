@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Iterator
 from contextlib import suppress
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
 import msgspec
 
+from stanchion.audit.journal import Start
+from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event
+from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding, Isolate, Pause, Retry, Wait
 from stanchion.kernel.shown import StanchionError, visible
 from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
+from stanchion.locks.forks import forks
+from stanchion.policy.veil import renamed
 from stanchion.runtime.values import Unreadable, project
 
 if TYPE_CHECKING:
     from stanchion.policy.sections import Escalation
+    from stanchion.runtime.shield import Shield
 
 MAX_OPEN: Final = 10_000
 """How many judged calls a run remembers until their results are reported; the oldest is forgotten
@@ -26,7 +33,7 @@ MAX_NOTICES: Final = 100
 """How many notices wait for the agent; the oldest is forgotten first."""
 
 
-class Notices:
+class RunNotices:
     """What a run has to say to its agent. Safe to use from several threads."""
 
     def __init__(self) -> None:
@@ -211,3 +218,42 @@ def question(decision: Decision) -> str:
     """What a person is asked, in words for them."""
     pause = None if decision.determining is None else decision.determining.terms
     return pause.prompt if isinstance(pause, Pause) and pause.prompt else decision.message
+
+
+_ACTIONS: Final = tuple(Action)
+
+
+class Beginning:
+    """When a run began. A process that goes on with it says so, instead of beginning it anew."""
+
+    def __init__(self, shield: Shield) -> None:
+        self._shield = shield
+        self._made, self._forks = shield.clock(), forks()
+        self._began = 0
+
+    def announce(self, run: RunInfo, deadline_at_ms: int | None) -> None:
+        """Write down that the run begins, or goes on."""
+        shield = self._shield
+        now, policy = shield.clock(), shield.policy
+        if not self._began and self._forks != forks():
+            # Another process may have gone on with it already, and says that it began then.
+            self._began = self._made
+        who = renamed(run, policy.veil.of_run(run))
+        begun = Start(
+            who,
+            now,
+            policy.hash,
+            shield.origin,
+            shield.env,
+            deadline_at_ms,
+            self._began,
+            policy.tools_digest,
+        )
+        shield.journal.begin(begun)
+        self._began = self._began if self._began else now
+
+
+def counts() -> list[Iterator[int]]:
+    """What counts decisions by their action: each is one `next`, which no lock has to be around.
+    Asked for a count, it counts once more."""
+    return [count() for _ in _ACTIONS]

@@ -107,14 +107,14 @@ class Invoke(msgspec.Struct, frozen=True, gc=False):
     ended: Callable[[str], None] | None = None
 
 
-class Turn(msgspec.Struct, frozen=True, gc=False):
+class TurnWait(msgspec.Struct, frozen=True, gc=False):
     """Wait until it is one's turn, but no longer than that."""
 
     place: Any
     patience_s: float
 
 
-class Pause(msgspec.Struct, frozen=True, gc=False):
+class TimePause(msgspec.Struct, frozen=True, gc=False):
     """Let time pass."""
 
     seconds: float

@@ -19,9 +19,9 @@ from stanchion.runtime.driving.flow import (
     Aside,
     Flow,
     Invoke,
-    Pause,
     T,
-    Turn,
+    TimePause,
+    TurnWait,
     World,
     as_lost,
     rests,
@@ -92,9 +92,9 @@ def _met(need: Any, world: World) -> Any:
         return _invoke(need)
     if type(need) is Ask:
         return world.answering.answer(need)
-    if type(need) is Pause:
+    if type(need) is TimePause:
         return time.sleep(need.seconds)
-    if type(need) is Turn:
+    if type(need) is TurnWait:
         return need.place.wait(need.patience_s)
     if type(need) is Aside:
         return None

@@ -9,6 +9,9 @@ from stanchion.experience.incident import DAY_MS
 from stanchion.experience.shelf import ShelfError
 from stanchion.experience.similarity import Similar, similar_to
 from stanchion.experience.tally import Known, Reliability, reliability_of
+from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.kernel.events import RunInfo
+from stanchion.runtime.deciding.hosts import plans_of
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.learning.redacted import kept_args, kept_name
 from stanchion.runtime.values import Unreadable, arguments
@@ -48,9 +51,6 @@ def similar(
     known = _known(shield, tool, whose)
     if not known.practices:
         return ()
-    from stanchion.kernel.chain import EVERY_ACTION
-    from stanchion.kernel.events import RunInfo
-    from stanchion.runtime.deciding.hosts import plans_of
 
     plans = plans_of(shield.policy, RunInfo("", tenant=whose), EVERY_ACTION)
     return similar_to(kept_args(plans, tool, _content(args))[0], known.practices)[:MOST_SIMILAR]

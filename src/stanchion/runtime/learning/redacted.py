@@ -157,7 +157,7 @@ MARK: Final = "\n\ufdd0"
 character."""
 
 
-class _Room:
+class _RoomLeft:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
@@ -171,7 +171,7 @@ def window(text: str) -> str:
 
 def windowed(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments of which every text is a window, and no more of them than there is room for."""
-    seen: dict[str, Any] = _seen(args, _Room(), 0)
+    seen: dict[str, Any] = _seen(args, _RoomLeft(), 0)
     return seen
 
 
@@ -186,7 +186,7 @@ def closed(value: Any) -> Any:
     return value
 
 
-def _seen(value: Any, room: _Room, depth: int) -> Any:
+def _seen(value: Any, room: _RoomLeft, depth: int) -> Any:
     if room.left <= 0:
         return CUT
     room.left -= 8
@@ -209,7 +209,7 @@ def _seen(value: Any, room: _Room, depth: int) -> Any:
     return kept
 
 
-def _mapping(value: dict[Any, Any], room: _Room, depth: int) -> dict[Any, Any]:
+def _mapping(value: dict[Any, Any], room: _RoomLeft, depth: int) -> dict[Any, Any]:
     """The names in the order in which they are kept, so that what is left out is what would be."""
     kept: dict[Any, Any] = {}
     for name in sorted(value, key=str):
@@ -225,7 +225,7 @@ WITHHELD: Final = "$withheld"
 NOBODY: Final = RunInfo("")
 
 
-class Kept(NamedTuple):
+class KeptOutcome(NamedTuple):
     """An outcome as it is kept: without secrets, bounded, and whatever is hidden in one part of it
     is hidden in all. `whole` says whether all arguments could be read."""
 
@@ -245,7 +245,7 @@ def _veil() -> Veil:
     return Veil([_secrets()])
 
 
-def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
+def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> KeptOutcome:
     """What is kept of an outcome, and of what it was meant for."""
     args, task = windowed(event.args), window(meant)
     shown, whole = _shown(plans, event.tool, args)
@@ -264,7 +264,7 @@ def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
         else (*hidden_in(failed.text, words), *hidden_in(window(failed.error), kind))
     )
     hide = hiding(hidden)
-    return Kept(
+    return KeptOutcome(
         bounded(closed(everywhere(shown, hide))),
         whole,
         _reason(plans, closed(hide(kind)), closed(hide(words))),

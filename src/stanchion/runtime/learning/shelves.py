@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 import msgspec
 
 from stanchion import typed
+from stanchion.audit.errors import TrailError
 from stanchion.experience.incident import DAY_MS, Incident, line_of
 from stanchion.experience.shelf import PORTION, Shelf, ShelfError
 from stanchion.locks import Lock
@@ -46,7 +47,6 @@ def shelf_of(store: Any, reading: bool = False) -> Shelf:
 
         return SqliteShelf(beside(Path(place.removeprefix(SQLITE))), reading)
     if place.startswith(POSTGRES) and hasattr(inner, "conninfo"):
-        from stanchion.audit.errors import TrailError
         from stanchion.audit.postgres.experience import PostgresShelf
 
         try:
@@ -79,21 +79,23 @@ TAIL: Final = 64 * 1024 * 1024
 Save = Callable[[list[Incident]], None]
 
 
-class Keep(NamedTuple):
+class IncidentRetention(NamedTuple):
     """What stays: incidents of so many days, and so many of them at the most."""
 
     days: int
     rows: int
 
 
-class Left(NamedTuple):
+class LeftIncidents(NamedTuple):
     """How much has left: incidents, and practices that nobody has used for as long."""
 
     incidents: int
     practices: int
 
 
-def prune(shelf: Shelf, keep: Keep, now_ms: int, archive: Path | None = None) -> Left:
+def prune(
+    shelf: Shelf, keep: IncidentRetention, now_ms: int, archive: Path | None = None
+) -> LeftIncidents:
     """Have incidents leave that are too old or too many, the oldest first. With an `archive` they
     are appended to it and are on the disk before they leave, so that nothing is lost wherever this
     is interrupted. Counters stay."""
@@ -105,7 +107,7 @@ def prune(shelf: Shelf, keep: Keep, now_ms: int, archive: Path | None = None) ->
         with Archive(archive) as file:
             gone = _saved(shelf, before_ms, file.save)
             gone += _beyond(shelf, keep.rows, file.save)
-    return Left(gone, _until_none(lambda: shelf.forget_practices(before_ms, PRACTICES)))
+    return LeftIncidents(gone, _until_none(lambda: shelf.forget_practices(before_ms, PRACTICES)))
 
 
 def _saved(shelf: Shelf, before_ms: int, save: Save) -> int:

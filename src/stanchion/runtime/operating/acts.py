@@ -14,8 +14,8 @@ import msgspec
 from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, Wish
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
 from stanchion.audit.errors import AuditLost
 from stanchion.guards.breaker import CLOSED, circuit_of
@@ -175,7 +175,7 @@ BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 MOST_TRUSTED: Final = 1_000
 
 
-class Act(NamedTuple):
+class ActHandling(NamedTuple):
     """How something is carried out. `number` is the version of what it changes: an answer fits that
     one alone."""
 
@@ -217,7 +217,7 @@ def _fit(shield: Shield, request: Request) -> Request:
     )
 
 
-def _act(request: Request) -> Act:
+def _act(request: Request) -> ActHandling:
     act = ACTS.get(request.purpose)
     if act is None:
         raise AnswerRefused(f"`{request.purpose}` cannot be asked for in this way")
@@ -331,19 +331,19 @@ def _pins(shield: Shield, request: Request) -> int:
     return _version(shield, pins_key(request.tenant))
 
 
-ACTS: Final[dict[Purpose, Act]] = {
-    Purpose.RESUME: Act(_standing, _resume),
-    Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
-    Purpose.RESET: Act(_breakers, reset),
-    Purpose.BREAK_LOCK: Act(holders, break_all),
-    Purpose.ALLOW: Act(_allowances, _allow),
-    Purpose.SETTLE: Act(_effect, _settle),
-    Purpose.RELEASE: Act(held, released),
-    Purpose.TOP_UP: Act(topped, topped_up),
-    Purpose.STORE: Act(_epoch, accepted),
-    Purpose.TOOL: Act(_pins, accept),
-    Purpose.POLICY: Act(_trusted, _trust, critical=True),
-    Purpose.RETENTION: Act(_retained, _retain, critical=True),
-    Purpose.ERASE: Act(_once, erased),
+ACTS: Final[dict[Purpose, ActHandling]] = {
+    Purpose.RESUME: ActHandling(_standing, _resume),
+    Purpose.SAFE_MODE_OFF: ActHandling(_standing, _safe_mode_off),
+    Purpose.RESET: ActHandling(_breakers, reset),
+    Purpose.BREAK_LOCK: ActHandling(holders, break_all),
+    Purpose.ALLOW: ActHandling(_allowances, _allow),
+    Purpose.SETTLE: ActHandling(_effect, _settle),
+    Purpose.RELEASE: ActHandling(held, released),
+    Purpose.TOP_UP: ActHandling(topped, topped_up),
+    Purpose.STORE: ActHandling(_epoch, accepted),
+    Purpose.TOOL: ActHandling(_pins, accept),
+    Purpose.POLICY: ActHandling(_trusted, _trust, critical=True),
+    Purpose.RETENTION: ActHandling(_retained, _retain, critical=True),
+    Purpose.ERASE: ActHandling(_once, erased),
 }
 """Everything but tickets and operators, which have ways of their own."""

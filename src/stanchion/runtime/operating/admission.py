@@ -21,7 +21,7 @@ from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.whereabouts import FOUND
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.occurring import remark_on_found
-from stanchion.runtime.standing.own_places import state_or_none
+from stanchion.runtime.standing.places import state_or_none
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:

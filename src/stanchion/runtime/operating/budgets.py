@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stanchion.approvals.act import Answer, Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Line, Put, When, key
 from stanchion.kernel.units import LARGEST, MICRO, Amounts, Unit
 from stanchion.runtime.calling.children import MEASURES, allotted
+from stanchion.runtime.calling.reports import USAGE, named_in, spending
 from stanchion.runtime.deciding.open_calls import released_key, reserved_by, run_of, spends
 from stanchion.runtime.deciding.start import START_MS
 from stanchion.runtime.people.authority import tell_answered
@@ -89,8 +90,6 @@ def release_request(
 
 def _amounts(used: Mapping[str, Any]) -> dict[str, int]:
     """What was used, in whole units by the name of the measure."""
-    from stanchion.runtime.calling.reports import USAGE, named_in, spending
-
     given = as_given(used, ("calls", *USAGE))
     calls = given.pop("calls", None)
     vector = spending(given)
@@ -180,7 +179,7 @@ class BudgetError(Shown):
     """A budget cannot be topped up: there is none of that name, or nothing was spent of it yet."""
 
 
-class Named(NamedTuple):
+class NamedBudget(NamedTuple):
     """A budget as it is named: the id of its guard, whose it is, and the parts of its counter's key
     behind the unit."""
 
@@ -200,13 +199,15 @@ def top_up_request(tenant: str, budget: str, amount: Mapping[str, Any], why: str
     return Request(purpose=Purpose.TOP_UP, tenant=whose, subject=budget, said=said)
 
 
-def named_budget(budget: str, tenant: str) -> Named:
+def named_budget(budget: str, tenant: str) -> NamedBudget:
     """A budget's name taken apart; `BudgetError` where it is none."""
     match = _SCOPE.fullmatch(budget)
     if match is None:
         raise BudgetError(f"`{budget}` does not name a budget: write {FORM}")
     name, whole, per, whose = match.groups()
-    return Named(name, FLEET if whole == "fleet" else tenant, (whole,) if whole else (per, whose))
+    return NamedBudget(
+        name, FLEET if whole == "fleet" else tenant, (whole,) if whole else (per, whose)
+    )
 
 
 def topped(shield: Shield, request: Request) -> int:
@@ -241,7 +242,7 @@ def topped_up(shield: Shield, request: Request, answer: Answer) -> None:
         )
 
 
-def _line(shield: Shield, named: Named, unit: Unit) -> Line:
+def _line(shield: Shield, named: NamedBudget, unit: Unit) -> Line:
     """The counter of a budget, as it is in the store; of hours, days or months, the one that was
     spent from last."""
     name = key(named.tenant, "budget", named.budget, unit.name.lower(), *named.scope)

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, named
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.policy.schema import id_of
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import StateError
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.epoch_memory import changed
 from stanchion.runtime.standing.states import TERMS, record_shift, scope_of, shift
+from stanchion.telemetry.guardrails import states
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
@@ -211,15 +213,11 @@ def guardrails(shield: Shield) -> tuple[GuardrailState, ...]:
     """The state of each guardrail of the policy in force, in the policy's order: how often it was
     reached by all processes that publish their figures in the same folder, and what it said. Guards
     that are parts of one are one. Nothing is counted where `metrics` is off."""
-    from stanchion.telemetry.guardrails import states
-
     return states(shield.telemetry.collect(), switched_on(shield.policy))
 
 
 def switched_on(policy: CompiledPolicy) -> dict[str, bool]:
     """Every guardrail of a policy, and whether it is on: one of which a part is on is."""
-    from stanchion.policy.schema import id_of
-
     found = {
         entry.part_of if entry.part_of else id_of(entry): False for entry in policy.file.guards
     }

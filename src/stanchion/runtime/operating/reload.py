@@ -17,13 +17,14 @@ from stanchion import typed
 from stanchion.audit.layout import state_folder
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import Placed
+from stanchion.policy.custom import with_guards
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.whereabouts import FOUND, own_policy, possible_policies
 from stanchion.runtime.answers.lookups import Answerer
 from stanchion.runtime.answers.pool import wants_context
 from stanchion.runtime.people.authority import NO_TRUST, Trust
-from stanchion.runtime.standing.presence import Process, process_at, this_process
+from stanchion.runtime.standing.presence import HostProcess, process_at, this_process
 from stanchion.telemetry.occurrences import Kind, Occurrence
 
 if TYPE_CHECKING:
@@ -85,8 +86,6 @@ class Policies:
     def enter(self, policy: CompiledPolicy) -> CompiledPolicy:
         """Add the user's own guards to a policy, the brake where it is on, and what is known of
         tools besides; gives the policy to put in force."""
-        from stanchion.policy.custom import with_guards
-
         policy, guards = self._at_home(policy)
         whole, answerers = with_guards(policy, guards, self.brake)
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
@@ -119,13 +118,13 @@ class Policies:
         ]
         if not guards:
             return
-        from stanchion.runtime.answers.deep import DeepRules, Terms
+        from stanchion.runtime.answers.deep import DeepRules, DeepTerms
 
         if self._deep is None:
             self._deep = DeepRules()
         said = policy.file.deep
         self._deep.enter(
-            policy.hash, guards, Terms(*[getattr(said, name) for name in Terms._fields])
+            policy.hash, guards, DeepTerms(*[getattr(said, name) for name in DeepTerms._fields])
         )
 
     def deep_rules(self) -> DeepRules | None:
@@ -345,7 +344,7 @@ class RefusedPolicy(msgspec.Struct, frozen=True):
     origin: str
     since: int
     error: str
-    process: Process
+    process: HostProcess
 
 
 class PolicyTrouble:
@@ -430,7 +429,7 @@ def refused_policies(environ: Mapping[str, str]) -> Iterator[RefusedPolicy]:
     yield from sorted(found, key=lambda one: one.since)
 
 
-def _is_gone(process: Process) -> bool:
+def _is_gone(process: HostProcess) -> bool:
     """Whether a process has ended; one in another space of process ids, or on a system that does
     not tell, may be there."""
     me = this_process()

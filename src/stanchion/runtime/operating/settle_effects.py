@@ -9,9 +9,9 @@ import msgspec
 from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import TicketClosed, TicketError
 from stanchion.approvals.questions import said_of, settled, ticket_id
-from stanchion.approvals.request import Request
 from stanchion.approvals.shelf import read
 from stanchion.approvals.ticket import Ticket, key_of
 from stanchion.audit.journal import Fact
@@ -20,7 +20,15 @@ from stanchion.kernel.events import RunInfo
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
-from stanchion.runtime.calling.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
+from stanchion.runtime.calling.ledger import (
+    DONE,
+    FAILED,
+    STARTED,
+    UNKNOWN,
+    LedgerEffect,
+    id_of,
+    kept,
+)
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
@@ -87,7 +95,7 @@ def _settle(
     happened: bool,
     result: Any,
     answer: Answer,
-) -> Flow[Effect]:
+) -> Flow[LedgerEffect]:
     """Put an effect whose outcome is open to what a person says of it, with the ticket about it,
     and write that down first."""
     cell, place = key(tenant, "effect", effect_id), key_of(tenant, ticket_id(tenant, effect_id))
@@ -102,7 +110,7 @@ def _settle(
                 f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or "
                 f"the call's own key"
             )
-        effect = typed.convert(found.value, Effect)
+        effect = typed.convert(found.value, LedgerEffect)
         if effect.state not in OPEN:
             raise EffectError(f"effect `{effect_id}` is {effect.state}: there is nothing to settle")
         keeps = happened and data is not None and kept(data)

@@ -18,14 +18,14 @@ from stanchion.approvals.operators import (
     ELSEWHERE,
     PINNED,
     RECORD,
-    Change,
     Operator,
     Roster,
+    RosterChange,
     changes_of,
     check_name,
     operators_of,
 )
-from stanchion.approvals.proof import Spent, doubt, rostered
+from stanchion.approvals.proof import SpentAnswers, doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, reach
@@ -52,7 +52,7 @@ FUTURE_MS: Final = 60_000
 """By how much the clock of whoever signs may be ahead of the store's."""
 
 
-class Authority:
+class OperatorAuthority:
     """The operators that a shield knows: those its program and its policy pin, and those in the
     store who follow from them. The first operator of a store counts only where it was there before
     the shield's first run."""
@@ -63,8 +63,8 @@ class Authority:
             [msgspec.structs.replace(one, key=public_of(one.key).line) for one in pinned]
         )
         self._begun: str | None = None
-        self._spent = Spent()
-        self._heard = Spent()
+        self._spent = SpentAnswers()
+        self._heard = SpentAnswers()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
         self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
 
@@ -191,7 +191,7 @@ class Authority:
         otherwise."""
         return not ends_here(self._shield.store)
 
-    def follows(self, roster: Roster, change: Change) -> bool:
+    def follows(self, roster: Roster, change: RosterChange) -> bool:
         """Whether a change is one that an operator has signed."""
         known = [msgspec.to_builtins(one) for one in (*roster.changes, change)]
         return not self.rostered(known).trouble

@@ -12,12 +12,14 @@ from stanchion.approvals.act import Purpose, Way
 from stanchion.approvals.answerers import By, Person, Signer, Wish, named
 from stanchion.approvals.digest import hashed
 from stanchion.approvals.errors import AnswerRefused, OperatorError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, applied, checked
+from stanchion.approvals.operators import RECORD, Operator, Roster, RosterChange, applied, checked
+from stanchion.approvals.public_key import public_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.standing.presence import asker, beside, live_runs
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
@@ -29,11 +31,9 @@ def enrol(
 ) -> Roster:
     """Change who is an operator of the store; `TicketError` where `by` may not, which is written
     down."""
-    from stanchion.approvals.public_key import public_of
-
     operator = msgspec.structs.replace(operator, key=public_of(operator.key).line)
     roster = drive(shield.authority.keepers(), shield)
-    made = Change(
+    made = RosterChange(
         kind=kind, operator=operator, at=shield.clock(), before=roster.last, by=_signs(roster, by)
     )
     try:
@@ -56,7 +56,7 @@ def _signs(roster: Roster, by: By) -> str:
     return by.name if isinstance(by, Signer) and roster.operators else ""
 
 
-def _signed(shield: Shield, roster: Roster, made: Change, by: By) -> Change:
+def _signed(shield: Shield, roster: Roster, made: RosterChange, by: By) -> RosterChange:
     if roster.operators:
         if not isinstance(by, Signer):
             raise AnswerRefused(
@@ -83,10 +83,8 @@ def _signed(shield: Shield, roster: Roster, made: Change, by: By) -> Change:
     return made
 
 
-def _first(shield: Shield, made: Change, by: Person) -> None:
+def _first(shield: Shield, made: RosterChange, by: Person) -> None:
     """Have the first operator confirmed, while nothing runs that could play a person."""
-    from stanchion.runtime.standing.presence import live_runs
-
     try:
         open_now = live_runs(shield.presence.state) if shield.presence is not None else ()
     except OSError as error:
@@ -111,7 +109,7 @@ def _first(shield: Shield, made: Change, by: Person) -> None:
     )
 
 
-def _keep(shield: Shield, roster: Roster, made: Change, by: By) -> Roster:
+def _keep(shield: Shield, roster: Roster, made: RosterChange, by: By) -> Roster:
     after = (*roster.changes, made)
 
     def written(value: Any, _now: int) -> Any:
@@ -143,7 +141,6 @@ def nobody_beside(shield: Shield) -> None:
     process, below it, or at its terminal."""
     if shield.presence is None:
         return
-    from stanchion.runtime.standing.presence import asker, beside, live_runs
 
     try:
         found = beside(live_runs(shield.presence.state), asker())

@@ -11,9 +11,16 @@ import msgspec
 
 from stanchion.approvals.act import GRANT_S, Answer
 from stanchion.approvals.answerers import By, Wish
-from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
-from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
+from stanchion.approvals.grants import (
+    Grant,
+    added,
+    checked_edits,
+    grant_of,
+    grants_key,
+    grants_of,
+    without,
+)
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_answer, fact_of, told_of
 from stanchion.approvals.quorum import needed, turn, voted
@@ -22,7 +29,7 @@ from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, s
 from stanchion.approvals.shelf import (
     LEAST,
     TENANTS,
-    Kept,
+    KeptTicket,
     all_in,
     change,
     head_key,
@@ -71,7 +78,7 @@ def is_due(ticket: Ticket, roster: Roster, now: int) -> bool:
     return bool(role) and role not in ticket.told
 
 
-def pass_on(shield: Shield, ticket: Ticket, roster: Roster, batch_id: str) -> Flow[Kept]:
+def pass_on(shield: Shield, ticket: Ticket, roster: Roster, batch_id: str) -> Flow[KeptTicket]:
     """Ask whose turn it is by the store's time. Of all processes that notice, the one tells that
     has written it down: a step is told once, and not at all where that process is killed in
     between."""

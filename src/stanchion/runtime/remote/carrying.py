@@ -11,8 +11,14 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.undos import MAX_UNDO
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused, ToolFailed
-from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, misfit, unjudged
-from stanchion.runtime.remote.faults import MOST_TEXT, told
+from stanchion.runtime.remote.errors import (
+    MOST_TEXT,
+    BrokerLost,
+    NotThroughBroker,
+    misfit,
+    told,
+    unjudged,
+)
 from stanchion.runtime.remote.link import BadFrame, Conversation
 from stanchion.runtime.remote.messages import (
     Call,
@@ -64,7 +70,7 @@ def shared(content: Any, changed: Any) -> Any:
     return content if content == changed else changed
 
 
-class Undos:
+class RequestedUndos:
     """How the calls of a run are undone, by their requests; the broker says when. The oldest is
     forgotten first."""
 
@@ -89,11 +95,11 @@ class Undos:
         return Outcome()
 
 
-class Carried:
+class CarriedCall:
     """One call: its arguments as they were taken, and what came of it here."""
 
     def __init__(
-        self, undos: Undos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, undos: RequestedUndos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         values = tool.values(args, kwargs)
         self._undos, self._tool = undos, tool

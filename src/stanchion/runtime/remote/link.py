@@ -15,7 +15,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.locks import Lock
-from stanchion.runtime.driving.flow import Flow, Invoke, T, Turn
+from stanchion.runtime.driving.flow import Flow, Invoke, T, TurnWait
 from stanchion.runtime.remote.errors import BrokerLost, turned_away
 from stanchion.runtime.remote.messages import LOST, VERSION, Hello, Reply, Sorry, Welcome
 
@@ -215,7 +215,7 @@ MOST_IDLE: Final = 16
 """How many connections wait for the next thing to say."""
 
 
-class Link:
+class BrokerLink:
     """Reaches one broker. Safe between threads, event loops and forked processes."""
 
     def __init__(self, path: str) -> None:
@@ -298,12 +298,12 @@ class Link:
 class Conversation:
     """One thing that is asked, with whatever is said until it is answered."""
 
-    def __init__(self, link: Link, wire: Wire) -> None:
+    def __init__(self, link: BrokerLink, wire: Wire) -> None:
         self._link, self.wire = link, wire
 
     def say(self, message: Any) -> Flow[Any]:
         """Say something and get the answer; `BrokerLost` where none comes."""
-        answer = yield Turn(_Saying(self.wire, message), 0.0)
+        answer = yield TurnWait(_Saying(self.wire, message), 0.0)
         return answer
 
     def ask(self, request: Any) -> Flow[Any]:
@@ -331,7 +331,7 @@ class Conversation:
         self.wire.close()
 
 
-def conversed(link: Link, talk: Callable[[Conversation], Flow[T]]) -> Flow[T]:
+def conversed(link: BrokerLink, talk: Callable[[Conversation], Flow[T]]) -> Flow[T]:
     """Have a conversation; its connection is used again where it came to its end."""
     wire = link.at_hand()
     if wire is None:

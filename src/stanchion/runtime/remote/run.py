@@ -6,6 +6,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
+from stanchion import typed
 from stanchion.kernel.actions import NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
@@ -17,7 +18,7 @@ from stanchion.runtime.calling.call_methods import AsksForBypass, CallsOnce, Loc
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_methods import Reporting, given
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.hosts import able
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.deciding.undos import Undone
@@ -25,17 +26,17 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.remote import messages
-from stanchion.runtime.remote.carrying import Carried, Undos, sent
+from stanchion.runtime.remote.carrying import CarriedCall, RequestedUndos, sent
 from stanchion.runtime.remote.errors import (
     BrokerLost,
     NotThroughBroker,
     misfit,
     refused,
+    told,
     unjudged,
     value_of,
 )
-from stanchion.runtime.remote.faults import told
-from stanchion.runtime.remote.link import BadFrame, Conversation, Link, conversed
+from stanchion.runtime.remote.link import BadFrame, BrokerLink, Conversation, conversed
 from stanchion.runtime.remote.messages import (
     Advise,
     AskBypass,
@@ -75,7 +76,6 @@ class AsksBroker(AsksForBypass):
         }
         reply = yield from self._simply(lambda: AskBypass(**self._named(), **about))
 
-        from stanchion import typed
         from stanchion.approvals.bypass import BypassRequest
 
         return typed.convert(value_of(reply), BypassRequest)
@@ -113,7 +113,7 @@ class Far(Protocol):
     """A shield that is somewhere else, as far as its runs need it."""
 
     @property
-    def link(self) -> Link: ...
+    def link(self) -> BrokerLink: ...
 
     @property
     def tool_of(self) -> Callable[..., Tool]: ...
@@ -150,7 +150,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         self._shield, self._began, self._boot = shield, began, boot
         self.can = can
         """What its host can carry out."""
-        self._undos = Undos()
+        self._undos = RequestedUndos()
         self._tokens: list[Token[tuple[RemoteRun, ...]]] = []
 
     @property
@@ -271,7 +271,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         Raises `Refused` where it does not go ahead, and whatever the tool raises.
         """
         known = self._single(tool)
-        if known.shape is not Shape.PLAIN:
+        if known.shape is not ToolShape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         return work(self._desk, known.name, self.called(known, args, kwargs))
 
@@ -293,7 +293,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
 
     def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
-        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+        if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
             raise NotThroughBroker(
                 f"`{known.name}` gives its items one by one, which a broker cannot judge: return a "
                 f"list"
@@ -310,7 +310,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
     def _carried(
         self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str
     ) -> Flow[Any]:
-        carried, said = Carried(self._undos, tool, args, kwargs), tool.declared
+        carried, said = CarriedCall(self._undos, tool, args, kwargs), tool.declared
 
         def talk(conversation: Conversation) -> Flow[Any]:
             request = Call(

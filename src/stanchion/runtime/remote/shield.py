@@ -18,7 +18,7 @@ from stanchion.runtime.errors import Refused, no_run
 from stanchion.runtime.keywords import spelled
 from stanchion.runtime.options import known
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, misfit, unjudged
-from stanchion.runtime.remote.link import BadFrame, Link, conversed
+from stanchion.runtime.remote.link import BadFrame, BrokerLink, conversed
 from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
 from stanchion.runtime.remote.run import RemoteRun, begin_fields, open_remote_runs
 from stanchion.runtime.standing.places import BROKER
@@ -40,7 +40,7 @@ class RemoteShield(Shielding):
                 f"`{BROKER}{path}` does not name a broker: write "
                 f"`{BROKER}/absolute/path/of/its.sock`"
             )
-        self.link = Link(path)
+        self.link = BrokerLink(path)
         try:
             self.link.back(self.link.wire())
         except BrokerLost as lost:

@@ -39,7 +39,7 @@ PAUSE_S: Final = 0.005
 """At what distance the folder is asked for."""
 
 
-class Remembered(msgspec.Struct, frozen=True, omit_defaults=True):
+class RememberedStore(msgspec.Struct, frozen=True, omit_defaults=True):
     """A store as this host last knew it: where it is, the number of its epoch and when that began,
     and the states in which something was refused, by their keys, with their versions."""
 
@@ -54,10 +54,10 @@ def file_for(folder: Path, place: str) -> Path:
     return folder / f"{blake2b(place.encode(), digest_size=8).hexdigest()}.json"
 
 
-def recall(file: Path, place: str) -> Remembered | None:
+def recall(file: Path, place: str) -> RememberedStore | None:
     """What is remembered of a store; `None` where nothing is that can be read."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        known = typed.decode(file.read_bytes(), Remembered)
+        known = typed.decode(file.read_bytes(), RememberedStore)
         for key, (_, value) in known.states.items():
             standing_of(value)
             if not key.endswith(STANDING):
@@ -80,7 +80,7 @@ def closed_states(records: Records) -> tuple[Records, dict[str, int]]:
     return closed, opened
 
 
-def remember_as(file: Path, new: Remembered, opened: dict[str, int], *, last: bool) -> None:
+def remember_as(file: Path, new: RememberedStore, opened: dict[str, int], *, last: bool) -> None:
     """Remember a store, beside what other processes remember of the same epoch: the higher number,
     the newer states. `opened` has the versions of states in which nothing is refused any more. With
     `last` it is on the disk afterwards. Where it cannot be written, nothing is remembered; nor
@@ -105,7 +105,7 @@ def remember_as(file: Path, new: Remembered, opened: dict[str, int], *, last: bo
                 _sync(file.parent)
 
 
-def _joined(old: Remembered, new: Remembered, opened: dict[str, int]) -> Remembered:
+def _joined(old: RememberedStore, new: RememberedStore, opened: dict[str, int]) -> RememberedStore:
     states = {key: known for key, known in old.states.items() if opened.get(key, -1) < known[0]}
     for key, known in new.states.items():
         if key not in states or states[key][0] < known[0]:
@@ -249,7 +249,7 @@ class Memory:
         number, value = self._records[EPOCH]
         number = number if changed else max(number - 1, first_of(number))
         states, opened = closed_states(self._records)
-        known = Remembered(self._place, number, typed.convert(value, Epoch).at, states)
+        known = RememberedStore(self._place, number, typed.convert(value, Epoch).at, states)
         remember_as(self._file, self._hide(known), self._hide(opened), last=changed)
 
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import state_folder
 from stanchion.audit.tampering import is_telling
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.struct_check import convert
 from stanchion.policy.whereabouts import own_policy
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.occurring import trail_tampered
@@ -91,8 +93,6 @@ def usual_file() -> Path:
 def read_notify(path: Path) -> NotifyFile:
     """What a file says; `NotifyError` with every mistake in it."""
     from stanchion.policy.composed import read_text
-    from stanchion.policy.errors import PolicyError
-    from stanchion.policy.struct_check import convert
     from stanchion.telemetry.notices.config import NotifyFile, mistakes
 
     try:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
 
 
-class Told(NamedTuple):
+class FactTelling(NamedTuple):
     """How a fact is told: as what, in which words, and whether it has happened even where it could
     not be recorded."""
 
@@ -28,57 +28,69 @@ class Told(NamedTuple):
     stands: bool = True
 
 
-FACTS: Final[dict[str, Told]] = {
-    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"),
-    "ticket.passed": Told(
+FACTS: Final[dict[str, FactTelling]] = {
+    "ticket.opened": FactTelling(
+        Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"
+    ),
+    "ticket.passed": FactTelling(
         Kind.TICKET_PASSED,
         "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}",
     ),
-    "ticket.voted": Told(
+    "ticket.voted": FactTelling(
         Kind.TICKET_ANSWERED,
         "`{by}` said yes to `{about}`, and others have to: {why}",
         stands=False,
     ),
-    "ticket.approved": Told(
+    "ticket.approved": FactTelling(
         Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False
     ),
-    "ticket.denied": Told(
+    "ticket.denied": FactTelling(
         Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False
     ),
-    "ticket.withdrawn": Told(
+    "ticket.withdrawn": FactTelling(
         Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False
     ),
-    "bypass.requested": Told(Kind.BYPASS_REQUESTED, "ticket `{about}` asks for a bypass: {why}"),
-    "bypass.granted": Told(
+    "bypass.requested": FactTelling(
+        Kind.BYPASS_REQUESTED, "ticket `{about}` asks for a bypass: {why}"
+    ),
+    "bypass.granted": FactTelling(
         Kind.BYPASS_ANSWERED, "`{by}` granted the bypass of ticket `{about}`: {why}", stands=False
     ),
-    "bypass.denied": Told(
+    "bypass.denied": FactTelling(
         Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` is denied: {why}", stands=False
     ),
-    "bypass.withdrawn": Told(
+    "bypass.withdrawn": FactTelling(
         Kind.BYPASS_ANSWERED, "`{by}` withdrew the bypass of `{about}`: {why}", stands=False
     ),
-    "bypass.used": Told(Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` was used: {why}"),
-    "bypass.overridden": Told(Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"),
-    "bypass.reviewed": Told(
+    "bypass.used": FactTelling(
+        Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` was used: {why}"
+    ),
+    "bypass.overridden": FactTelling(
+        Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"
+    ),
+    "bypass.reviewed": FactTelling(
         Kind.BYPASS_ANSWERED, "`{by}` reviewed ticket `{about}`: {why}", stands=False
     ),
-    "bypass.review_missed": Told(
+    "bypass.review_missed": FactTelling(
         Kind.REVIEW_MISSED, "ticket `{about}` was not reviewed in time: {why}"
     ),
-    "run.flagged": Told(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
-    "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
-    "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
-    "state.safe_mode": Told(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
-    "state.normal": Told(Kind.NORMAL, "`{about}` is back to normal: {why}"),
-    "answer.refused": Told(
+    "run.flagged": FactTelling(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
+    "state.halt": FactTelling(Kind.HALTED, "`{about}` is halted: {why}"),
+    "state.quarantine": FactTelling(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
+    "state.safe_mode": FactTelling(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
+    "state.normal": FactTelling(Kind.NORMAL, "`{about}` is back to normal: {why}"),
+    "answer.refused": FactTelling(
         Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"
     ),
-    "definition.changed": Told(Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"),
-    "coverage.escaped": Told(Kind.ESCAPED, "`{about}` passed by: {why}"),
-    "coverage.unguarded": Told(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
-    "coverage.canary_missed": Told(Kind.ESCAPED, "`{about}` does not catch its canary: {why}"),
-    "definition.suspect": Told(
+    "definition.changed": FactTelling(
+        Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"
+    ),
+    "coverage.escaped": FactTelling(Kind.ESCAPED, "`{about}` passed by: {why}"),
+    "coverage.unguarded": FactTelling(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
+    "coverage.canary_missed": FactTelling(
+        Kind.ESCAPED, "`{about}` does not catch its canary: {why}"
+    ),
+    "definition.suspect": FactTelling(
         Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"
     ),
 }

@@ -6,10 +6,10 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
 
@@ -18,11 +18,17 @@ from stanchion.audit.journal import Journal, MemoryJournal
 from stanchion.audit.layout import STATE_DIR, state_folder
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.retention import Keep
+from stanchion.folders import user_config
+from stanchion.guards._own import OwnPlaces
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import brief, visible
 from stanchion.policy.schema import PolicyFile
+from stanchion.policy.whereabouts import own_policy
 from stanchion.stores.open_store import open_store
 from stanchion.stores.protocol import Store, is_lasting
+
+if TYPE_CHECKING:
+    from stanchion.telemetry.notices.post import Post
 
 MARKERS: Final = (".git", ".hg", "pyproject.toml", "package.json", "stanchion.yaml", ".stanchion")
 """What makes a folder the root of a project: one of these in it, whatever it is."""
@@ -36,7 +42,7 @@ _OTHER: Final = regex(r"[^A-Za-z0-9._-]+")
 _EVERYBODYS: Final = stat.S_ISVTX | stat.S_IWOTH
 
 
-class Owner(msgspec.Struct, frozen=True):
+class ProjectOwner(msgspec.Struct, frozen=True):
     """Whose state a folder holds: the project's root."""
 
     root: str
@@ -84,14 +90,14 @@ def claim(folder: Path, root: Path) -> None:
                     each.mkdir(mode=0o700, exist_ok=True)
             made = folder / f".{OWNER}-{os.urandom(8).hex()}"
             with open(os.open(made, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
-                file.write(msgspec.json.encode(Owner(own)) + b"\n")
+                file.write(msgspec.json.encode(ProjectOwner(own)) + b"\n")
             made.replace(folder / OWNER)
 
 
 def owner_of(folder: Path) -> str | None:
     """The root of the project whose state a folder holds; `None` where it does not say."""
     with contextlib.suppress(OSError, msgspec.MsgspecError):
-        return typed.decode((folder / OWNER).read_bytes(), Owner).root
+        return typed.decode((folder / OWNER).read_bytes(), ProjectOwner).root
     return None
 
 
@@ -123,7 +129,7 @@ SHARED: Final = "shared"
 PROJECTS: Final = "projects"
 
 
-class State(msgspec.Struct, frozen=True):
+class StateFolder(msgspec.Struct, frozen=True):
     """A folder for state, and why it is that one: a project's own, one for everything that
     `STANCHION_STATE_DIR` names, or the user's shared one."""
 
@@ -132,7 +138,7 @@ class State(msgspec.Struct, frozen=True):
     root: Path | None = None
 
 
-class Whose:
+class StateFinder:
     """Finds the state of a shield, when somebody asks for it and once. `start` is the folder from
     which its project is looked for, the current one if there is none; `store` is how its store was
     named."""
@@ -141,11 +147,11 @@ class Whose:
         self, environ: Mapping[str, str], start: Path | None = None, store: object = None
     ) -> None:
         self._environ, self._start, self._store = environ, start, store
-        self._found: State | None = None
+        self._found: StateFolder | None = None
         self._claimed = False
 
     @property
-    def state(self) -> State:
+    def state(self) -> StateFolder:
         """The state; `OSError` where there is no place for it."""
         if self._found is None:
             self._found = self._find()
@@ -158,17 +164,17 @@ class Whose:
             self._claimed = True
         return self.state.folder
 
-    def _find(self) -> State:
+    def _find(self) -> StateFolder:
         user = state_folder(self._environ)
         named = self._environ.get(STORE, "") if self._store is None else self._store
         if named == USER:
-            return State(user / SHARED, "shared")
+            return StateFolder(user / SHARED, "shared")
         if self._environ.get(STATE_DIR, ""):
-            return State(user, "folder")
+            return StateFolder(user, "folder")
         root = project_of(
             _current() if self._start is None else self._start, Path(os.path.expanduser("~"))
         )
-        return State(user / PROJECTS / state_name(root), "project", root)
+        return StateFolder(user / PROJECTS / state_name(root), "project", root)
 
 
 def start_of(project: str | Path | None, files: Sequence[Path] = ()) -> Path | None:
@@ -227,7 +233,7 @@ def broker_for(source: Any, store: Any, environ: Mapping[str, str]) -> str:
 
 
 def store_for(
-    given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: Whose
+    given: Store | str | Path | None, environ: Mapping[str, str], clock: Clock, whose: StateFinder
 ) -> Any:
     """The store: one that was made already, the one a name or `STANCHION_STORE` says, or a file in
     the state's folder; `user:` is the state that all projects of a user share."""
@@ -238,7 +244,9 @@ def store_for(
     return open_store(str(store_name(given, environ, whose)), clock)
 
 
-def store_name(given: str | Path | None, environ: Mapping[str, str], whose: Whose) -> str | Path:
+def store_name(
+    given: str | Path | None, environ: Mapping[str, str], whose: StateFinder
+) -> str | Path:
     """How the store is named."""
     return (
         whose.state.folder / STORE_FILE if is_own(given, environ) else store_named(given, environ)
@@ -254,7 +262,7 @@ def journal_for(
     given: Journal | str | Path | None,
     environ: Mapping[str, str],
     clock: Clock,
-    whose: Whose,
+    whose: StateFinder,
     keep: Keep,
 ) -> Any:
     """The journal: one that was made already, a trail in the folder that was named or that
@@ -277,24 +285,26 @@ def journal_for(
     return open_trail(folder, key, keep, clock)
 
 
-def trail_folder(given: str | Path | None, environ: Mapping[str, str], whose: Whose) -> Path | None:
+def trail_folder(
+    given: str | Path | None, environ: Mapping[str, str], whose: StateFinder
+) -> Path | None:
     """The folder of the trail; `None` where records are kept in memory."""
     named = _named(given, environ)
     if named == MEMORY:
         return None
     if named == USER:
-        return Whose(environ, store=USER).state.folder / TRAIL_FOLDER
+        return StateFinder(environ, store=USER).state.folder / TRAIL_FOLDER
     return Path(named) if named and not _is_database(named) else whose.state.folder / TRAIL_FOLDER
 
 
-def epochs_folder(given: object, environ: Mapping[str, str], whose: Whose) -> Path:
+def epochs_folder(given: object, environ: Mapping[str, str], whose: StateFinder) -> Path:
     """Where this host remembers a store: beside it where it is the state's own. What was named can
     be used by many projects, and each has to know what another has seen of it."""
     return (whose.keep() if is_own(given, environ) else state_folder(environ)) / EPOCHS
 
 
 def metrics_folder(
-    store: object, journal: object, environ: Mapping[str, str], whose: Whose
+    store: object, journal: object, environ: Mapping[str, str], whose: StateFinder
 ) -> Path | None:
     """Where processes write their figures: the folder that `STANCHION_METRICS_DIR` names, or one in
     the state's folder where a shield keeps its store or its trail there; `None` where it keeps
@@ -354,3 +364,89 @@ def name_of_store(store: Any) -> str:
     if not is_lasting(store):
         return type(getattr(store, "unveiled", store)).__name__
     return visible(store.place) if store.place else MEMORY
+
+
+BESIDE: Final = ("-wal", "-shm", "-journal", "-experience", "-experience-wal", "-experience-shm")
+"""What SQLite keeps beside a file, and the file of experience with what it keeps beside that."""
+BESIDE_KEY: Final = (".verify", ".new")
+"""What is made beside the file of an audit key."""
+SQLITE: Final = "sqlite:"
+
+
+def own_places(
+    store: Any,
+    journal: Any,
+    policies: Iterable[Path],
+    environ: Mapping[str, str],
+    post: Post | None = None,
+) -> OwnPlaces:
+    """Where a store, a journal and the files of a policy are, the state folder, the folders of keys
+    and of the user's own policy, and what says where notices go; each as it is named and as it
+    really is."""
+    secrets = () if post is None else post.secrets
+    closed = [
+        *_state(environ),
+        *_config(),
+        *_stored(store),
+        *_recorded(journal),
+        *_named_by_environment(environ),
+        *secrets,
+    ]
+    return OwnPlaces(
+        closed=_both(closed),
+        policies=_both([*policies, own_policy().parent, *(() if post is None else post.files)]),
+        here=_cwd(),
+        home=os.path.expanduser("~"),
+    )
+
+
+def state_or_none(environ: Mapping[str, str]) -> Path | None:
+    """The state folder; `None` where there is none to be had."""
+    try:
+        return state_folder(environ)
+    except OSError:
+        return None
+
+
+def _state(environ: Mapping[str, str]) -> list[Path]:
+    state = state_or_none(environ)
+    return [] if state is None else [state]
+
+
+def _config() -> list[Path]:
+    return [Path(user_config()) / "keys"]
+
+
+def _stored(store: Any) -> list[Path]:
+    place = getattr(store, "place", "")
+    if not isinstance(place, str) or not place.startswith(SQLITE):
+        return []
+    file = place.removeprefix(SQLITE)
+    return [Path(file), *[Path(f"{file}{end}") for end in BESIDE]]
+
+
+def _recorded(journal: Any) -> list[Path]:
+    folder = getattr(journal, "folder", None)
+    return [folder] if isinstance(folder, Path) else []
+
+
+def _named_by_environment(environ: Mapping[str, str]) -> list[Path]:
+    key, metrics = environ.get(KEY, ""), environ.get(METRICS_DIR, "")
+    keys = [Path(f"{key}{end}") for end in ("", *BESIDE_KEY)] if key else []
+    return [*keys, Path(metrics)] if metrics else keys
+
+
+def _both(paths: Iterable[Path]) -> tuple[str, ...]:
+    named = [os.path.abspath(path) for path in paths]
+    return tuple(
+        dict.fromkeys(
+            [each.replace("\\", "/") for path in named for each in (path, os.path.realpath(path))]
+        )
+    )
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd().replace("\\", "/")
+    except OSError:  # the folder is gone: relative paths lead nowhere
+        return ""

@@ -37,7 +37,7 @@ DEEPEST: Final = 10_000
 """How many ancestors are looked at; no real process has so many."""
 
 
-class Process(msgspec.Struct, frozen=True):
+class HostProcess(msgspec.Struct, frozen=True):
     """One process of a host. What the system does not tell is empty or 0.
 
     A number of a process, session or terminal means something in its own `space` alone: a container
@@ -55,20 +55,20 @@ class Process(msgspec.Struct, frozen=True):
 class Asker(NamedTuple):
     """A process, and those from which it descends; the nearest first."""
 
-    process: Process
-    ancestors: tuple[Process, ...]
+    process: HostProcess
+    ancestors: tuple[HostProcess, ...]
 
 
-class _Known(NamedTuple):
-    process: Process
+class _KnownProcess(NamedTuple):
+    process: HostProcess
     parent: int
 
 
-def this_process() -> Process:
+def this_process() -> HostProcess:
     """The process that asks."""
     pid = os.getpid()
     known = _stat(pid)
-    return Process(pid, session=os.getsid(0)) if known is None else known.process
+    return HostProcess(pid, session=os.getsid(0)) if known is None else known.process
 
 
 def asker() -> Asker:
@@ -76,27 +76,27 @@ def asker() -> Asker:
     return Asker(this_process(), ancestors(os.getppid()))
 
 
-def ancestors(parent: int) -> tuple[Process, ...]:
+def ancestors(parent: int) -> tuple[HostProcess, ...]:
     """A process and all above it. One that cannot be looked at is known by its number, and ends the
     row."""
     if not (PROC / "self").exists():
         return _by_table(parent, _table())
-    found: list[Process] = []
+    found: list[HostProcess] = []
     while parent > 0 and len(found) < DEEPEST:
         known = _stat(parent)
-        found.append(Process(parent, space=_space()) if known is None else known.process)
+        found.append(HostProcess(parent, space=_space()) if known is None else known.process)
         parent = 0 if known is None else known.parent
     return tuple(found)
 
 
-def process_at(pid: int) -> Process | None:
+def process_at(pid: int) -> HostProcess | None:
     """The process with a number, in this space; `None` where there is none, or it cannot be looked
     at."""
     known = _stat(pid)
     return None if known is None else known.process
 
 
-def _stat(pid: int) -> _Known | None:
+def _stat(pid: int) -> _KnownProcess | None:
     try:
         line = (PROC / str(pid) / "stat").read_text("utf-8", "replace")
     except OSError:
@@ -104,7 +104,7 @@ def _stat(pid: int) -> _Known | None:
     return read_stat(line, _space())
 
 
-def read_stat(line: str, space: str) -> _Known | None:
+def read_stat(line: str, space: str) -> _KnownProcess | None:
     """Read what Linux tells of a process in one line. Its second field is a name that may hold
     anything."""
     words = line.rpartition(")")[2].split()
@@ -115,7 +115,7 @@ def read_stat(line: str, space: str) -> _Known | None:
             int(words[3]),
             int(words[4]),
         )
-        return _Known(Process(pid, str(int(words[19])), tty, session, space), parent)
+        return _KnownProcess(HostProcess(pid, str(int(words[19])), tty, session, space), parent)
     except (ValueError, IndexError):
         return None
 
@@ -127,10 +127,10 @@ def _space() -> str:
         return ""
 
 
-def _by_table(parent: int, parents: Mapping[int, int]) -> tuple[Process, ...]:
-    found: list[Process] = []
+def _by_table(parent: int, parents: Mapping[int, int]) -> tuple[HostProcess, ...]:
+    found: list[HostProcess] = []
     while parent > 0 and len(found) < DEEPEST:
-        found.append(Process(parent))
+        found.append(HostProcess(parent))
         parent = parents.get(parent, 0)
     return tuple(found)
 
@@ -159,11 +159,11 @@ LARGEST: Final = 4096
 
 _NAME: Final = regex(r"([1-9][0-9]{0,18})-([0-9]{0,20})-[0-9a-f]{16}")
 
-Live = Process
+Live = HostProcess
 """A process that has a run open."""
 
 
-def name_of(process: Process) -> str:
+def name_of(process: HostProcess) -> str:
     """A name for a process's note that no other note has, and none will have again."""
     return f"{process.pid}-{process.started}-{os.urandom(8).hex()}"
 
@@ -183,7 +183,7 @@ def live_runs(state: Path) -> tuple[Live, ...]:
     named = [
         (name, match) for name in sorted(names) if (match := _NAME.fullmatch(name)) is not None
     ]
-    found = [_noted(folder / name, Process(int(match[1]), match[2])) for name, match in named]
+    found = [_noted(folder / name, HostProcess(int(match[1]), match[2])) for name, match in named]
     return tuple(dict.fromkeys([live for live in found if live is not None]))
 
 
@@ -212,11 +212,11 @@ def _is_beside(each: Live, me: Asker) -> bool:
     return same_session or same_terminal
 
 
-def _is_same(one: Process, two: Process) -> bool:
+def _is_same(one: HostProcess, two: HostProcess) -> bool:
     return one.pid == two.pid and (one.started == two.started or not one.started or not two.started)
 
 
-def _noted(path: Path, named: Process) -> Live | None:
+def _noted(path: Path, named: HostProcess) -> Live | None:
     """The process whose note this is, where it still holds it."""
     import fcntl
 
@@ -242,14 +242,14 @@ def _noted(path: Path, named: Process) -> Live | None:
         os.close(file)
 
 
-def _read(file: int, named: Process) -> Live:
+def _read(file: int, named: HostProcess) -> Live:
     try:
-        return typed.decode(os.read(file, LARGEST), Process)
+        return typed.decode(os.read(file, LARGEST), HostProcess)
     except (OSError, msgspec.MsgspecError):
         return named
 
 
-def _running(named: Process) -> Live | None:
+def _running(named: HostProcess) -> Live | None:
     """The process that a note's name means, as the system tells of it, where the note itself cannot
     be read."""
     process = process_at(named.pid)

@@ -11,6 +11,8 @@ from weakref import WeakSet
 import msgspec
 
 from stanchion.audit.anchors import is_moored
+from stanchion.audit.open_trail import backlog_of
+from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.policy.veil import renamed
@@ -47,7 +49,7 @@ def telemetry_of(shield: Shield, metrics: bool | None, environ: Mapping[str, str
         if is_moored(shield.journal) and shield.journal not in _told_of:
             _told_of.add(shield.journal)
             registry.gauges.append(lambda: _trail(shield.journal))
-    telemetry = Telemetry(Shown(shield), registry)
+    telemetry = Telemetry(ShownTelling(shield), registry)
     telemetry.state.append(lambda: _state(shield))
     telemetry.alert(shield.occurrences.tell, lambda: shield.clock())
     last = partial(telemetry.settle, last=True)
@@ -78,7 +80,7 @@ def switched(environ: Mapping[str, str]) -> bool:
     return SWITCH[said]
 
 
-class Shown:
+class ShownTelling:
     """Words decisions and runs of a shield as they may be shown."""
 
     def __init__(self, shield: Shield) -> None:
@@ -138,11 +140,7 @@ def _waiting(shield: Shield) -> Iterable[Series]:
 
 
 def _trail(journal: Any) -> Iterable[Series]:
-    from stanchion.audit.trail import Trail
-
     if isinstance(journal, Trail):
-        from stanchion.audit.open_trail import backlog_of
-
         known = backlog_of(journal)
         yield Series(TRAIL_RECORDS.name, (), (known.written,))
         yield Series(TRAIL_WAITING.name, (), (known.waiting_bytes,))

@@ -127,7 +127,7 @@ def _nearest(guard: Any, text: str, at: int) -> int:
     return best
 
 
-class Held:
+class HeldText:
     """What waits on one channel of a stream, what was passed on just before it, and the shape it
     came in."""
 
@@ -212,7 +212,7 @@ class Order:
     them: what opens a block goes out before what is in it, and what ends it behind that. Text that
     is not behind them does not wait."""
 
-    def __init__(self, held: Mapping[str, Held]) -> None:
+    def __init__(self, held: Mapping[str, HeldText]) -> None:
         self._held = held
         self._line: list[_Waiting] = []
         self._count = 0

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.approvals.act import LONGEST_S
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.standing import CRITICAL, Call
+from stanchion.approvals.standing import CRITICAL, AskedCall
 from stanchion.approvals.ticket import Kind
 from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
@@ -52,7 +52,7 @@ class Case(NamedTuple):
     it was."""
 
     answer: Answered
-    call: Call | None
+    call: AskedCall | None
 
 
 class Gathered(NamedTuple):
@@ -103,7 +103,7 @@ def _answered(told: Told) -> Answered:
     return Answered(told.about, told.by, told.at, yes, proven, about, named)
 
 
-def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Call]:
+def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, AskedCall]:
     """The calls with these ids that waited for a person, as they were recorded. A ticket about
     anything else, such as a run that somebody should look at, is no question about a call."""
     if not ids:
@@ -117,7 +117,7 @@ def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Ca
     return {name: call for name, call in found if call is not None}
 
 
-def call_of(found: Found) -> Call | None:
+def call_of(found: Found) -> AskedCall | None:
     """The tool call that a record is about; `None` where it is about something else, or does not
     have it as it was."""
     if found.stub.kind != INTENT or found.stub.stage != Stage.TOOL_CALL:
@@ -132,7 +132,7 @@ def call_of(found: Found) -> Call | None:
     asked = asked_in(entry)
     critical = entry.risk == CRITICAL or ASKS in asked
     once_only = critical or not LASTING.isdisjoint(entry.traits)
-    return Call(entry.tool, args, asked, entry.agent, entry.task, once_only)
+    return AskedCall(entry.tool, args, asked, entry.agent, entry.task, once_only)
 
 
 def asked_in(entry: Entry) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from stanchion.approvals.scope import matches
-from stanchion.approvals.standing import Call
+from stanchion.approvals.standing import AskedCall
 from stanchion.audit.record import canonical
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.ops.views.proposed.gathered import Case
@@ -53,7 +53,7 @@ def kinds(cases: Sequence[Case], least: int) -> Iterator[Kind]:
                 yield _kind(rare, *found)
 
 
-def _shape(call: Call) -> Any:
+def _shape(call: AskedCall) -> Any:
     return call.tool, call.guards, call.task, tuple(sorted(call.args))
 
 
@@ -64,7 +64,7 @@ def _grouped(cases: Sequence[Case], by: Any) -> list[list[Case]]:
     return list(groups.values())
 
 
-def _call(case: Case) -> Call:
+def _call(case: Case) -> AskedCall:
     assert case.call is not None
     return case.call
 
