@@ -1,21 +1,79 @@
-"""One run as people read it: who and when, what was decided, what has no outcome, what it produced,
-and the burn-down of its budgets."""
+"""Records in one line each, and a run in full: who and when, what was decided, and how its budgets
+were used up."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterator
 from typing import Final
 
-from stanchion.cli.printing import table
-from stanchion.cli.record_line import ACTION, NUMBER, told
+from stanchion.cli.answers import row, style_of
+from stanchion.cli.printing import in_json, shortened, table
+from stanchion.cli.screen import look_of
 from stanchion.cli.terminal import Terminal, visible
-from stanchion.cli.verdict import row, style_of
 from stanchion.kernel.actions import NAMES, Action
-from stanchion.ops.views.amounts import amount
-from stanchion.ops.views.records import RecordView
+from stanchion.ops.views.amounts import amount, clock, day, shown, span
+from stanchion.ops.views.records import DecisionView, RecordView
 from stanchion.ops.views.runs import BurnView, RunDetailView
-from stanchion.ops.views.times import clock, shown, span
+
+NUMBER: Final = 7
+ACTION: Final = 10
+STAGE: Final = 11
+ABOUT: Final = 16
+ROOMY: Final = 110
+"""From this width on what a decision was about stands in columns."""
+
+
+class Lines:
+    """Records as lines, one after the other. On a terminal a day is told once, and every line fits
+    the width."""
+
+    def __init__(self, terminal: Terminal, digits: int) -> None:
+        self._terminal = terminal
+        self._digits = digits
+        self._roomy = terminal.width is None or terminal.width >= ROOMY
+        self._day = ""
+
+    def of(self, record: RecordView) -> list[str]:
+        """The lines that show a record."""
+        lines = []
+        at = record.at_ms
+        if self._terminal.width is None:
+            time = shown(at)
+        else:
+            time = clock(at)
+            if day(at) != self._day:
+                self._day = day(at)
+                lines.append(self._terminal.paint(self._day, "bold"))
+        start = f"{time}  {record.place(self._digits):<{self._digits + NUMBER}}  "
+        decision = record.decision
+        if decision is not None:
+            painted = self._terminal.paint(
+                f"{decision.action:<{ACTION}}", style_of(Action[decision.action])
+            )
+            about = self._cut(f"  {told(decision, self._roomy)}", len(start) + ACTION)
+            return [*lines, f"{start}{painted}{about}".rstrip()]
+        rest = self._cut(f"{visible(record.kind):<{ACTION}}  {visible(record.says)}", len(start))
+        return [*lines, self._terminal.paint(f"{start}{rest}".rstrip(), "dim")]
+
+    def _cut(self, text: str, before: int) -> str:
+        width = self._terminal.width
+        if width is None or before + len(text) <= width:
+            return text
+        return f"{text[: max(0, width - before - 1)]}…"
+
+
+def told(decision: DecisionView, roomy: bool, by: bool = True) -> str:
+    """What a decision was about, which guard determined it, and who was at work; in columns where
+    there is room."""
+    about = decision.about
+    if roomy:
+        event = f"{decision.stage:<{STAGE}}  {about:<{ABOUT}}"
+    else:
+        event = f"{decision.stage} {about}" if about else decision.stage
+    words = [event, decision.reason, f"by {decision.agent}" if by and decision.agent else ""]
+    return visible("  ".join(word for word in words if word))
+
 
 PRODUCED: Final = 5
 """How much of what a run produced is shown, newest last."""
@@ -32,11 +90,8 @@ STYLES: Final = {
 }
 
 
-def run_lines(
-    run: RunDetailView, terminal: Terminal, digits: int, budgets: Iterable[str] = ()
-) -> Iterator[str]:
-    """A run in full; `digits` are as many as tell chains apart, `budgets` the lines that tell of
-    its budgets."""
+def run_lines(digits: int, run: RunDetailView, terminal: Terminal) -> Iterator[str]:
+    """A run in full; `digits` are as many as tell chains apart."""
     style = STYLES[run.state]
     state = terminal.paint(run.state, style) if style else run.state
     yield f"{terminal.paint(visible(run.id), 'bold')}  {state}"
@@ -61,7 +116,7 @@ def run_lines(
     for label, words in rows:
         if words:
             yield from row(label, visible(words), terminal)
-    yield from budgets
+    yield from burn_lines(run, terminal, look_of(sys.stdout).unicode)
     yield from _unfinished(run, terminal, digits)
     if run.newest:
         yield ""
@@ -105,9 +160,8 @@ def _produced(run: RunDetailView, terminal: Terminal) -> Iterator[str]:
     if before > 0:
         yield f"  … {before:,} more before: `--json` shows all that is kept"
     for one in run.produced[-PRODUCED:]:
-        text = one if isinstance(one, str) else json.dumps(one, ensure_ascii=False)
-        text = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-        yield f"  {visible(text)}"
+        text = one if isinstance(one, str) else in_json(one)
+        yield f"  {visible(shortened(text, LONGEST))}"
 
 
 LEVELS: Final = " ▁▂▃▄▅▆▇█"
