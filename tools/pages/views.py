@@ -27,7 +27,7 @@ from stanchion.ops.views.stored import (
 )
 from stanchion.ops.views.verdicts import VerdictView
 from stanchion.ops.views.where import ProjectView, StatePlace
-from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.guardrails import GuardrailState
 from tools.view_meanings import MEANINGS
 
 PATH = "docs/reference/views.md"

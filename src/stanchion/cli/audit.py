@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.ratchet import make_key
+from stanchion.audit.keys import make_key
 from stanchion.cli.answers import row
 from stanchion.cli.audit_leaving import erase, prune
 from stanchion.cli.audit_reading import export, shadow, show, tail

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from stanchion.audit.export import NoParquet, line_of, said_of, write_jsonl, write_parquet
-from stanchion.audit.reader import Found, Reader
-from stanchion.audit.selection import REFUSED, Wanted
+from stanchion.audit.reader import REFUSED, Found, Reader, Wanted
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.answers import labelled, row, style_of, verdict_words
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words, moment_ms, one_of

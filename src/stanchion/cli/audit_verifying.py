@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.verify import CannotVerify, Chain, Report, as_json, verdict, verify
 from stanchion.audit.verifying.rewritable import owner_of
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.names import place_named
+from stanchion.audit.witnessing.place import BadPlace, Unreachable
 from stanchion.audit.witnessing.rounds import Round, Writer, patience_s
 from stanchion.cli.answers import row
 from stanchion.cli.command import Args, AsBadInput, BadInput
@@ -46,8 +46,8 @@ from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of
 from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import OCCURRENCES
+from stanchion.telemetry.folder import count_once
 from stanchion.telemetry.occurrences import Kind, Occurrence
-from stanchion.telemetry.publication import count_once
 
 if TYPE_CHECKING:
     from stanchion.audit.verify import Witness

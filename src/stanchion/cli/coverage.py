@@ -8,8 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.reader import Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Reader, Wanted
 from stanchion.cli.command import (
     JSON,
     PROJECT,

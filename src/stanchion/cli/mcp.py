@@ -17,7 +17,7 @@ from stanchion.hosts.mcp.wrapping import NoServers, Rewritten, has_wrapped, unwr
 from stanchion.policy.load import load_policy
 
 if TYPE_CHECKING:
-    from stanchion.hosts.mcp.server_log import Hide
+    from stanchion.hosts.mcp.streams import Hide
     from stanchion.hosts.mcp.upstream import Upstream
 
 

@@ -14,30 +14,27 @@ from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.ops.views.amounts import counted
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.tutor.bundles.file import BundleFile
-from stanchion.tutor.bundles.refusals import BundleRefused, Refusal
+from stanchion.tutor.bundles.file import BundleFile, BundleRefusal, BundleRefused
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
-from stanchion.tutor.graph.lines import to_jsonl
-from stanchion.tutor.graph.nodes import EdgeType, Status
-from stanchion.tutor.graph.picture import to_dot, to_svg
+from stanchion.tutor.graph import EdgeType, Status
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import MoveResult
 from stanchion.tutor.manifests.manifest import ManifestError, Model
+from stanchion.tutor.picture import to_dot, to_jsonl, to_svg
 from stanchion.tutor.playing.benchmark_runs import (
     BOTH,
     LAWS,
     LAYERS,
     PLAYERS,
-    Change,
-    Result,
+    GameResult,
+    LayerChange,
     changes,
     names,
     results,
 )
 from stanchion.tutor.playing.bundle_files import freeze_bundle, load_bundle
-from stanchion.tutor.playing.by_hand import ByHand
 from stanchion.tutor.playing.games import Game, load_game, rules_of
-from stanchion.tutor.playing.recorded import Left, play_recorded, script
+from stanchion.tutor.playing.recorded import ByHand, PlayedGame, play_recorded, script
 from stanchion.tutor.playing.replays import Replayed, replay
 from stanchion.tutor.playing.runners import Confining
 
@@ -53,7 +50,7 @@ def games(args: Args) -> int:
     return 0
 
 
-def _told_of_games(found: Sequence[Result], terminal: Terminal) -> Iterator[str]:
+def _told_of_games(found: Sequence[GameResult], terminal: Terminal) -> Iterator[str]:
     said = changes(found)
     for law in LAWS:
         of = [one for one in found if one.law == law]
@@ -68,7 +65,7 @@ def _told_of_games(found: Sequence[Result], terminal: Terminal) -> Iterator[str]
     yield "`false` counts claims that a law called PROVABLE and that are false of the files."
 
 
-def _rows(found: Sequence[Result]) -> Iterator[list[str]]:
+def _rows(found: Sequence[GameResult]) -> Iterator[list[str]]:
     """For each game and choice of layers how each player did."""
     for name in dict.fromkeys(one.game for one in found):
         for layers in LAYERS:
@@ -83,7 +80,7 @@ def _rows(found: Sequence[Result]) -> Iterator[list[str]]:
             yield row
 
 
-def _sums(found: Sequence[Result]) -> Iterator[list[str]]:
+def _sums(found: Sequence[GameResult]) -> Iterator[list[str]]:
     """For each choice of layers how each player did in all games."""
     for layers in LAYERS:
         row = [ALL, layers]
@@ -98,7 +95,7 @@ def _sums(found: Sequence[Result]) -> Iterator[list[str]]:
         yield row
 
 
-def _sentence(one: Change) -> str:
+def _sentence(one: LayerChange) -> str:
     if not one.changed:
         return f"{one.player}: no layer changes anything"
     spoilt = f", and loses {len(one.spoilt)} that are won without" if one.spoilt else ""
@@ -162,7 +159,7 @@ def _replies_in(path: Path) -> list[str]:
     return found
 
 
-def _played_lines(left: Left) -> Iterator[str]:
+def _played_lines(left: PlayedGame) -> Iterator[str]:
     if left.chosen.refusal is not None:
         yield f"note: the bundle is refused, and the baseline is played: {left.chosen.refusal.why}"
     for one in left.episode.trace.turns:
@@ -206,18 +203,18 @@ def bundle(args: Args) -> int:
     """Say what a frozen bundle is for, or freeze one; one that is refused is bad input."""
     if args.freeze is not None:
         made = _frozen(args.game, args.freeze)
-        if isinstance(made, Refusal):
+        if isinstance(made, BundleRefusal):
             raise BadInput(f"`{args.game}` is not frozen ({made.reason.value}): {made.why}")
         tell(f"wrote {args.freeze}: {made}")
         return 0
     found = load_bundle(args.game)
-    if isinstance(found, Refusal):
+    if isinstance(found, BundleRefusal):
         raise BadInput(f"`{args.game}` is refused ({found.reason.value}): {found.why}")
     put_lines(_lines(found))
     return 0
 
 
-def _frozen(draft: str, to: str) -> str | Refusal:
+def _frozen(draft: str, to: str) -> str | BundleRefusal:
     try:
         return freeze_bundle(draft, to)
     except FileExistsError:

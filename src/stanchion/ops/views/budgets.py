@@ -9,9 +9,8 @@ from typing import Final, NamedTuple
 from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
 
-from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.reader import Found, Progress, Reader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding
+from stanchion.audit.rebuilt import Forgotten, Rebuilding, inputs_of, moment_of
 from stanchion.audit.record import Entry
 from stanchion.audit.runs import RunStory, records_of
 from stanchion.guards.budget import ALLOTTED, SPENDS, Budget, allotment_key, allotments
@@ -31,7 +30,7 @@ from stanchion.policy.custom import with_guards
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.runtime.deciding.open_calls import run_of, spends
-from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
+from stanchion.stores.leasing.lease import POOLS, is_slice, lender_key, lender_of
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Took
 

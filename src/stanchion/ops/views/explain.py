@@ -11,11 +11,18 @@ from typing import Any
 from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
 
-from stanchion.audit.again import event_of, inputs_of, moment_of, run_of
 from stanchion.audit.apart import is_erased
 from stanchion.audit.journal import Start
 from stanchion.audit.reader import Found, Progress, Reader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of
+from stanchion.audit.rebuilt import (
+    Forgotten,
+    Rebuilding,
+    args_of,
+    event_of,
+    inputs_of,
+    moment_of,
+    run_of,
+)
 from stanchion.audit.record import OUTCOME, Entry, Said
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action

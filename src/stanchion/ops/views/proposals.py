@@ -15,9 +15,9 @@ from stanchion.approvals.scope import Scope, matches
 from stanchion.approvals.standing import CRITICAL, Call, alike, fits, last_day
 from stanchion.approvals.ticket import Kind as TicketKind
 from stanchion.approvals.words import DENIED
-from stanchion.audit.again import withheld
 from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
+from stanchion.audit.rebuilt import withheld
 from stanchion.audit.record import INTENT, Entry, canonical
 from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import LASTING

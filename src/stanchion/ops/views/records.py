@@ -9,10 +9,9 @@ from msgspec import MsgspecError, Struct
 from msgspec.structs import asdict
 
 from stanchion.audit import notes
-from stanchion.audit.reader import DECISIONS
+from stanchion.audit.reader import DECISIONS, would_change
 from stanchion.audit.record import Entry
 from stanchion.audit.segment_scan import Found, Stub
-from stanchion.audit.selection import would_change
 from stanchion.kernel.actions import NAMES
 from stanchion.ops.views.amounts import counted
 

@@ -12,16 +12,25 @@ from msgspec.structs import replace
 from stanchion.audit import notes
 from stanchion.audit.manifest_check import compared, file_faults, hash_faults, without_hashes
 from stanchion.audit.reader import Progress, Reader
-from stanchion.audit.run_story import LOST
-from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
+from stanchion.audit.runs import LOST, RunStory, newest_runs, records_of, run_detail
 from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.budgets import Burned, burn_down, ends, policy_of
 from stanchion.ops.views.names import began_key
 from stanchion.ops.views.records import RecordView, record_view
 from stanchion.stores.protocol import Store
-from stanchion.telemetry.notices.log import when
-from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
-from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
+from stanchion.telemetry.notices.message import when
+from stanchion.tutor.manifests.manifest import (
+    FIELDS,
+    RUN,
+    TUTOR,
+    WHOLE,
+    WRITTEN,
+    Environment,
+    Manifest,
+    RunPart,
+    TrailPart,
+    hashed,
+)
 
 IDLE: Final = "idle"
 """How a run stands that nobody holds now, and that can go on."""
@@ -222,7 +231,7 @@ def run_manifest(
     )
 
 
-def _manifest(story: RunStory, trail: Trail) -> Manifest:
+def _manifest(story: RunStory, trail: TrailPart) -> Manifest:
     facts = facts_of(story)
     return Manifest(
         kind=RUN,
@@ -237,7 +246,7 @@ def _manifest(story: RunStory, trail: Trail) -> Manifest:
     )
 
 
-def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
+def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> TrailPart:
     """Where the records of a run stand; they come newest first."""
     records = 0
     ends: dict[str, tuple[int, int]] = {}
@@ -249,7 +258,7 @@ def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
         ends[found.chain] = (min(first, seq), max(last, seq))
         if last <= seq:
             hashes[found.chain] = found.line.hash
-    return Trail(
+    return TrailPart(
         records=records, chains=dict(sorted(ends.items())), last_hashes=dict(sorted(hashes.items()))
     )
 
