@@ -13,7 +13,7 @@ from stanchion.audit.manifest_check import compared, file_faults, hash_faults, w
 from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
 from stanchion.ops.views.runs import LAST, facts_of
-from stanchion.telemetry.notices.log import when
+from stanchion.telemetry.notices.message import when
 from stanchion.tutor.manifests.manifest import (
     FIELDS,
     RUN,

@@ -1,5 +1,5 @@
-"""Locks on files: the system lets go of them however their holder ends, so whoever has one is
-alive."""
+"""Locks on files and folders: the system lets go of them however their holder ends, so whoever has
+one is alive."""
 
 from __future__ import annotations
 
@@ -14,18 +14,21 @@ PAUSE_S: Final = 0.01
 
 if os.name == "nt":
 
-    def _lock(file: int, wait: bool) -> None:
+    def lock(file: int, wait: bool = False) -> None:
+        """Lock an open file, perhaps after whoever has it; else `OSError` where somebody does."""
         import msvcrt
 
         mode = msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK  # type: ignore[attr-defined,unused-ignore] # only there
         msvcrt.locking(file, mode, 1)  # type: ignore[attr-defined,unused-ignore] # only there
 
     def _look(file: int) -> None:
-        _lock(file, wait=False)
+        lock(file)
 
 else:
 
-    def _lock(file: int, wait: bool) -> None:
+    def lock(file: int, wait: bool = False) -> None:
+        """Lock an open file or folder, perhaps after whoever has it; else `OSError` where somebody
+        does."""
         import fcntl
 
         fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -41,7 +44,7 @@ def hold(path: Path) -> int:
     """Make a file and lock it, for as long as this process has it open; gives the open file."""
     file = os.open(path, os.O_RDWR | os.O_CREAT | _FLAGS, 0o600)
     try:
-        _lock(file, wait=True)
+        lock(file, wait=True)
     except BaseException:
         os.close(file)
         raise
@@ -53,12 +56,11 @@ def attempt(path: Path, create: bool = False) -> int | None:
     `FileNotFoundError` where there is none, unless it is to be made."""
     file = os.open(path, os.O_RDWR | (os.O_CREAT if create else 0) | _FLAGS, 0o600)
     try:
-        _lock(file, wait=False)
-    except OSError:
+        lock(file)
+    except BaseException as error:
         os.close(file)
-        return None
-    except BaseException:
-        os.close(file)
+        if isinstance(error, OSError):
+            return None
         raise
     return file
 
@@ -73,8 +75,16 @@ def attempt_within(path: Path, wait_s: float) -> int | None:
 
 
 def is_held(path: Path) -> bool:
-    """Whether somebody has a file locked. `FileNotFoundError` where there is none."""
-    file = os.open(path, os.O_RDWR | _FLAGS)
+    """Whether somebody has a file or a folder locked; where that cannot be told it is taken to be
+    so, and what is not there is free.
+
+    The lock is asked for as one of several readers and given back at once, which gets in nobody's
+    way.
+    """
+    try:
+        file = os.open(path, os.O_RDONLY | _FLAGS)
+    except OSError as error:
+        return not isinstance(error, FileNotFoundError)
     try:
         _look(file)
     except OSError:
