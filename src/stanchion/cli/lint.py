@@ -12,8 +12,7 @@ from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.found_lint import lint_found
-from stanchion.policy.lint import Linted, lint
+from stanchion.policy.lint import Linted, lint, lint_found
 from stanchion.policy.schema import always_active
 from stanchion.policy.whereabouts import FOUND as FOUND_POLICY
 

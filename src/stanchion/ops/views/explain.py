@@ -28,11 +28,11 @@ from stanchion.ops.views.conditions import Part, parts_of
 from stanchion.ops.views.names import kind_of
 from stanchion.ops.views.remedies import remedies
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
-from stanchion.policy.argument_lint import about_arguments, written_schemas
-from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, Seat
-from stanchion.policy.conditions.view import View
+from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, GuardSeat
+from stanchion.policy.conditions.view import EventView
 from stanchion.policy.rules import Rule
 from stanchion.policy.said import said_of
+from stanchion.policy.tool_lint import about_arguments, written_schemas
 
 
 class Reason(msgspec.Struct, frozen=True, kw_only=True):
@@ -185,14 +185,14 @@ def _reason(
 ) -> Reason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
-        seat = Seat(SAFE_MODE)
+        seat = GuardSeat(SAFE_MODE)
     guard = None if seat is None else seat.placed.guard
     own, words = getattr(guard, "advice", ""), worded(said, case.erased)
     when = check = None
     # A rule whose condition broke is no better explained by testing it on what is left of the
     # event.
     if isinstance(guard, Rule) and event is not None and not missing:
-        view = View(event)
+        view = EventView(event)
         when = parts_of(guard.when, view) if guard.when != "true" else None
         check = None if guard.check is None else parts_of(guard.check, view)
     return Reason(
@@ -213,7 +213,7 @@ def _reason(
 
 
 def _unfit(
-    said: Said, seat: Seat | None, event: Event | None, policy: CompiledPolicy | None
+    said: Said, seat: GuardSeat | None, event: Event | None, policy: CompiledPolicy | None
 ) -> Iterator[str]:
     """Where a condition that failed does not fit the tool: as the policy defines it, or as it was
     called."""

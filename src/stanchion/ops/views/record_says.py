@@ -24,7 +24,7 @@ from stanchion.ops.views.breakers import breaker_of
 from stanchion.ops.views.names import Name
 from stanchion.ops.views.records import counted
 from stanchion.ops.views.times import shown
-from stanchion.policy.sequences.guard import Past
+from stanchion.policy.sequences.guard import PastSteps
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.ledger import Effect
 from stanchion.runtime.calling.pins import pins_of
@@ -131,7 +131,7 @@ def _pins(value: Any, _now: int) -> str:
 
 
 def _sequence(value: Any, _now: int) -> str:
-    past = typed.convert(value, Past)
+    past = typed.convert(value, PastSteps)
     return f"{counted(past.steps, 'step')}, {len(past.marks):,} remembered"
 
 

@@ -20,7 +20,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.policy.risk import ASKS
+from stanchion.policy.of_run import ASKS
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reader import DatabaseReader
