@@ -35,7 +35,7 @@ from stanchion.runtime.operating.reload import Watcher
 from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield
 from stanchion.stores.protocol import Store
-from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.guardrails import GuardrailState
 from stanchion.telemetry.kinds import Occurrence
 
 

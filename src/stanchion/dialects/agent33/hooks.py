@@ -21,7 +21,7 @@ from stanchion.dialects.agent33.words import (
     word,
 )
 from stanchion.dialects.errors import DialectError
-from stanchion.hosts.contract.entered import Entered
+from stanchion.hosts.contract.host import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
