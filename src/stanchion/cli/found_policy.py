@@ -11,7 +11,7 @@ from stanchion.cli.terminal import Terminal, visible
 from stanchion.cli.trouble import BadInput
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.found import Found, find_policy
+from stanchion.policy.found import FoundPolicy, find_policy
 from stanchion.policy.load import load_policy
 from stanchion.policy.whereabouts import FOUND
 
@@ -20,7 +20,7 @@ class Given(NamedTuple):
     """A policy, and what it was found in where it was found."""
 
     policy: CompiledPolicy
-    found: Found | None = None
+    found: FoundPolicy | None = None
 
 
 def given(name: str, env: str | None) -> Given:
@@ -39,7 +39,7 @@ def load_given(name: str) -> CompiledPolicy:
         raise BadInput(*map(str, error.faults)) from None
 
 
-def found_data(found: Found) -> dict[str, Any]:
+def found_data(found: FoundPolicy) -> dict[str, Any]:
     """What a found policy is made of, for programs."""
     files = [
         {
@@ -53,7 +53,7 @@ def found_data(found: Found) -> dict[str, Any]:
     return {"base": found.base, "files": files}
 
 
-def found_lines(found: Found, terminal: Terminal) -> Iterator[str]:
+def found_lines(found: FoundPolicy, terminal: Terminal) -> Iterator[str]:
     """The same for people."""
     yield f"  {visible(found.base)}"
     for one in found.files:

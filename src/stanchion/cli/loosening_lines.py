@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stanchion.cli.terminal import Terminal, visible
-from stanchion.policy.loosening.said import Loosening
+from stanchion.policy.loosening.directions import Loosening
 
 
 def loosening_lines(found: Iterable[Loosening], terminal: Terminal) -> Iterator[str]:

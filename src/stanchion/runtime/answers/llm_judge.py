@@ -15,8 +15,6 @@ import msgspec
 from stanchion import typed
 from stanchion.audit.redaction import masked
 from stanchion.policy.compiled import best
-from stanchion.policy.prices.cost import Usage as Tokens, cost_microusd
-from stanchion.policy.prices.shipped import shipped
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -193,6 +191,8 @@ def _cost(asked: Any, prompt: int, completion: int) -> int:
     if isinstance(asked.price, tuple):
         given, taken = asked.price
         return -int(-(prompt * given + completion * taken) // 1)
+    from stanchion.policy.prices.entry import PricedTokens as Tokens, cost_microusd
+    from stanchion.policy.prices.lookup import shipped
 
     entry = asked.price if asked.price is not None else best(shipped().models, asked.model)
     return 0 if entry is None else cost_microusd(entry, Tokens(input=prompt, output=completion))

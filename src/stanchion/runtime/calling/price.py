@@ -14,7 +14,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.units import JUST_ONE, LARGEST, MICRO, Amounts, Unit, amounts, ceil_micro
 from stanchion.policy.compiled import best
-from stanchion.policy.prices.cost import Usage
+from stanchion.policy.prices.entry import PricedTokens
 from stanchion.policy.prices.lookup import UnknownModel, price
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.spend import overruns, reserving, used_by
@@ -57,7 +57,7 @@ def text_tokens(body: bytes) -> int:
     return 1 + len(body) - small - spaces + -(-(2 * small + words) // 3) + gaps
 
 
-def usage_of(reply: Any) -> Usage | None:
+def usage_of(reply: Any) -> PricedTokens | None:
     """The tokens of a call; `None` where the reply does not say what went in and what came out, or
     the sum."""
     said = _first(reply, "usage", "usage_metadata")
@@ -73,7 +73,7 @@ def usage_of(reply: Any) -> Usage | None:
     if total is None and (whole is None or output is None):
         return None
     if whole is None and output is None:
-        return Usage(unsorted=_or_none(total))
+        return PricedTokens(unsorted=_or_none(total))
     output = _or_none(output) + _or_none(_count(said, "thoughts_token_count"))
     details = _first(said, "prompt_tokens_details", "input_tokens_details", "input_token_details")
     usage = _cached(
@@ -83,7 +83,7 @@ def usage_of(reply: Any) -> Usage | None:
     return usage if missing <= 0 else msgspec.structs.replace(usage, output=output + missing)
 
 
-def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> Usage:
+def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> PricedTokens:
     """The tokens with those sorted out that a cache gave or took. Some vendors count them among the
     input, others beside it (then there are neither `prompt_tokens` nor details)."""
     read = _or_none(
@@ -101,7 +101,9 @@ def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> U
         wrote = min(wrote, whole - read)
         whole -= read + wrote
     hour = min(_or_none(_count(_first(said, "cache_creation"), "ephemeral_1h_input_tokens")), wrote)
-    return Usage(input=whole, cached=read, written=wrote - hour, written_1h=hour, output=output)
+    return PricedTokens(
+        input=whole, cached=read, written=wrote - hour, written_1h=hour, output=output
+    )
 
 
 def cost_of(reply: Any) -> float | None:
@@ -299,7 +301,7 @@ def _reply_limit(desk: Desk, event: ModelCall) -> int | None:
     return None if entry is None else entry.max_output_tokens
 
 
-def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: int) -> Usage:
+def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: int) -> PricedTokens:
     """The most tokens that a call is expected to take; all of its prompt may be written to a cache.
     A reply that nothing limits takes what is left of `bound`, where a budget has one."""
     body = msgspec.json.encode([event.messages, event.params])
@@ -314,9 +316,9 @@ def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: in
         prompt = min(prompt, tokens)
         reply = tokens - prompt
     return (
-        Usage(written_1h=prompt, output=reply)
+        PricedTokens(written_1h=prompt, output=reply)
         if HOUR in body
-        else Usage(written=prompt, output=reply)
+        else PricedTokens(written=prompt, output=reply)
     )
 
 

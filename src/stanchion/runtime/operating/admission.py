@@ -14,10 +14,10 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.document_cache import DocumentCache
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import compile_document, load_policy, policy_file, read_policy
 from stanchion.policy.loosens import PolicyLoosens
+from stanchion.policy.sealed import DocumentCache
 from stanchion.policy.whereabouts import FOUND
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.occurring import remark_on_found

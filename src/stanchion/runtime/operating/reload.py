@@ -29,7 +29,7 @@ from stanchion.telemetry.occurrences import Kind, Occurrence
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.policy.home import Home
+    from stanchion.policy.scope import Home
     from stanchion.runtime.answers.deep import DeepRules
     from stanchion.runtime.answers.isolated.isolation import Isolation
     from stanchion.runtime.answers.resolver import Resolver, Resolving
@@ -138,7 +138,7 @@ class Policies:
             home = self._settle(policy)
             guards = self._guards
             if guards:
-                from stanchion.policy.foreign import at_work
+                from stanchion.policy.custom import at_work
 
                 guards = at_work(policy, guards, home.guard)
             self._settled = (policy, home.policy(policy), guards)
