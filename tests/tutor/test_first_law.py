@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.graph.lines import to_jsonl
 from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Truth
 from stanchion.tutor.law.denylist import is_safe

@@ -9,11 +9,18 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import Memo
-from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
-from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
+from stanchion.guards.schema.tools import (
+    HOOKS_ID,
+    POLICY,
+    CheckedDefinition,
+    Hooked,
+    ToolDefinition,
+    ToolDefinitions,
+    ToolHooks,
+)
 from stanchion.kernel.contract.powers import all_having, having
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
@@ -49,17 +56,17 @@ Ask = Callable[[Hooked, Sequence[Hook], str], Any]
 
 def written_tools(
     file: PolicyFile, where: Where, whole: bool = True, imports: bool = True
-) -> tuple[Tools, list[Fault]]:
+) -> tuple[ToolDefinitions, list[Fault]]:
     """The definitions that a policy file has, and what is wrong with them; of a file that is not
     `whole` it is not told that nothing reads them. Without `imports` hooks are not looked for."""
     faults: list[Fault] = []
-    known: dict[str, Known] = {}
+    known: dict[str, CheckedDefinition] = {}
     pins: dict[str, str] = {}
     for name, tool in file.tools.items():
         for option in ("schema", "result_schema"):
             schema = getattr(tool, option)
             try:
-                _ = None if schema is None else Checker(schema)
+                _ = None if schema is None else SchemaChecker(schema)
             except SchemaFault as fault:
                 faults.append(
                     Fault(
@@ -72,8 +79,8 @@ def written_tools(
             except ValueError as error:
                 faults.append(Fault(where("tools", name, "hook"), str(error)))
         if tool.schema is not None or tool.result_schema is not None or tool.pin is not None:
-            known[name] = Known(
-                Definition(name=name, schema=tool.schema, result_schema=tool.result_schema)
+            known[name] = CheckedDefinition(
+                ToolDefinition(name=name, schema=tool.schema, result_schema=tool.result_schema)
             )
         if tool.pin is not None:
             pins[name] = tool.pin
@@ -84,7 +91,7 @@ def written_tools(
                 )
                 faults.append(Fault(where("tools", name, "pin"), said))
     faults += _unread(file, where) if whole else []
-    return Tools(known, pins), faults
+    return ToolDefinitions(known, pins), faults
 
 
 def _unread(file: PolicyFile, where: Where) -> list[Fault]:
@@ -118,7 +125,7 @@ def reads_definitions(policy: CompiledPolicy) -> bool:
 
 def with_tools(
     policy: CompiledPolicy,
-    given: Mapping[tuple[str, str], Known],
+    given: Mapping[tuple[str, str], CheckedDefinition],
     hooks: Hooks,
     ask: Ask,
     memo: Memo | None,
@@ -135,7 +142,7 @@ def with_tools(
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
     guards = all_having([seat.placed.guard for seat in seats], "with_tools")
-    tools = guards[0].tools if guards else Tools().with_given(given)
+    tools = guards[0].tools if guards else ToolDefinitions().with_given(given)
     seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
     if hooked:
@@ -176,7 +183,9 @@ def hash_beside(policy: str, tools: str, *hooks: str) -> str:
     )
 
 
-def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
+def _knowing(
+    seat: Seat, given: Mapping[tuple[str, str], CheckedDefinition], memo: Memo | None
+) -> Seat:
     guard = having(seat.placed.guard, "with_tools")
     if guard is None:
         return seat
@@ -184,7 +193,7 @@ def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | No
     return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
 
 
-def _understanding(seat: Seat, tools: Tools) -> Seat:
+def _understanding(seat: Seat, tools: ToolDefinitions) -> Seat:
     guard = having(seat.placed.guard, "knowing")
     if guard is None:
         return seat
@@ -206,7 +215,7 @@ def _understanding(seat: Seat, tools: Tools) -> Seat:
 
 
 def _answering(
-    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: Tools
+    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: ToolDefinitions
 ) -> Callable[[Any], Any]:
     """What answers for the hooks of this policy: those of the tool's entry first, then those that
     were added."""

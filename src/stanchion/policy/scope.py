@@ -176,7 +176,7 @@ def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
                 yield Fault(where("tools", name, key), said)
     for name, task in file.tasks.items():
         for key in ("write", "deny") if task.files is not None else ():
-            from stanchion.readings.paths.globs import fault
+            from stanchion.readings.paths.place import fault
 
             globs = getattr(task.files, key)
             for at, text in enumerate(globs if globs is not None else ()):

@@ -13,7 +13,7 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian.calls import HEALTHY
 from stanchion.dialects.guardian.settings import Breaking, alone
 from stanchion.dialects.guardian.sitting import Part, Sitting
-from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
+from stanchion.guards.breaker import ToolCircuit, circuit_key, circuit_of
 from stanchion.guards.health import health_key
 from stanchion.kernel.decision import Decision
 
@@ -115,7 +115,7 @@ class HealthMonitor:
         self._part.close()
 
 
-def _state(circuit: Circuit, now: int) -> CircuitState:
+def _state(circuit: ToolCircuit, now: int) -> CircuitState:
     if not circuit.until:
         return CircuitState.CLOSED
     return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import msgspec
 
-from stanchion.guards.breaker import Circuit
+from stanchion.guards.breaker import ToolCircuit
 from stanchion.ops.views.times import shown, span
 
 
@@ -40,7 +40,7 @@ class BreakerView(msgspec.Struct, frozen=True, omit_defaults=True):
         return f"half-open, {trying}, {self.successes:,} succeeded, after {lasts}{whose}"
 
 
-def breaker_of(circuit: Circuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
+def breaker_of(circuit: ToolCircuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
     """A breaker as it stands at a time."""
     if not circuit.until:
         return BreakerView(guard, "closed", failures=circuit.failures, agent=agent, shadow=shadow)

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from stanchion.policy.conditions.paths import normal
-from stanchion.readings.act import Act, act_of
+from stanchion.readings.act import ToolAct, act_of
 from stanchion.readings.act_words import COMMANDS, LOOSE, PATHS, RESULTS, SOURCES, URLS
 from stanchion.readings.names import plain
 
@@ -104,7 +104,7 @@ def _path(text: str) -> str:
     return normal(text)
 
 
-def _type(act: Act, roles: list[int], targets: bool, command: bool) -> str:
+def _type(act: ToolAct, roles: list[int], targets: bool, command: bool) -> str:
     if act.runs or command:
         return "command"
     if act.verb and (targets or act.of_files) and not act.web:

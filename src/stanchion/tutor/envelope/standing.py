@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.envelope.laws import Foreseen
 from stanchion.tutor.law.verdicts import MoveVerdict
 
