@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.lines import line_of
+from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import CannotVerify, verify
 from stanchion.cli.main import main

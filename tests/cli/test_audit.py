@@ -16,8 +16,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Found, Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Found, Reader, Wanted
 from stanchion.audit.trail import Trail
 from stanchion.cli.auditing.tail import follow
 from stanchion.cli.main import main

@@ -13,8 +13,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.postgres import ship_trail, verify_database
 from stanchion.audit.postgres.reader import DatabaseReader
-from stanchion.audit.reader import Found
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Found, Wanted
 from stanchion.cli.auditing.tail import follow
 from stanchion.cli.main import main
 from tests.audit.postgres_records import quick, written

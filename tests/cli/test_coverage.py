@@ -15,7 +15,7 @@ import pytest
 from stanchion import Shield, hosts
 from stanchion.cli.main import main
 from stanchion.hosts import canaries
-from stanchion.hosts.canaries import Listed
+from stanchion.hosts.canaries import CanaryEntry
 from tests.coverage.doing import BARE, start, write
 
 
@@ -153,8 +153,8 @@ def test_canaries_are_driven(
 ) -> None:
     where = "tests.coverage.test_canaries"
     listed = {
-        "holds": Listed("httpx", "httpx", where, "guarded"),
-        "moved": Listed("httpx", "httpx", where, "unguarded"),
+        "holds": CanaryEntry("httpx", "httpx", where, "guarded"),
+        "moved": CanaryEntry("httpx", "httpx", where, "unguarded"),
     }
     monkeypatch.setattr(canaries, "CANARIES", listed)
     found = json.loads(answered(capsys, 3, "--run", "guarded", "--canaries", "--json"))
@@ -171,7 +171,7 @@ def test_canaries_need_no_trail(
     monkeypatch.setattr(
         canaries,
         "CANARIES",
-        {"holds": Listed("httpx", "httpx", "tests.coverage.test_canaries", "guarded")},
+        {"holds": CanaryEntry("httpx", "httpx", "tests.coverage.test_canaries", "guarded")},
     )
     said = answered(capsys, 0, "--canaries")
     assert "canaries caught: 1 of 1 (holds)" in said

@@ -17,7 +17,7 @@ from stanchion.cli.main import main
 from stanchion.ops.views.manifests import run_manifest
 from stanchion.testing import FakeClock, shield_for
 from stanchion.tutor.bundles.canonical import digest
-from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
+from stanchion.tutor.manifests.manifest import field_hashes, manifest_in
 
 POLICY = "name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n"
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield, Ungoverned
-from stanchion.audit.reader import Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Reader, Wanted
 from stanchion.cli.main import main
 from stanchion.ops.views.coverage import coverage
 from stanchion.ops.views.trails import chosen

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit.again import inputs_of, moment_of
+from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered

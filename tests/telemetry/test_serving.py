@@ -23,7 +23,7 @@ from stanchion.cli.main import main
 from stanchion.cli.metrics import Trouble
 from stanchion.runtime.standing.state_figures import state_figures
 from stanchion.telemetry import asgi, wsgi
-from stanchion.telemetry.figures import Series
+from stanchion.telemetry.registry import Series
 from stanchion.telemetry.server import server
 from stanchion.testing import shield_for
 from tests.ports import Port

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
-from stanchion.tutor.graph.nodes import EdgeType, RuleNode, Soundness, Status, Truth
+from stanchion.tutor.graph import EdgeType, RuleNode, Soundness, Status, Truth
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.law.verdicts import MoveVerdict
 from stanchion.tutor.rules.typed import Spoken, TypedRule

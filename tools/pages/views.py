@@ -34,7 +34,7 @@ from stanchion.ops.views.tickets import TicketView
 from stanchion.ops.views.tools import ToolView
 from stanchion.ops.views.verdicts import VerdictView
 from stanchion.ops.views.where import StatePlace
-from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.guardrails import GuardrailState
 from tools.view_meanings import MEANINGS
 
 PATH = "docs/reference/views.md"

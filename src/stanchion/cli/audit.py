@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.ratchet import make_key
+from stanchion.audit.keys import make_key
 from stanchion.cli.auditing.erase import erase
 from stanchion.cli.auditing.export import export
 from stanchion.cli.auditing.prune import prune

@@ -7,8 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.reader import Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Reader, Wanted
 from stanchion.cli.options import JSON, PROJECT, TRAIL, option
 from stanchion.cli.parser import Once
 from stanchion.cli.printing import put_json, put_table

@@ -14,7 +14,7 @@ from stanchion.cli.terminal import say
 from stanchion.cli.trouble import BadInput
 
 if TYPE_CHECKING:
-    from stanchion.hosts.mcp.server_log import Hide
+    from stanchion.hosts.mcp.streams import Hide
     from stanchion.hosts.mcp.upstream import Upstream
 
 USAGE: Final = """\

@@ -26,9 +26,9 @@ from stanchion.runtime.standing.state_places import Whose
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed
-from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.folder import Collected, collect
-from stanchion.telemetry.guardrail_state import GuardrailState, states
+from stanchion.telemetry.guardrails import GuardrailState, states
+from stanchion.telemetry.registry import Series, Sum
 from stanchion.telemetry.server import server
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")

@@ -27,8 +27,8 @@ from stanchion.runtime.standing.notify_file import (
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry.notices.message import message_of
 from stanchion.telemetry.notices.post import Post
-from stanchion.telemetry.notices.signature import new_secret
 from stanchion.telemetry.notices.spool import waiting
+from stanchion.telemetry.notices.webhook import new_secret
 from stanchion.telemetry.occurrences import Kind, Occurrence, new_id
 
 DONE: Final = 0

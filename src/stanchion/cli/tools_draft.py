@@ -88,7 +88,7 @@ def _of_servers(servers: list[str]) -> Iterable[DraftView]:
     """The tools of servers. Where they are several, each name begins with its server's, as behind
     `stanchion mcp`."""
     try:
-        from stanchion.hosts.mcp.tool_list import tools_of
+        from stanchion.hosts.mcp.listing import tools_of
         from stanchion.hosts.mcp.upstream import BadUpstream
     except ImportError:
         raise BadInput("asking a server needs the package `mcp`: install the extra `mcp`") from None

@@ -87,8 +87,7 @@ def records_in(
         no_schema(schema)
         yield Reader(trail_at(given, found)) if empty else reader_of(given, found)
         return
-    from stanchion.audit.postgres.driver import check_driver
-    from stanchion.audit.postgres.shipment import SCHEMA
+    from stanchion.audit.postgres.shipment import SCHEMA, check_driver
 
     with AsBadInput(TrailError):
         check_driver()

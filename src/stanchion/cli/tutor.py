@@ -15,14 +15,13 @@ from stanchion.cli.terminal import tell, visible
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
-from stanchion.tutor.graph.lines import to_jsonl
-from stanchion.tutor.graph.nodes import EdgeType, Status
-from stanchion.tutor.graph.picture import to_dot, to_svg
+from stanchion.tutor.graph import EdgeType, Status
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import MoveResult
 from stanchion.tutor.manifests.manifest import ManifestError
-from stanchion.tutor.playing.by_hand import ByHand
+from stanchion.tutor.picture import to_dot, to_jsonl, to_svg
 from stanchion.tutor.playing.games import Game, GameError, load_game, rules_of
+from stanchion.tutor.playing.recorded import ByHand
 from stanchion.tutor.playing.runners import Confining
 
 USAGE: Final = """stanchion tutor play GAME [--root DIR] [--moves FILE] [--graph FILE] [--out FILE]

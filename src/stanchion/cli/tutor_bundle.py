@@ -7,8 +7,7 @@ from collections.abc import Iterator
 
 from stanchion.cli.terminal import put_lines, tell
 from stanchion.cli.trouble import BadInput
-from stanchion.tutor.bundles.file import BundleFile
-from stanchion.tutor.bundles.refusals import Refusal
+from stanchion.tutor.bundles.file import BundleFile, BundleRefusal
 from stanchion.tutor.playing.bundle_files import freeze_bundle, load_bundle
 
 
@@ -16,18 +15,18 @@ def run(args: argparse.Namespace) -> int:
     """Say what a frozen bundle is for, or freeze one; one that is refused is bad input."""
     if args.freeze is not None:
         made = _frozen(args.game, args.freeze)
-        if isinstance(made, Refusal):
+        if isinstance(made, BundleRefusal):
             raise BadInput(f"`{args.game}` is not frozen ({made.reason.value}): {made.why}")
         tell(f"wrote {args.freeze}: {made}")
         return 0
     found = load_bundle(args.game)
-    if isinstance(found, Refusal):
+    if isinstance(found, BundleRefusal):
         raise BadInput(f"`{args.game}` is refused ({found.reason.value}): {found.why}")
     put_lines(_lines(found))
     return 0
 
 
-def _frozen(draft: str, to: str) -> str | Refusal:
+def _frozen(draft: str, to: str) -> str | BundleRefusal:
     try:
         return freeze_bundle(draft, to)
     except FileExistsError:

@@ -16,8 +16,8 @@ from stanchion.tutor.playing.benchmark_runs import (
     LAWS,
     LAYERS,
     PLAYERS,
-    Change,
-    Result,
+    GameResult,
+    LayerChange,
     changes,
     names,
     results,
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _told(found: Sequence[Result], terminal: Terminal) -> Iterator[str]:
+def _told(found: Sequence[GameResult], terminal: Terminal) -> Iterator[str]:
     said = changes(found)
     for law in LAWS:
         of = [one for one in found if one.law == law]
@@ -56,7 +56,7 @@ def _told(found: Sequence[Result], terminal: Terminal) -> Iterator[str]:
     yield "`false` counts claims that a law called PROVABLE and that are false of the files."
 
 
-def _rows(found: Sequence[Result]) -> Iterator[list[str]]:
+def _rows(found: Sequence[GameResult]) -> Iterator[list[str]]:
     """For each game and choice of layers how each player did."""
     for name in dict.fromkeys(one.game for one in found):
         for layers in LAYERS:
@@ -71,7 +71,7 @@ def _rows(found: Sequence[Result]) -> Iterator[list[str]]:
             yield row
 
 
-def _sums(found: Sequence[Result]) -> Iterator[list[str]]:
+def _sums(found: Sequence[GameResult]) -> Iterator[list[str]]:
     """For each choice of layers how each player did in all games."""
     for layers in LAYERS:
         row = [ALL, layers]
@@ -86,7 +86,7 @@ def _sums(found: Sequence[Result]) -> Iterator[list[str]]:
         yield row
 
 
-def _sentence(one: Change) -> str:
+def _sentence(one: LayerChange) -> str:
     if not one.changed:
         return f"{one.player}: no layer changes anything"
     spoilt = f", and loses {len(one.spoilt)} that are won without" if one.spoilt else ""

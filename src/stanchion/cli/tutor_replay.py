@@ -11,11 +11,11 @@ from typing import Final
 from stanchion.cli.terminal import put_lines, tell
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.runtime.sandbox.sandbox import SandboxError
-from stanchion.tutor.bundles.refusals import BundleRefused
+from stanchion.tutor.bundles.file import BundleRefused
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.manifests.manifest import ManifestError, Model
 from stanchion.tutor.playing.games import GameError
-from stanchion.tutor.playing.recorded import Left, play_recorded, script
+from stanchion.tutor.playing.recorded import PlayedGame, play_recorded, script
 from stanchion.tutor.playing.replays import Replayed, ReplayError, replay
 
 DIFFERS, LOST = 1, 3
@@ -72,7 +72,7 @@ def _replies(path: Path) -> list[str]:
     return found
 
 
-def _played(left: Left) -> Iterator[str]:
+def _played(left: PlayedGame) -> Iterator[str]:
     if left.chosen.refusal is not None:
         yield f"note: the bundle is refused, and the baseline is played: {left.chosen.refusal.why}"
     for one in left.episode.trace.turns:

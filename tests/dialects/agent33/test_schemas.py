@@ -28,7 +28,7 @@ from stanchion.policy.formats.agent33.schema import (
     Validation,
     When,
 )
-from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.guardrails import GuardrailState
 from tests.dialects.agent33.rails import FAILS, HOLDS, WHY, only, rail, rails
 
 WHOLE = {

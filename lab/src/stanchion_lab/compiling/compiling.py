@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion import __version__
 from stanchion.cli.progress import Told
-from stanchion.tutor.bundles.bundle import Bundle
+from stanchion.tutor.bundles.file import Bundle
 from stanchion_lab.compiling.drafting import Made, Scores, draft
 from stanchion_lab.compiling.metric import total
 from stanchion_lab.compiling.optimizing import OPTIMIZERS, ask, optimized, rounds

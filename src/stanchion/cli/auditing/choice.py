@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stanchion.audit.selection import REFUSED, Wanted
+from stanchion.audit.reader import REFUSED, Wanted
 from stanchion.cli.options import one_of
 from stanchion.cli.times import moment_ms
 from stanchion.cli.trouble import BadInput

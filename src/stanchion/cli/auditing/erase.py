@@ -13,10 +13,9 @@ import msgspec
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.request import Request
-from stanchion.audit.erasure import Said, blank, count_of, cut_off, meant_in, remove, undone
-from stanchion.audit.key_file import load_key
+from stanchion.audit.erasure import Meant, Said, blank, count_of, cut_off, meant_in, remove, undone
+from stanchion.audit.keys import load_key
 from stanchion.audit.layout import chains
-from stanchion.audit.meant import Meant
 from stanchion.audit.reader import Reader
 from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
 from stanchion.audit.trail import wall_ms

@@ -12,8 +12,7 @@ from typing import BinaryIO, Final
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.export import NoParquet, write_jsonl, write_parquet
-from stanchion.audit.reader import Found, Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Found, Reader, Wanted
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def place_at(name: str, trail: Path | None, certificates: str | None) -> WitnessPlace:
     """The place that a name says; one that no witness can be kept at is bad input."""
-    from stanchion.audit.witnessing.errors import BadPlace
     from stanchion.audit.witnessing.names import place_named
+    from stanchion.audit.witnessing.place import BadPlace
 
     if name.startswith(BROKER):
         from stanchion.runtime.remote.witness import NAME, BrokerPlace
@@ -40,7 +40,7 @@ def witnesses_at(
 ) -> list[Witness]:
     """What the witnesses say that were named; raises `CannotVerify`."""
     from stanchion.audit.verify import CannotVerify
-    from stanchion.audit.witnessing.errors import BadPlace, Unreachable
+    from stanchion.audit.witnessing.place import BadPlace, Unreachable
 
     found = []
     for name in given:

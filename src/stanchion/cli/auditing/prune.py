@@ -11,7 +11,7 @@ from typing import Final
 
 from stanchion.audit.erasure import blank, undone
 from stanchion.audit.errors import TrailError
-from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import load_key
 from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
 from stanchion.cli.terminal import say, tell

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.export import line_of
-from stanchion.audit.reader import Found, Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Found, Reader, Wanted
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.record_line import Lines

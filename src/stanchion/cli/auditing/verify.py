@@ -30,8 +30,8 @@ from stanchion.runtime.standing.telling import switched
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import OCCURRENCES
+from stanchion.telemetry.folder import count_once
 from stanchion.telemetry.occurrences import Kind, Occurrence
-from stanchion.telemetry.publication import count_once
 
 WHOLE: Final = 0
 FAULTY: Final = 1

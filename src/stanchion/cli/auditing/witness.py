@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
+from stanchion.audit.witnessing.place import BadPlace, Unreachable
 from stanchion.audit.witnessing.rounds import Round, Writer, patience_s
 from stanchion.cli.auditing.places import owner, place_at, usual_place
 from stanchion.cli.terminal import say, tell

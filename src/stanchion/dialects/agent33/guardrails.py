@@ -27,7 +27,7 @@ from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
 from stanchion.runtime.operating.reload import Watcher
 from stanchion.runtime.shield import Shield
-from stanchion.telemetry.guardrail_state import GuardrailState
+from stanchion.telemetry.guardrails import GuardrailState
 from stanchion.telemetry.kinds import Occurrence
 
 PACK: Final = "agent-33"

@@ -16,7 +16,7 @@ from stanchion.ops.views.stored import windows
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.deciding.open_calls import run_of, spends
-from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
+from stanchion.stores.leasing.lease import POOLS, is_slice, lender_key, lender_of
 from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Took
 

@@ -8,9 +8,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.reader import Found, Progress, Reader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding
+from stanchion.audit.rebuilt import Forgotten, Rebuilding, inputs_of, moment_of
 from stanchion.audit.record import Entry
 from stanchion.audit.runs import RunStory, records_of
 from stanchion.guards.budget import SPENDS, Budget, allotment_key, allotments

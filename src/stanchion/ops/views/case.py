@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from stanchion.audit.again import run_of
 from stanchion.audit.apart import is_erased
 from stanchion.audit.journal import Start
 from stanchion.audit.reader import Found, Reader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of
+from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of, run_of
 from stanchion.audit.record import OUTCOME, Entry
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import Stage

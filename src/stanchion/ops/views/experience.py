@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 
 from stanchion.experience.incident import DAY_MS
-from stanchion.experience.reliability import reliability_of
 from stanchion.experience.shelf import Shelf
+from stanchion.experience.tally import reliability_of
 
 MOST: int = 20
 """How many incidents of a tool are shown."""

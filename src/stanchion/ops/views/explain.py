@@ -8,8 +8,7 @@ from typing import Any
 
 import msgspec
 
-from stanchion.audit.again import event_of, inputs_of, moment_of
-from stanchion.audit.rebuilt import Forgotten
+from stanchion.audit.rebuilt import Forgotten, event_of, inputs_of, moment_of
 from stanchion.audit.record import Entry, Said
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action

@@ -13,9 +13,19 @@ from stanchion.audit.manifest_check import compared, file_faults, hash_faults, w
 from stanchion.audit.reader import Progress, Reader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
 from stanchion.ops.views.runs import LAST, facts_of
-from stanchion.telemetry.notices.log import when
-from stanchion.tutor.manifests.hashing import FIELDS, WHOLE, WRITTEN, hashed
-from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest, RunPart, Trail
+from stanchion.telemetry.notices.message import when
+from stanchion.tutor.manifests.manifest import (
+    FIELDS,
+    RUN,
+    TUTOR,
+    WHOLE,
+    WRITTEN,
+    Environment,
+    Manifest,
+    RunPart,
+    TrailPart,
+    hashed,
+)
 
 
 def run_manifest(
@@ -33,7 +43,7 @@ def run_manifest(
     )
 
 
-def _manifest(story: RunStory, trail: Trail) -> Manifest:
+def _manifest(story: RunStory, trail: TrailPart) -> Manifest:
     facts = facts_of(story)
     return Manifest(
         kind=RUN,
@@ -48,7 +58,7 @@ def _manifest(story: RunStory, trail: Trail) -> Manifest:
     )
 
 
-def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
+def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> TrailPart:
     """Where the records of a run stand; they come newest first."""
     records = 0
     ends: dict[str, tuple[int, int]] = {}
@@ -60,7 +70,7 @@ def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
         ends[found.chain] = (min(first, seq), max(last, seq))
         if last <= seq:
             hashes[found.chain] = found.line.hash
-    return Trail(
+    return TrailPart(
         records=records, chains=dict(sorted(ends.items())), last_hashes=dict(sorted(hashes.items()))
     )
 

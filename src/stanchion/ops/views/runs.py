@@ -9,8 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.reader import Progress, Reader
-from stanchion.audit.run_story import LOST
-from stanchion.audit.runs import RunStory, newest_runs, run_detail
+from stanchion.audit.runs import LOST, RunStory, newest_runs, run_detail
 from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.began import began_key
 from stanchion.ops.views.burn_down import Burned, burn_down, ends, policy_of

@@ -7,9 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.reader import DECISIONS, Found
+from stanchion.audit.reader import DECISIONS, Found, would_change
 from stanchion.audit.segment_scan import Stub
-from stanchion.audit.selection import would_change
 from stanchion.kernel.actions import NAMES
 
 EXAMPLES: Final = 3

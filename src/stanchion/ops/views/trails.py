@@ -10,9 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.anchors import anchors_of
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Found, Progress, Reader
-from stanchion.audit.selection import Wanted
-from stanchion.audit.tail import Follower
+from stanchion.audit.reader import Follower, Found, Progress, Reader, Wanted
 from stanchion.audit.verifying.heads import head_file
 from stanchion.kernel.regex import regex
 from stanchion.stores.protocol import Store

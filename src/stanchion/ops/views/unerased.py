@@ -7,11 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.meant import Meant, spelled
+from stanchion.audit.erasure import Meant, spelled
 from stanchion.audit.reader import Reader
 from stanchion.audit.remains import Remain
-from stanchion.audit.run_story import OPEN
-from stanchion.audit.runs import newest_runs
+from stanchion.audit.runs import OPEN, newest_runs
 from stanchion.experience.shelf import NothingKept, ShelfError
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import json_safe

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.audit.again import inputs_of
+from stanchion.audit.rebuilt import inputs_of
 from stanchion.audit.record import Entry
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import Action

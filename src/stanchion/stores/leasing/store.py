@@ -19,7 +19,7 @@ from stanchion.kernel.state import Batch, Expect, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.leasing.carry import Carrying
-from stanchion.stores.leasing.parts import TAGS
+from stanchion.stores.leasing.lease import TAGS
 from stanchion.stores.leasing.slices import Flow, Lending, T
 from stanchion.stores.protocol import Store, is_lasting
 from stanchion.stores.wrapped import Wrapped

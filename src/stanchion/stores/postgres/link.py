@@ -15,7 +15,7 @@ from psycopg import pq
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
-from stanchion.stores.postgres.troubles import GONE
+from stanchion.stores.postgres.address import GONE
 
 Exchange = Generator[bool, None, PGresult]
 """Yields each time it must wait for the server, whether there is something left to send; returns

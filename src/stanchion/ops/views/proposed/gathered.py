@@ -12,9 +12,9 @@ from stanchion.approvals.act import LONGEST_S
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.standing import CRITICAL, Call
 from stanchion.approvals.ticket import Kind
-from stanchion.audit.again import withheld
 from stanchion.audit.notes import FACT, Told
 from stanchion.audit.reader import Found, Reader
+from stanchion.audit.rebuilt import withheld
 from stanchion.audit.record import INTENT, Entry, canonical
 from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import LASTING
