@@ -14,7 +14,7 @@ from stanchion.readings.shell.analysis import PLAIN, Analysis, analysed
 from stanchion.readings.shell.parse import ShellReader, quickly
 from stanchion.readings.shell.script import Walker
 from stanchion.readings.shell.tree import Meter
-from stanchion.readings.shell.wrappers import UNFOLD
+from stanchion.readings.shell.unfold import UNFOLD
 from tools.program_table import tables
 
 KNOWN: Final = tuple(

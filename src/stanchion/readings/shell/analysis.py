@@ -17,7 +17,8 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.options import DATA
 from stanchion.readings.shell.passed import DOERS, pass_to_windows, pass_written
 from stanchion.readings.shell.tree import Meter, TooMuch
-from stanchion.readings.shell.wrappers import RUNNERS, UNFOLD
+from stanchion.readings.shell.unfold import UNFOLD
+from stanchion.readings.shell.wrappers import RUNNERS
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.script import Walker

@@ -33,8 +33,9 @@ from stanchion.readings.shell.options import (
 from stanchion.readings.shell.outputs import unescape
 from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.shell.tree import Meter, TooMuch
+from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
-from stanchion.readings.shell.wrappers import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY, started_by
+from stanchion.readings.shell.wrappers import started_by
 from stanchion.readings.word_lists import in_order
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ from stanchion.readings.shell.tree import (
     Turned,
     Word,
 )
-from stanchion.readings.shell.wrappers import PASSED_BY, SETTINGS_PASSED_BY, UNFOLD, likely
+from stanchion.readings.shell.unfold import PASSED_BY, SETTINGS_PASSED_BY, UNFOLD, likely
 from stanchion.readings.word_lists import Pairs, listed
 
 WILD: Final = frozenset("*?[")

@@ -18,8 +18,9 @@ from stanchion.readings.shell.options import LANGUAGES, VALUED, clustered, codes
 from stanchion.readings.shell.outputs import printf
 from stanchion.readings.shell.partly_known import OpenText, joined, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
+from stanchion.readings.shell.unfold import EMBEDDED, unfolds
 from stanchion.readings.shell.windows import keep_powershell
-from stanchion.readings.shell.wrappers import EMBEDDED, Prefix, inner_of, started_by, unfolds
+from stanchion.readings.shell.wrappers import Prefix, inner_of, started_by
 from stanchion.readings.word_lists import Strings, in_order
 
 if TYPE_CHECKING:
