@@ -16,8 +16,8 @@ from stanchion.approvals.bypass import Requested, Review
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.grants import Grant
-from stanchion.approvals.keys import public_of
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.public_key import public_of
 from stanchion.approvals.quorum import needed
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket

@@ -21,9 +21,9 @@ from typing import (
 
 import msgspec
 
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards.schema.tools import Definition
+from stanchion.guards.schema.tools import ToolDefinition
 from stanchion.runtime.calling.tool import LONGEST_NAME, MARK, Tool
 from stanchion.runtime.values import Unreadable, project
 
@@ -40,12 +40,12 @@ PLAIN: Final[dict[Any, str]] = {
 }
 
 
-def defined(tool: Tool) -> Definition:
+def defined(tool: Tool) -> ToolDefinition:
     """The definition of a tool: by the schema it was given, or by its function's signature."""
     about = {"description": tool.description} if tool.description else ""
     if tool.schema is not None:
-        return Definition(name=tool.name, schema=dict(tool.schema), about=about, source="tool")
-    return Definition(name=tool.name, schema=schema_of(tool), about=about, source="python")
+        return ToolDefinition(name=tool.name, schema=dict(tool.schema), about=about, source="tool")
+    return ToolDefinition(name=tool.name, schema=schema_of(tool), about=about, source="python")
 
 
 def schema_of(tool: Tool) -> Any:
@@ -83,7 +83,7 @@ def _with_default(schema: Any, default: Any) -> Any:
     if default is inspect.Parameter.empty or schema is True:
         return schema
     try:
-        if Checker(schema).fits(project(default)):
+        if SchemaChecker(schema).fits(project(default)):
             return schema
     except (SchemaFault, Unreadable):
         return True
@@ -151,7 +151,7 @@ def _of_class(kind: type, depth: int) -> Any:
     if callable(made):
         try:
             schema = made()
-            Checker(schema)
+            SchemaChecker(schema)
         except Exception:  # noqa: BLE001 - a user's model may raise anything; then it says nothing
             return True
         return {"type": "object"} if "$defs" in schema else schema
@@ -194,13 +194,13 @@ WORDS: Final = (
 """What is looked for in an object that is no mapping."""
 
 
-def definitions(given: Any) -> list[Definition]:
+def definitions(given: Any) -> list[ToolDefinition]:
     """The definitions in what a host has: a list of them, an MCP `tools/list` result, a single one,
     functions.
 
     Raises `ValueError` where something in it is no definition, or two have the same name.
     """
-    found: dict[str, Definition] = {}
+    found: dict[str, ToolDefinition] = {}
     for number, each in enumerate(_listed(given), 1):
         definition = _definition(each, number)
         if definition is None:
@@ -241,7 +241,7 @@ def _plain(value: Any) -> Any:
     return said if said else value
 
 
-def _definition(given: Any, number: int) -> Definition | None:
+def _definition(given: Any, number: int) -> ToolDefinition | None:
     if callable(given) or isinstance(given, Tool):
         return _function(given)
     data = _plain(given)
@@ -262,7 +262,7 @@ def _definition(given: Any, number: int) -> Definition | None:
     raise ValueError(f"definition {number} has an unknown shape: {SHAPES}")
 
 
-def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Definition:
+def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> ToolDefinition:
     name = data.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
         raise ValueError(
@@ -270,7 +270,7 @@ def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Defini
         )
     schema = data.get(key)
     own = ("name", key, "outputSchema", "type", "_meta")
-    return Definition(
+    return ToolDefinition(
         name=name,
         schema=NO_ARGUMENTS if schema is None else schema,
         result_schema=data.get("outputSchema") if source == "mcp" else None,
@@ -280,7 +280,7 @@ def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Defini
     )
 
 
-def _function(given: Callable[..., Any] | Tool) -> Definition:
+def _function(given: Callable[..., Any] | Tool) -> ToolDefinition:
     if isinstance(given, Tool):
         return defined(given)
     made = getattr(given, MARK, None)

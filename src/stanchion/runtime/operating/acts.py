@@ -19,7 +19,7 @@ from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.rules import Asked
 from stanchion.audit.errors import AuditLost
 from stanchion.guards.breaker import CLOSED, circuit_of
-from stanchion.guards.locks.table import Lock, plain, table_of
+from stanchion.guards.locks.table import HeldLock, plain, table_of
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.gates import standing_key
@@ -157,8 +157,8 @@ def _tables(shield: Shield, tenant: str) -> list[str]:
     return [cell.key for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
 
 
-def _broken(shield: Shield, tenant: str, cell: str, name: str) -> Flow[list[Lock]]:
-    broken: list[Lock] = []
+def _broken(shield: Shield, tenant: str, cell: str, name: str) -> Flow[list[HeldLock]]:
+    broken: list[HeldLock] = []
 
     def without(value: Any, now: int) -> Any:
         table = table_of(value).at(now)
