@@ -125,5 +125,7 @@ def _in_code(command: Command) -> Iterator[CommandAddress]:
 
 
 def _is_here(url: str) -> bool:
+    """Whether an address is on this machine, or beside it: a name without a dot is known in its
+    own network alone."""
     target = url_of(url)
-    return isinstance(target, Target) and bool(target.host) and is_here(target.host)
+    return isinstance(target, Target) and (is_here(target.host) or target.host.isalpha())
