@@ -20,11 +20,9 @@ RAW = {
     },
     "stanchion.audit.record": set[str](),
     "stanchion.audit.rebuilt": set[str](),
-    "stanchion.audit.again": set[str](),
     "stanchion.audit.notes": set[str](),
     "stanchion.audit.runs": set[str](),
-    "stanchion.audit.run_story": set[str](),
-    "stanchion.audit.tail": set[str](),
+    "stanchion.audit.reader.Follower": set[str](),
     "stanchion.kernel.registers": set[str](),
     "stanchion.kernel.cells": set[str](),
     "stanchion.kernel.gates": set[str](),
@@ -37,7 +35,7 @@ READS = frozenset(
 )
 """Methods by which cells, holds and records are read one by one."""
 
-WRITES_OUT = {"auditing/export.py": {"forwards"}}
+WRITES_OUT = {"audit_reading.py": {"forwards"}}
 """Commands that write records out as they are, and the methods that they read them by."""
 
 

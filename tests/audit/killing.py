@@ -19,9 +19,8 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from stanchion import Shield
-from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import load_key, make_key
 from stanchion.audit.options import Options
-from stanchion.audit.ratchet import make_key
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from stanchion.policy.load import load_policy

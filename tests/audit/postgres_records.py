@@ -21,9 +21,9 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from stanchion.audit.lines import line_of
 from stanchion.audit.options import Options
 from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
+from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
 from tests.audit.workers import say, write
 from tests.audit.written import allowed, moment

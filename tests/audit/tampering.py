@@ -16,9 +16,8 @@ from typing import Any, Final, NamedTuple
 from stanchion import Shield
 from stanchion.audit.anchors import anchors_of
 from stanchion.audit.chain_lock import take
-from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import load_key, make_key
 from stanchion.audit.options import Options
-from stanchion.audit.ratchet import make_key
 from stanchion.audit.trail import Trail
 from stanchion.policy.load import load_policy
 from stanchion.stores.open_store import open_store

@@ -19,10 +19,10 @@ from model.history import History
 from model.properties import NO_AGE, Processes, drive, operate
 from model.trial import drawn_cases
 from stanchion import Refused, Shield
-from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.apart import encode, entry_from
 from stanchion.audit.journal import Start, begun
 from stanchion.audit.notes import Begun
+from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.audit.record import GENESIS, Entry, entry_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of, with_content

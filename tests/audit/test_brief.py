@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.audit.apart import AT_ONCE, SALT, Salts, encode, entry_from
+from stanchion.audit.marks import Waking
 from stanchion.audit.record import GENESIS, LONGEST, Entry, entry_of
 from stanchion.audit.repeated import Brief
-from stanchion.audit.wake import Waking
 from stanchion.locks import Bell
 from tests.audit.written import allowed, moment
 

@@ -9,9 +9,8 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.audit import notes
-from stanchion.audit.erasure import blank, meant_in
+from stanchion.audit.erasure import Meant, blank, meant_in
 from stanchion.audit.layout import chains
-from stanchion.audit.meant import Meant
 from stanchion.audit.reader import Reader
 from stanchion.audit.segment_scan import of_kind
 from stanchion.kernel.names import names

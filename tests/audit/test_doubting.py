@@ -10,8 +10,8 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.anchors import anchors_of
+from stanchion.audit.keys import make_key
 from stanchion.audit.layout import chains
-from stanchion.audit.ratchet import make_key
 from stanchion.audit.verify import Deed, Report, verify
 from stanchion.stores.open_store import open_store
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit import notes
-from stanchion.audit.erasure import blank, count_of, erase, meant_in, undone
+from stanchion.audit.erasure import Meant, blank, count_of, erase, meant_in, undone
 from stanchion.audit.journal import Fact, Finish
 from stanchion.audit.layout import segment_file
-from stanchion.audit.meant import Meant
 from stanchion.audit.options import Options
 from stanchion.audit.reader import Reader
 from stanchion.audit.retention import DAY_MS, Keep

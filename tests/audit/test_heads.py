@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit import heads
+from stanchion.audit import layout as heads
 from stanchion.audit.chain import Chain
-from stanchion.audit.heads import read_head
+from stanchion.audit.layout import read_head
 from stanchion.audit.notes import OPEN, Opened
 from tests.audit.written import AT
 

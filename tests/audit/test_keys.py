@@ -23,8 +23,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.key_file import load_key
-from stanchion.audit.keys import Key
+from stanchion.audit.keys import Key, load_key
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail

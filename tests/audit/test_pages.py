@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from stanchion.audit.chain import Pages
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.pages import Pages
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from tests.audit.written import allowed, ids, moment

@@ -17,17 +17,17 @@ from psycopg import sql
 
 from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
-from stanchion.audit.lines import line_of
 from stanchion.audit.options import Options
 from stanchion.audit.postgres import (
     PostgresTrail,
     Shipping,
+    connections as schemas,
     open_postgres_trail,
-    schema as schemas,
     ship_trail,
     verify_database,
 )
-from stanchion.audit.postgres.schema import MIGRATIONS, Schema
+from stanchion.audit.postgres.connections import MIGRATIONS, Schema
+from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import CannotVerify
 from stanchion.kernel.events import RunInfo

@@ -9,8 +9,7 @@ import psycopg
 import pytest
 from psycopg import sql
 
-from stanchion.audit.erasure import erase, meant_in
-from stanchion.audit.meant import Meant
+from stanchion.audit.erasure import Meant, erase, meant_in
 from stanchion.audit.postgres import ship_trail
 from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail

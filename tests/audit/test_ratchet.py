@@ -18,9 +18,8 @@ import msgspec
 import pytest
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import load_key, make_key, read_key
 from stanchion.audit.options import Options
-from stanchion.audit.ratchet import make_key, read_key
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import CannotVerify, Deed, verify
 from stanchion.cli.main import main

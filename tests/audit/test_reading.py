@@ -10,12 +10,10 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit import notes, tail as following
+from stanchion.audit import notes, reader as following
 from stanchion.audit.journal import Finish, Start
 from stanchion.audit.options import Options
-from stanchion.audit.reader import Found, Reader
-from stanchion.audit.selection import Wanted
-from stanchion.audit.tail import Follower
+from stanchion.audit.reader import Follower, Found, Reader, Wanted
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision

@@ -13,10 +13,9 @@ import msgspec
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.options import Options
 from stanchion.audit.reader import Found, Reader
-from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of
+from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of, inputs_of, moment_of
 from stanchion.audit.repeated import AT_MOST
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.audit.erasure import cut_off, meant_in, remove
+from stanchion.audit.erasure import Meant, cut_off, meant_in, remove
 from stanchion.audit.layout import segment_file
-from stanchion.audit.meant import Meant
 from stanchion.audit.options import Options
 from stanchion.audit.reader import Reader
 from stanchion.audit.remains import (

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield, Stage
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.options import Options
 from stanchion.audit.reader import Reader
 from stanchion.audit.runs import NEWEST, RunStory, newest_runs, run_detail
 from stanchion.audit.trail import Trail
-from stanchion.audit.writers import is_written
 from stanchion.testing import FakeClock, shield_for
 from tests.live_folders import copy
 

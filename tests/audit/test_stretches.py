@@ -5,7 +5,7 @@ from tempfile import TemporaryDirectory
 
 from hypothesis import given, strategies as st
 
-from stanchion.audit.stretches import stretches, stretches_back
+from stanchion.audit.segment_scan import stretches, stretches_back
 
 LINES = st.lists(
     st.binary(max_size=12).map(lambda line: line.replace(b"\n", b"-") + b"\n"), max_size=12

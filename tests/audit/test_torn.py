@@ -63,7 +63,7 @@ def test_an_end_torn_at_any_byte_is_cut_off_and_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Exactly the rest of the record that is not whole; those before it stay."""
-    monkeypatch.setattr("stanchion.audit.heads._sync", lambda _file: None)
+    monkeypatch.setattr("stanchion.audit.layout._sync", lambda _file: None)
     segment = crashed(tmp_path, behind=2)
     data, sealed = segment.read_bytes(), json.loads((tmp_path / NAME / "head").read_bytes())
     ends = [at + 1 for at, byte in enumerate(data) if byte == ord("\n")]

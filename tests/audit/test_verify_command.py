@@ -14,7 +14,7 @@ import pytest
 
 import stanchion.audit.verifying
 from stanchion.audit.verify import CannotVerify, Deed, as_json, as_text, main, verdict, verify
-from stanchion.audit.witnessing.lines import Entry, line_of
+from stanchion.audit.witnessing.place import Entry, line_of
 from tests.audit.forging import (
     KEY,
     ONE,

@@ -14,9 +14,8 @@ import pytest
 
 from stanchion.audit.verifying.rewritable import attributes, why_rewritable
 from stanchion.audit.verifying.witness import read_witness
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.files import TAIL, FilePlace
-from stanchion.audit.witnessing.lines import Entry
+from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable
 from tests.audit.forging import ONE, Draft
 from tests.ops.broker.brokers import AGENT_UID, interpreter, open_folder, python_as
 
@@ -216,7 +215,7 @@ WRITES = """
 import os, sys
 from pathlib import Path
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.lines import Entry
+from stanchion.audit.witnessing.place import Entry
 kept, unread = map(Path, sys.argv[1:3])
 entry = Entry((sys.argv[3].encode(),), 1_700_000_000_000, 60)
 for path in (kept, kept, unread, unread):

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.git import GitPlace
-from stanchion.audit.witnessing.lines import Entry
 from stanchion.audit.witnessing.names import place_named
+from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable
 from tests.audit.forging import ONE, Draft
 
 HEAD = Draft(ONE).begin().work(3).mark().head or b""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.audit.verify import CannotVerify, Deed, Report, read_witness, verify
-from stanchion.audit.witnessing.lines import Entry, hash_of, line_of
+from stanchion.audit.witnessing.place import Entry, hash_of, line_of
 from tests.audit.forging import ONE, TWO, Draft, Drafts
 
 AT = 1_700_000_000_000

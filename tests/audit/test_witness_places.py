@@ -168,7 +168,7 @@ def test_a_trail_that_goes_back_while_it_is_watched_is_told_at_once(place: Witne
 
 def test_a_place_that_is_empty_is_no_witness(place: WitnessPlace) -> None:
     from stanchion.audit.verify import CannotVerify
-    from stanchion.audit.witnessing.errors import Unreachable
+    from stanchion.audit.witnessing.place import Unreachable
 
     with pytest.raises((CannotVerify, Unreachable), match="witness"):
         place.witness(0)

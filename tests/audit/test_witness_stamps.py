@@ -13,9 +13,8 @@ import pytest
 pytest.importorskip("rfc3161_client", reason="the extra `timestamp` is not installed")
 
 from stanchion.audit.verify import CannotVerify, read_witness
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
-from stanchion.audit.witnessing.lines import Entry
 from stanchion.audit.witnessing.names import place_named
+from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable
 from stanchion.audit.witnessing.stamps import StampedPlace
 from stanchion.stores.memory import wall_ms
 from tests.audit import stamping
@@ -105,7 +104,7 @@ def tampered(path: Path, tamper: str) -> None:
             said["token"] = "*"
         case "another line":
             line = line.replace(b'"every":60', b'"every":61')
-            from stanchion.audit.witnessing.lines import hash_of
+            from stanchion.audit.witnessing.place import hash_of
 
             said["of"] = hash_of(line)
     if said["token"] != "*":

@@ -11,10 +11,9 @@ from pathlib import Path
 import pytest
 
 from stanchion import Action, Finding, Shield
-from stanchion.audit.erasure import erase, meant_in
+from stanchion.audit.erasure import Meant, erase, meant_in
 from stanchion.audit.journal import Finish
 from stanchion.audit.layout import segment_file
-from stanchion.audit.meant import Meant
 from stanchion.audit.options import Options
 from stanchion.audit.reader import Reader
 from stanchion.audit.trail import Trail

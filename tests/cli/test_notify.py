@@ -12,7 +12,7 @@ import pytest
 from stanchion.cli.main import main
 from stanchion.runtime.standing.notify_file import usual_file
 from stanchion.telemetry.notices.post import Post
-from stanchion.telemetry.notices.signature import secrets_in
+from stanchion.telemetry.notices.webhook import secrets_in
 from tests.telemetry.receiver import SECRET, Receiver, receiving, status
 
 

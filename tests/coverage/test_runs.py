@@ -15,8 +15,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import MemoryJournal
-from stanchion.audit.reader import Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Reader, Wanted
 from stanchion.hosts import Part, survey
 from stanchion.ops.views.coverage import coverage
 from stanchion.ops.views.trails import chosen

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reader import Reader
-from stanchion.audit.selection import Wanted
+from stanchion.audit.reader import Reader, Wanted
 from stanchion.ops.views.coverage import CoverageView, coverage
 from stanchion.ops.views.trails import chosen
 from stanchion.ops.views.transcript import BadTranscript, read_transcript

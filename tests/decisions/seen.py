@@ -12,11 +12,11 @@ import msgspec
 
 from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.layout import segment_file
-from stanchion.audit.lines import taken_apart
+from stanchion.audit.segment_scan import taken_apart
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import LiveRecord
 from stanchion.stores.protocol import Store
-from stanchion.telemetry.figures import Series
+from stanchion.telemetry.registry import Series
 from tools.decisions.telling import list_figures
 
 EPOCH: Final = "{*}epoch"

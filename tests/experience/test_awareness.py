@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from hypothesis import given, strategies as st
 
-from stanchion.experience.advice_context import AdviceContext, ToolText
-from stanchion.experience.awareness import ever_shorter, fitting
+from stanchion.experience.advice_context import AdviceContext, ToolText, ever_shorter, fitting
 from stanchion.experience.similarity import Similar
 
 

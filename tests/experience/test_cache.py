@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stanchion.experience.advice_context import AdviceContext, ToolText
-from stanchion.experience.cache import AdviceCache
+from stanchion.experience.styles import AdviceCache
 
 
 def test_the_same_context_and_style_are_at_hand() -> None:

@@ -4,8 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.experience.again import LATER, NOW, OVER, PEOPLE, again_of, at_ms_of
-from stanchion.experience.guidance import Beside, guidance_of
+from stanchion.experience.guidance import (
+    LATER,
+    NOW,
+    OVER,
+    PEOPLE,
+    Beside,
+    again_of,
+    at_ms_of,
+    guidance_of,
+)
 from stanchion.experience.similarity import Difference, Similar
 from stanchion.guards import SHIPPED
 from stanchion.kernel.actions import Action

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.experience.incident import Incident, new_id
-from stanchion.experience.reliability import reliability_of, wilson
-from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally
+from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally, reliability_of, wilson
 
 COUNTS = st.integers(0, 10_000)
 

@@ -11,9 +11,9 @@ from hypothesis import given, strategies as st
 from stanchion.experience.advice_context import AdviceContext, ToolText
 from stanchion.experience.bounded import bounded, encoded
 from stanchion.experience.incident import Practice
-from stanchion.experience.reliability import Reliability
 from stanchion.experience.similarity import Difference, Similar, similar_to
 from stanchion.experience.styles import STYLES, StyleName, advice_in
+from stanchion.experience.tally import Reliability
 from stanchion.kernel.shown import visible
 
 FAILED = AdviceContext("search", 3, ToolText("timeout"))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.telemetry.answer import answer
+from stanchion.telemetry.exposition import answer
 from stanchion.testing import FakeClock, shield_for
 
 Said = list[tuple[str, str, str]]

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit.again import inputs_of, moment_of
-from stanchion.audit.meant import Meant
+from stanchion.audit.erasure import Meant
+from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.replay import replay
 from stanchion.kernel.state import key

@@ -8,9 +8,9 @@ from typing import Any, Final
 import pytest
 
 from stanchion import PolicyError, Shield
-from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.reader import Reader
+from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.guards.planner import PlannedTask
 from stanchion.kernel.replay import replay
 from stanchion.runtime.remote.errors import NotThroughBroker

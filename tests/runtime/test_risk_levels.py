@@ -11,9 +11,9 @@ import pytest
 
 from stanchion import Action, PolicyError, Refused, Shield
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.audit.again import inputs_of, moment_of
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.reader import Reader
+from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.replay import replay
 from stanchion.policy.lint import lint

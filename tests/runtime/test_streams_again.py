@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import msgspec
 
 from stanchion import Action, Finding, Piece, Shield, Stage
-from stanchion.audit.again import before_of, inputs_of, moment_of
+from stanchion.audit.rebuilt import before_of, inputs_of, moment_of
 from stanchion.audit.record import Entry
 from stanchion.kernel.actions import Category
 from stanchion.kernel.guard import Kind

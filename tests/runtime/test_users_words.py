@@ -15,8 +15,8 @@ import msgspec
 import pytest
 
 from stanchion import Action, Shield
-from stanchion.audit.again import moment_of
 from stanchion.audit.reader import Reader
+from stanchion.audit.rebuilt import moment_of
 from stanchion.audit.record import EVENT
 from stanchion.cli.main import main
 from stanchion.hosts.agent_hooks import AGENT_HOOKS, asked_in

@@ -18,7 +18,7 @@ from model.mutations import CARRY
 from model.properties import check_interleaved
 from model.trial import drawn_cases
 from stanchion.stores.memory import MemoryStore
-from stanchion.stores.redis.script import source
+from stanchion.stores.redis.packed import source
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.store_suite.desk import Make
 from tests.stores import redis_server, test_postgres_mutants, test_redis_mutants

@@ -27,7 +27,7 @@ PARTS = files(
     "stores/queue.py",
     "stores/redis/pool.py",
     "stores/redis/loops.py",
-    "stores/redis/stream.py",
+    "stores/redis/loops.py",
 )
 POSTGRES = files("locks", "stores/queue.py", "stores/postgres/pool.py", "stores/postgres/carry.py")
 

@@ -13,11 +13,11 @@ import pytest
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.state import BUCKETS, IDLE, SKIPPED, Batch, Line, StoreLost, When, key
 from stanchion.kernel.units import Unit
-from stanchion.stores.postgres import PostgresStore, schema as schemas
+from stanchion.stores.postgres import PostgresStore, connections as schemas
 from stanchion.stores.postgres.address import Address
-from stanchion.stores.postgres.answer import SETTLED
+from stanchion.stores.postgres.connections import MIGRATIONS, Schema, statements
 from stanchion.stores.postgres.link import Link
-from stanchion.stores.postgres.schema import MIGRATIONS, Schema, statements
+from stanchion.stores.postgres.request import SETTLED
 from stanchion.stores.protocol import StoreError
 from tests.stores.servers import PASSWORD, Place, place
 

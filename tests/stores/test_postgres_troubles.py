@@ -12,7 +12,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost, When, key
 from stanchion.stores.postgres import PostgresStore
-from stanchion.stores.postgres.circuit import FIRST_S, LONGEST_S, Circuit
+from stanchion.stores.postgres.pool import FIRST_S, LONGEST_S, Circuit
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import Visit as Held
 from tests.stores.postgres_proxy import Mode, Proxy, proxy_before

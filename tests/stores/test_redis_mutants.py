@@ -6,7 +6,7 @@ from typing import Final
 
 import pytest
 
-from stanchion.stores.redis.script import SETTINGS, Script, source
+from stanchion.stores.redis.packed import SETTINGS, Script, source
 from stanchion.testing.store_suite import CASES
 from tests.stores import redis_server, test_redis
 from tests.stores.redis_server import Server, make

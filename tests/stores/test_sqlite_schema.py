@@ -11,7 +11,7 @@ import pytest
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import SqliteStore
-from stanchion.stores.sqlite.schema import STATE, is_made, make
+from stanchion.stores.sqlite.connections import STATE, is_made, make
 
 A = key("t", "a")
 

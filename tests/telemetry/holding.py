@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from stanchion.telemetry import file_lock
+from stanchion.locks import files as file_lock
 
 
 class Held:

@@ -16,12 +16,21 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield
+from stanchion.locks.files import attempt
 from stanchion.telemetry import alerts as alerts_module
-from stanchion.telemetry.alert_folder import FILE, HELD, looked_together
-from stanchion.telemetry.alert_windows import MOST, RULES, SLOTS, Fresh, Window, looked
-from stanchion.telemetry.file_lock import attempt
+from stanchion.telemetry.alerts import (
+    FILE,
+    HELD,
+    MOST,
+    RULES,
+    SLOTS,
+    Fresh,
+    Window,
+    looked,
+    looked_together,
+)
 from stanchion.telemetry.folder import collect
-from stanchion.telemetry.guardrail_state import states
+from stanchion.telemetry.guardrails import states
 from stanchion.telemetry.kinds import Kind, Occurrence
 from tests.telemetry.holding import Held
 

@@ -15,8 +15,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.telemetry.catalogue import DECISION_SECONDS, DECISIONS, SINK_ERRORS
 from stanchion.telemetry.counting import MOST_TOOLS, Counting
-from stanchion.telemetry.figures import Series, Sum
-from stanchion.telemetry.registry import Registry
+from stanchion.telemetry.registry import Registry, Series, Sum
 from tests.telemetry.shields import POLICY, values, watched
 
 TOTAL = "stanchion_decisions_total"

@@ -20,12 +20,24 @@ import pytest
 
 from stanchion.telemetry.kinds import Kind, Occurrence
 from stanchion.telemetry.notices.command import CommandRun
-from stanchion.telemetry.notices.courier import MOST, PAUSES_S, Courier, Report, pause_s
+from stanchion.telemetry.notices.courier import (
+    HELD,
+    MOST,
+    PAUSES_S,
+    Courier,
+    Report,
+    note_said,
+    pause_s,
+)
 from stanchion.telemetry.notices.message import Message, Outcome, message_of
-from stanchion.telemetry.notices.said import HELD, note_said
-from stanchion.telemetry.notices.signature import BadSecret, headers_of, new_secret, secrets_in
 from stanchion.telemetry.notices.spool import Spool, waiting
-from stanchion.telemetry.notices.webhook import WebhookPost
+from stanchion.telemetry.notices.webhook import (
+    BadSecret,
+    WebhookPost,
+    headers_of,
+    new_secret,
+    secrets_in,
+)
 from tests.telemetry.holding import Held
 from tests.telemetry.receiver import SECRET, Receiver, cut, receiving, status, verified
 

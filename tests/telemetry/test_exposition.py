@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families as plain
 
 from stanchion.telemetry.catalogue import METRICS, Metric
 from stanchion.telemetry.exposition import exposed, wants_openmetrics
-from stanchion.telemetry.figures import Series, Sum
+from stanchion.telemetry.registry import Series, Sum
 
 openmetrics: Any = openmetrics_parser.text_string_to_metric_families
 COUNTS = st.integers(0, 2**40)

@@ -13,13 +13,20 @@ from pathlib import Path
 
 import pytest
 
+from stanchion.locks.files import hold
 from stanchion.telemetry import folder as files
 from stanchion.telemetry.catalogue import RUNS, TRAIL_WAITING
-from stanchion.telemetry.figures import Series
-from stanchion.telemetry.file_lock import hold
-from stanchion.telemetry.folder import FIGURES, LOCK, TOTALS, Page, collect, compact, write
-from stanchion.telemetry.publication import Publication
-from stanchion.telemetry.registry import Registry
+from stanchion.telemetry.folder import (
+    FIGURES,
+    LOCK,
+    TOTALS,
+    Page,
+    Publication,
+    collect,
+    compact,
+    write,
+)
+from stanchion.telemetry.registry import Registry, Series
 
 
 def page(runs: int, waiting: int = 0) -> Page:
@@ -157,7 +164,7 @@ PROGRAM = """
 import os, signal, sys
 from pathlib import Path
 from stanchion.telemetry.catalogue import RUNS
-from stanchion.telemetry.publication import Publication
+from stanchion.telemetry.folder import Publication
 from stanchion.telemetry.registry import Registry
 
 registry = Registry()

@@ -21,11 +21,9 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding, Trace
 from stanchion.telemetry import guardrails as module
 from stanchion.telemetry.catalogue import GUARDRAIL_MS, INVOCATIONS, TRIGGERED
-from stanchion.telemetry.figures import Series, Sum
 from stanchion.telemetry.folder import VERSION, Page, collect, write
-from stanchion.telemetry.guardrail_state import GuardrailState
-from stanchion.telemetry.guardrail_times import FIRST, ONE_IN
-from stanchion.telemetry.guardrails import Guardrails
+from stanchion.telemetry.guardrails import FIRST, ONE_IN, Guardrails, GuardrailState
+from stanchion.telemetry.registry import Series, Sum
 from tests.telemetry.shields import values
 
 POLICY: dict[str, Any] = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from stanchion.telemetry.kinds import ENDS, LASTING, MEANINGS, Kind, Occurrence
-from stanchion.telemetry.occurrences import Occurrences
-from stanchion.telemetry.repeats import FIRST_S, LONGEST_S, MOST, Repeats
+from stanchion.telemetry.occurrences import FIRST_S, LONGEST_S, MOST, Occurrences, Repeats
 
 
 def lost(at: int = 0, about: str = "store", text: str = "gone") -> Occurrence:

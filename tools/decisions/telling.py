@@ -24,7 +24,7 @@ from stanchion.kernel.lookups import Answered
 from stanchion.kernel.state import Batch
 from stanchion.kernel.units import JUST_ONE
 from stanchion.telemetry.catalogue import BY_NAME, STORE_FAILURES, STORE_SECONDS, TRAIL_WAITING
-from stanchion.telemetry.figures import Series
+from stanchion.telemetry.registry import Series
 
 Told = dict[str, Any]
 

@@ -6,8 +6,8 @@ from typing import Final
 
 from stanchion.telemetry.catalogue import METRICS, Metric
 from stanchion.telemetry.counting import MOST_TOOLS
-from stanchion.telemetry.figures import MOST_SERIES
 from stanchion.telemetry.loggers import AREAS, ROOT
+from stanchion.telemetry.registry import MOST_SERIES
 
 PATH = "docs/reference/metrics.md"
 

@@ -3,6 +3,7 @@ segment."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Mapping
 from hashlib import sha256
@@ -10,17 +11,92 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.audit import notes
-from stanchion.audit.chain_end import End, end_of
+from stanchion.audit.chain_end import End, Unfit, end_of
 from stanchion.audit.chain_lock import take
-from stanchion.audit.heads import Head, sync_folder, write_head, write_private
-from stanchion.audit.keys import Epoch, Key
-from stanchion.audit.layout import segment_file
-from stanchion.audit.lines import line_of
-from stanchion.audit.macs import mac_of, next_key
-from stanchion.audit.pages import Pages
+from stanchion.audit.doubt import doubted
+from stanchion.audit.keys import Epoch, Key, mac_of, next_key
+from stanchion.audit.layout import (
+    Head,
+    chains,
+    read_head,
+    segment_file,
+    sync_folder,
+    write_head,
+    write_private,
+)
 from stanchion.audit.record import GENESIS
+from stanchion.audit.segment_scan import line_of
 from stanchion.kernel.regex import regex
 from stanchion.locks import Lock
+
+# The file that is being written: bytes put there are in the system's hands at once, and outlive the
+# process.
+
+_OPEN: Final = (
+    os.O_CREAT
+    | os.O_WRONLY
+    | os.O_APPEND
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+def _longest() -> float:
+    """How long a file of this process may get; without an end where the system knows no such
+    limit."""
+    if os.name == "nt":
+        return float("inf")
+    import resource
+
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
+    return float("inf") if limit == resource.RLIM_INFINITY else limit
+
+
+class Pages:
+    """A file open for appending, written line by line. `file` is its descriptor, `inode` which file
+    it is.
+
+    It is not mapped into memory: somebody who cuts a mapped file off kills whoever writes to it.
+    """
+
+    def __init__(self, path: Path, new: bool = False) -> None:
+        self.file = os.open(path, _OPEN | (os.O_EXCL if new else 0), 0o600)
+        seen = os.fstat(self.file)
+        self.inode: Final = (seen.st_dev, seen.st_ino)
+        self._unsure = False
+
+    def put(self, offset: int, line: bytes) -> None:
+        """Put a line behind what is written; all of it or, raising `OSError`, nothing that
+        lasts."""
+        if self._unsure:
+            self.cut(offset)
+        # A signal may come right behind the system's call: until the caller has counted the line,
+        # it can be taken back.
+        self._unsure = True
+        done = os.write(self.file, line)
+        if done != len(line):
+            self.cut(offset)
+            code = errno.EFBIG if offset + len(line) > _longest() else errno.ENOSPC
+            raise OSError(code, os.strerror(code))
+        self._unsure = False
+
+    def size(self, offset: int) -> int:
+        """How long the file is; a line that was interrupted behind `offset` is still to be taken
+        back, and no part."""
+        found = os.lseek(self.file, 0, os.SEEK_END)
+        return offset if self._unsure and found > offset else found
+
+    def cut(self, offset: int) -> None:
+        """Remove whatever stands behind; a file that is shorter stays as short as somebody made
+        it."""
+        if os.lseek(self.file, 0, os.SEEK_END) > offset:
+            os.ftruncate(self.file, offset)
+        self._unsure = False
+
+    def close(self) -> None:
+        """Let go of the file as it is."""
+        os.close(self.file)
+
 
 Heads = Mapping[str, tuple[int, str]]
 """The newest sealed record of other chains: its number and hash."""
@@ -302,3 +378,37 @@ class Chain:
 
 def _inode(seen: os.stat_result) -> tuple[int, int]:
     return seen.st_dev, seen.st_ino
+
+
+# Taking a chain of a trail: one that nobody writes, or a new one; and what the others have come to.
+
+
+def take_chain(
+    trail: Path, key: Key | None, clock: Callable[[], int], names: Callable[[], str]
+) -> tuple[Chain, dict[str, str], Lost]:
+    """The first chain that nobody writes and that is as its writer left it, or a new one; those
+    that are unfit, with why; and what is to be said of those in doubt."""
+    unfit: dict[str, str] = {}
+    doubts = doubted(trail)
+    for name in chains(trail):
+        if name in doubts:
+            unfit[name] = "it is in doubt"
+            continue
+        try:
+            chain = Chain.resume(trail, name, key, clock)
+        except (Unfit, OSError) as error:
+            unfit[name] = str(error)
+            continue
+        if chain is not None:
+            return chain, unfit, tuple(doubts.values())
+    return Chain.begin(trail, names(), key, clock), unfit, tuple(doubts.values())
+
+
+def heads_beside(trail: Path, own: str) -> Heads:
+    """How far the other chains of a trail have come, by their heads."""
+    heads = {}
+    for name in chains(trail):
+        head = read_head(trail / name) if name != own else None
+        if head is not None:
+            heads[name] = (head.seq, head.hash)
+    return heads

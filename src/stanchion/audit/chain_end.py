@@ -8,11 +8,9 @@ from typing import BinaryIO, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.heads import Head, read_head
-from stanchion.audit.keys import Key
-from stanchion.audit.layout import segment_file, segments
-from stanchion.audit.lines import Line, parse_line
-from stanchion.audit.macs import is_mac, later_key, next_key
+from stanchion.audit.keys import Key, is_mac, later_key, next_key
+from stanchion.audit.layout import Head, read_head, segment_file, segments
+from stanchion.audit.segment_scan import Line, parse_line
 from stanchion.kernel.tuples import NamedTuple
 
 NEAR: Final = 1 << 20

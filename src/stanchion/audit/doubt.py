@@ -11,10 +11,9 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.anchors import Anchor
-from stanchion.audit.heads import write_private
-from stanchion.audit.layout import DOUBT, chains, segments
+from stanchion.audit.chain_lock import is_written
+from stanchion.audit.layout import DOUBT, chains, segments, write_private
 from stanchion.audit.segment_scan import backwards
-from stanchion.audit.writers import is_written
 
 FAR: Final = 10_000
 """How many records before the end of a chain one is still looked for: what was seen last stands

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
-from operator import attrgetter
 from typing import Any, BinaryIO, Final
 
 import msgspec
 
-from stanchion import typed
-from stanchion.audit.apart import Told, is_erased
-from stanchion.audit.lines import KEPT
-from stanchion.audit.record import Entry, Said, canonical
-from stanchion.audit.segment_scan import Found
-from stanchion.audit.selection import agent_of
+from stanchion.audit.apart import ERASED
+from stanchion.audit.reader import agent_of
+from stanchion.audit.record import Entry, canonical
+from stanchion.audit.segment_scan import KEPT, Found
 
 GROUP_ROWS: Final = 20_000
 GROUP_BYTES: Final = 16 * 1024 * 1024
@@ -33,8 +30,6 @@ it with its code, how long it took, and the rest of a record that is no decision
 
 _PLAIN: Final = {str: "string", int: "int64", bool: "bool"}
 _FIELDS: Final = msgspec.structs.fields(Entry)
-_TOLD: Final = msgspec.structs.fields(Told)
-_ABSENT: Final = msgspec.Raw(b"")
 
 
 class NoParquet(Exception):
@@ -70,25 +65,6 @@ def columns() -> dict[str, str]:
 
 def _type_of(field: msgspec.structs.FieldInfo) -> str:
     return "time" if field.name in TIMES else _PLAIN.get(field.type, "json")
-
-
-def _column(field: msgspec.structs.FieldInfo) -> Any:
-    """A field of a decision as a row has it: what is nested stays the text that it is."""
-    if _type_of(field) == "json":
-        return field.name, msgspec.Raw, msgspec.field(default=_ABSENT, name=field.encode_name)
-    if field.required:
-        return field.name, field.type
-    return field.name, field.type, field.default
-
-
-Row: Final = msgspec.defstruct("Row", [_column(field) for field in _FIELDS], frozen=True)
-_read: Final = typed.reader(Row).decode
-_values: Final = attrgetter(*[field.name for field in _FIELDS])
-_said: Final = typed.reader(tuple[Said, ...]).decode
-_NAMES: Final = [field.name for field in _FIELDS]
-_PLACES: Final = {field.name: _NAMES.index(field.name) for field in _TOLD if field.name in _NAMES}
-_Apart: Final = msgspec.defstruct("Apart", [_column(field) for field in _TOLD], frozen=True)
-_apart: Final = typed.reader(_Apart).decode
 
 
 def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:
@@ -130,45 +106,34 @@ def _groups(records: Iterable[Found]) -> Iterator[list[tuple[Any, ...]]]:
 def _clean(kind: str, values: Sequence[Any]) -> list[Any]:
     """The values of a column; what a record does not say is `None`, and so is a number that no
     column holds."""
-    if kind == "json":
-        return [bytes(value) if value else None for value in values]
-    if kind == "time":
-        return [value if value and abs(value) < 1 << 63 else None for value in values]
-    if kind == "int64":
-        return [value if value is not None and abs(value) < 1 << 63 else None for value in values]
-    return list(values)
+    if kind in ("time", "int64"):
+        known = [None if kind == "time" and not value else value for value in values]
+        return [None if value is None or abs(value) >= 1 << 63 else value for value in known]
+    return [value if value or kind != "json" else None for value in values]
 
 
 def row_of(found: Found) -> tuple[Any, ...]:
     """A record as a row, in the order of the columns; what is nested is the text that the record
     has."""
-    line = found.line
     if not found.is_decision:
         return _noted(found)
-    guard = code = None
     try:
-        row: Any = _read(line.body)
-        values = list(_values(row))
-        if line.kept and not is_erased(line.body, line.kept):
-            _join(values, found, _apart(line.kept))
-        for said in _said(row.findings) if row.findings else ():
-            if said.action == row.action:
-                guard, code = said.guard, said.code
-                break
+        entry = found.entry()
     except msgspec.MsgspecError:
         return _noted(found)
-    return (line.hash, guard, code, line.took_ns, None, *values)
+    by = next((one for one in entry.findings if one.action == entry.action), None)
+    named = (None, None) if by is None else (by.guard, by.code)
+    line = found.line
+    return (line.hash, *named, line.took_ns, None, *[_cell(field, entry) for field in _FIELDS])
 
 
-def _join(values: list[Any], found: Found, apart: Any) -> None:
-    """Put what stands apart of a record into its columns."""
-    for name, place in _PLACES.items():
-        values[place] = getattr(apart, name)
-    if apart.said:
-        entry = found.entry()
-        for name in ("findings", "shadow"):
-            said = getattr(entry, name)
-            values[_NAMES.index(name)] = msgspec.Raw(canonical(said)) if said else _ABSENT
+def _cell(field: msgspec.structs.FieldInfo, entry: Entry) -> Any:
+    """A field of a decision as its row has it: of what is nested, nothing where it says nothing."""
+    value = getattr(entry, field.name)
+    if _type_of(field) != "json":
+        return value
+    usual = field.default_factory() if callable(field.default_factory) else field.default
+    return None if value in (usual, ERASED) else canonical(value)
 
 
 def _noted(found: Found) -> tuple[Any, ...]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import load_key
 from stanchion.audit.options import Options
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail, wall_ms
@@ -46,3 +46,20 @@ def open_trail(
 def options_of(key_file: Path | None, keep: Keep) -> Options:
     """How a trail is kept, with the key from its file."""
     return Options(key=None if key_file is None else load_key(key_file), keep=keep)
+
+
+# The backlog of a trail: how much this process has written, and what of it is not on the disk yet.
+
+
+class Backlog(NamedTuple):
+    """How many records this process has written to a trail, and how many bytes of them wait for the
+    disk."""
+
+    written: int
+    waiting_bytes: int
+
+
+def backlog_of(trail: Trail) -> Backlog:
+    """How a trail stands. The numbers are read one after the other, so they may be a record
+    apart."""
+    return Backlog(trail._written - trail._marks.first, max(0, trail._bytes - trail._synced_bytes))

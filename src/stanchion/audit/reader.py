@@ -12,8 +12,20 @@ import msgspec
 
 from stanchion.audit import notes
 from stanchion.audit.layout import chains, segment_file, segments
-from stanchion.audit.segment_scan import DECISIONS, Found, Stub, backwards, forwards, hits, of_kind
+from stanchion.audit.segment_scan import (
+    DECISIONS,
+    Found,
+    Stub,
+    backwards,
+    forwards,
+    found_in,
+    hits,
+    of_kind,
+)
+from stanchion.kernel.actions import NAMES, PROCEEDS
+from stanchion.kernel.names import Names
 from stanchion.kernel.shown import json_safe
+from stanchion.kernel.state import FOREVER
 
 __all__ = ["DECISIONS", "Found", "Progress", "Reader", "Stub"]
 
@@ -213,3 +225,130 @@ class _Count:
         self._done += count
         if self._progress is not None:
             self._progress(min(self._done, self._total), self._total)
+
+
+# Following a trail: what was appended since one last looked, whichever chain and segment it went
+# to.
+
+MOST: Final = 8 * 1024 * 1024
+"""How many bytes of a segment are read at a time."""
+
+
+class Follower:
+    """Remembers how far each segment was read. What was there when it began is behind it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.unread: set[tuple[str, int, int]] = set()
+        """Where lines begin that came and cannot be read, as far as it is not too many."""
+        self._read: dict[str, dict[int, int]] = {}
+        for name in chains(folder):
+            self._read[name] = {
+                number: _whole(folder / name, number) for number in segments(folder / name)
+            }
+
+    def is_behind(self, found: Found) -> bool:
+        """Whether a record was there when following began, so that it does not come again."""
+        return found.offset < self._read.get(found.chain, {}).get(found.segment, 0)
+
+    def new(self) -> list[Found]:
+        """The records that came since the last look, oldest first; those of a chain as they stand
+        there."""
+        each = [self._new(name) for name in chains(self.folder)]
+        return list(heapq.merge(*each, key=lambda one: one.stub.at))
+
+    def _new(self, name: str) -> Iterator[Found]:
+        folder, known = self.folder / name, self._read.setdefault(name, {})
+        for number in segments(folder):
+            start, path = known.get(number, 0), segment_file(folder, number)
+            try:
+                if path.stat().st_size <= start:
+                    continue
+                with path.open("rb") as file:
+                    file.seek(start)
+                    text = file.read(MOST)
+            except FileNotFoundError:
+                continue
+            *lines, _unfinished = text.split(b"\n")
+            for line in lines:
+                found = found_in(folder, number, start, line)
+                if found is not None:
+                    yield found
+                elif len(self.unread) < MOST_UNREAD:
+                    self.unread.add((name, number, start))
+                start += len(line) + 1
+            if len(text) == MOST:
+                # A line that is longer than that is no record, and nobody waits for its end.
+                known[number] = start if lines else start + MOST
+                return
+            known[number] = start
+
+
+def _whole(folder: Path, number: int) -> int:
+    """Where the last whole line of a segment ends."""
+    try:
+        with segment_file(folder, number).open("rb") as file:
+            size = file.seek(0, 2)
+            while size:
+                start = max(0, size - MOST)
+                file.seek(start)
+                end = file.read(size - start).rfind(b"\n")
+                if end >= 0:
+                    return start + end + 1
+                size = start
+    except FileNotFoundError:
+        pass
+    return 0
+
+
+# Choosing records: by run, agent, tool, stage, action, time, and what guards in shadow mode would
+# have done.
+
+REFUSED: Final = frozenset(NAMES[PROCEEDS + 1 :])
+"""The actions under which an event does not go ahead."""
+
+
+class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+    """Which records are wanted; without anything, all. Who asks for tools, stages or actions asks
+    for decisions; who asks for `shadow`, for those that guards in shadow mode would have
+    changed."""
+
+    run: str | None = None
+    agents: Names | None = None
+    tools: Names | None = None
+    stages: frozenset[str] = frozenset()
+    actions: frozenset[str] = frozenset()
+    since: int = 0
+    until: int = FOREVER
+    shadow: bool = False
+
+    def has(self, stub: Stub) -> bool:
+        """Whether a record is among those."""
+        if not self.since <= stub.at < self.until:
+            return False
+        if self.run is not None and stub.run_id != self.run:
+            return False
+        if self.agents is not None and (not stub.run_id or agent_of(stub) not in self.agents):
+            return False
+        if (self.tools is not None or self.stages or self.actions) and stub.kind not in DECISIONS:
+            return False
+        if self.shadow and not would_change(stub):
+            return False
+        return (
+            (self.tools is None or stub.tool in self.tools)
+            and (not self.stages or stub.stage in self.stages)
+            and (not self.actions or stub.action in self.actions)
+        )
+
+
+def would_change(stub: Stub) -> bool:
+    """Whether a guard in shadow mode would have made a decision more severe."""
+    if stub.kind not in DECISIONS or stub.action not in NAMES or not isinstance(stub.shadow, list):
+        return False
+    worse = NAMES[NAMES.index(stub.action) + 1 :]
+    return any(isinstance(said, dict) and said.get("action") in worse for said in stub.shadow)
+
+
+def agent_of(stub: Stub) -> str:
+    """The agent that a record is about."""
+    return str(stub.run.get("agent", "")) if isinstance(stub.run, dict) else stub.agent

@@ -11,7 +11,8 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.heads import Head
+from stanchion.audit.chain_lock import is_written
+from stanchion.audit.erasure import Meant
 from stanchion.audit.layout import (
     CUT,
     DOUBT,
@@ -19,15 +20,13 @@ from stanchion.audit.layout import (
     HEAD_NEW,
     LOCK,
     SEGMENT,
+    Head,
     chains,
     segment_file,
     segments,
 )
-from stanchion.audit.lines import is_text
-from stanchion.audit.meant import Meant
 from stanchion.audit.reader import Reader
-from stanchion.audit.stretches import stretches, stretches_back
-from stanchion.audit.writers import is_written
+from stanchion.audit.segment_scan import is_text, stretches, stretches_back
 
 OWN: Final = frozenset({HEAD, HEAD_NEW, LOCK, DOUBT})
 """Files of a chain that are no segments and no pieces."""

@@ -12,13 +12,12 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit import notes
-from stanchion.audit.chain import Chain
+from stanchion.audit.chain import Chain, Heads
 from stanchion.audit.chain_end import Unfit, last_line
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.keys import Key
 from stanchion.audit.layout import chains, segment_file, segments
-from stanchion.audit.lines import Line, parse_line
-from stanchion.audit.segment_scan import backwards, forwards, of_kind
-from stanchion.audit.writers import is_written
+from stanchion.audit.segment_scan import Line, backwards, forwards, of_kind, parse_line
 from stanchion.kernel.tuples import NamedTuple
 
 DAY_MS: Final = 86_400_000
@@ -262,3 +261,44 @@ def _has(folder: Path, number: int, kind: str) -> bool:
 def _tells(folder: Path, number: int) -> bool:
     """Whether a segment holds anything but what a chain says of itself."""
     return any(found.stub.kind not in OF_ITSELF for found in forwards(folder, number))
+
+
+# Ageing: when a chain begins its next segment because of its age, and when records of a trail may
+# have to leave.
+
+
+class Ageing:
+    """Sees to it that what need not be kept leaves a trail in time."""
+
+    def __init__(self, folder: Path, keep: Keep, clock: Callable[[], int]) -> None:
+        self._folder, self._keep, self._clock = folder, keep, clock
+        self._parted = False
+
+    def outlived(self, chain: Chain) -> bool:
+        """Whether the present segment began so long ago that the next should begin."""
+        return self._keep.covers(chain.began, self._clock())
+
+    def parted(self, chain: Chain, heads: Callable[[Chain], Heads]) -> int:
+        """Begin a segment before a chain is gone on with, where the present one began long ago:
+        what was written then does not stay for the sake of what comes. Gives how many records that
+        takes."""
+        if not self.outlived(chain):
+            return 0
+        before = chain.seq
+        chain.rotate(heads(chain))
+        self._parted = True
+        return chain.seq - before
+
+    def is_due(self) -> bool:
+        """Whether records may have to leave."""
+        return bool(self._keep) and (
+            self._parted or is_due(self._folder, self._keep, self._clock())
+        )
+
+    def leave(
+        self, chain: Chain, lock: AbstractContextManager[object], copier: Copier | None
+    ) -> None:
+        """Let leave what need not be kept; `lock` is what guards the chain."""
+        self._parted = False
+        if self._keep:
+            retire(self._folder, chain, self._keep, self._clock(), lock, copier)

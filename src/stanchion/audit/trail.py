@@ -12,21 +12,17 @@ from contextlib import suppress
 from pathlib import Path
 
 from stanchion.audit import notes as noted
-from stanchion.audit.age import Ageing
 from stanchion.audit.anchors import Anchor, place_of
 from stanchion.audit.apart import Parts, Salts, encode, encode_quiet
-from stanchion.audit.chain import Chain, Lost
+from stanchion.audit.chain import Chain, Lost, heads_beside, take_chain
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
-from stanchion.audit.layout import refuse_former
-from stanchion.audit.marks import Marks
+from stanchion.audit.marks import Marks, Waking
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, Entry, Quiet, entry_of, quiet_of
 from stanchion.audit.repeated import Repeated
-from stanchion.audit.retention import Copier
-from stanchion.audit.take_chain import heads_beside, take_chain
+from stanchion.audit.retention import Ageing, Copier
 from stanchion.audit.tampering import Tampering
-from stanchion.audit.wake import Waking
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
 from stanchion.kernel.findings import Patch
@@ -68,7 +64,6 @@ class Trail:
         self._fresh()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            refuse_former(folder)
             self._chain = chain = self._take()
             if chain.cut:
                 self._announce(chain)

@@ -16,8 +16,10 @@ from stanchion.audit.verifying.report import (
     Remark,
     Report,
     Witnessed,
+    as_json,
+    as_text,
+    verdict,
 )
-from stanchion.audit.verifying.text import as_json, as_text, verdict
 from stanchion.audit.verifying.verify import Progress, verify
 from stanchion.audit.verifying.witness import Witness, read_witness
 

@@ -11,13 +11,85 @@ from __future__ import annotations
 
 import sys
 import time
-from _thread import LockType, allocate_lock
+from _thread import LockType, allocate_lock, get_ident
 from collections import deque
 from collections.abc import Callable, Sequence
+from opcode import opmap
 from types import FrameType, TracebackType
 from typing import Any, Final
 
-from stanchion.locks.frames import has_ended
+# An event that stays usable when whoever sets it, or waits for it, is cut off.
+
+
+class Bell:
+    """An event that one waits for, and anybody may set: nothing is held meanwhile that could stay
+    held."""
+
+    __slots__ = ("_is_set", "_still")
+
+    def __init__(self) -> None:
+        self._is_set = False
+        self._still = allocate_lock()
+        self._still.acquire()
+
+    def is_set(self) -> bool:
+        """Whether it was set since it was cleared."""
+        return self._is_set
+
+    def set(self) -> None:
+        """Wake whoever waits, or waits next."""
+        self._is_set = True
+        try:
+            self._still.release()
+        except RuntimeError:  # it was set before
+            return
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until it is set, for so many seconds at the most; says whether it was. It may wake
+        early."""
+        if not self._is_set:
+            self._still.acquire(timeout=-1 if timeout is None else max(0.0, timeout))
+        return self._is_set
+
+    def clear(self) -> None:
+        """Have the next one wait again; one who sets it meanwhile wakes it."""
+        self._still.acquire(blocking=False)
+        self._is_set = False
+
+
+# Whether a frame will ever run again: one that has ended holds nothing, whatever it took.
+
+RESUMABLE: Final = 0x20 | 0x80 | 0x200
+"""What the code of generators and coroutines is marked with: their frames rest, and go on."""
+YIELD: Final = opmap["YIELD_VALUE"]
+
+
+def has_ended(frame: FrameType) -> bool:
+    """Whether a frame will never run again. One that does may lose its variables, which nobody
+    reads any more.
+
+    A generator or coroutine that rests goes on some day; to ask would end it. So what follows the
+    look at where it is has no step at which another thread could get in between.
+    """
+    rests = _rests(frame)
+    try:
+        if frame.f_lasti in rests:
+            return False
+        # The one question about a frame that is answered in one step: a frame that runs refuses
+        frame.clear()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _rests(frame: FrameType) -> frozenset[int]:
+    """The steps of a frame at which it rests."""
+    code = frame.f_code
+    if not code.co_flags & RESUMABLE:
+        return frozenset()
+    steps = code.co_code
+    return frozenset([at for at in range(0, len(steps), 2) if steps[at] == YIELD])
+
 
 STEP_S: Final = 0.02
 """How long one who waits sleeps before it looks whether the holder is still there."""
@@ -190,3 +262,80 @@ def _is_over(holder: Holder, me: Holder) -> bool:
     """Whether a holder was cut off: its frame has ended, or has come here again."""
     frame = holder[0]
     return frame is not None and (frame is me[0] or has_ended(frame))
+
+
+# Waiting for something to be so, under the lock that outlives its holder.
+
+LOOK_S: Final = 0.5
+"""How long one who waits for news sleeps before it looks for itself: whoever had them may have been
+cut off."""
+
+
+class Condition(Lock):
+    """A lock around something that others wait for: `wait_for` lets go of it meanwhile,
+    `notify_all` wakes who does."""
+
+    __slots__ = ("_bells",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bells: set[Bell] = set()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
+        if self._is_held_by(sys._getframe(1)):  # not one who was cut off while it waited
+            super().__exit__(kind, error, trace)
+
+    def wait_for(self, is_so: Callable[[], bool], timeout: float) -> bool:
+        """Wait, in the body of `with`, until something is so, for so many seconds at the most; says
+        whether it is."""
+        me = (sys._getframe(1),)
+        until = time.monotonic() + timeout
+        while not is_so():
+            left = until - time.monotonic()
+            if left <= 0:
+                return False
+            bell = Bell()
+            self._bells.add(bell)
+            super().__exit__(None, None, None)
+            bell.wait(min(left, LOOK_S))
+            if self._held.setdefault(0, me) is not me:
+                self._wait(me, None)
+        return True
+
+    def notify_all(self) -> None:
+        """Wake everybody who waits."""
+        bells, self._bells = self._bells, set()
+        for bell in bells:
+            bell.set()
+
+
+# The lock for one who may come again while it holds it.
+
+
+class Reentrant(Lock):
+    """The same for one whose holder may come again while it holds it, further down in the same
+    thread."""
+
+    __slots__ = ()
+
+    def __enter__(self) -> None:
+        frame = sys._getframe(1)
+        me = (frame, get_ident())
+        holder = self._held.setdefault(0, me)
+        if holder is not me and not self._is_above(frame):
+            self._wait(me, None)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: object, trace: TracebackType | None
+    ) -> None:
+        if self._is_held_by(sys._getframe(1)):
+            super().__exit__(kind, error, trace)
+
+    def _is_above(self, frame: FrameType) -> bool:
+        """Whether a frame that this thread will come back to holds it."""
+        holder = self._last()
+        if holder is None or holder[0] is None or holder[0] is frame:
+            return False
+        return holder[1] == get_ident() and not has_ended(holder[0])

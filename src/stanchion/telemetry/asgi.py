@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
-from stanchion.telemetry.answer import Collect, answer
+from stanchion.telemetry.exposition import Collect, answer
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

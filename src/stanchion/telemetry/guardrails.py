@@ -4,17 +4,165 @@ somebody asks."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterator
+from bisect import bisect_right
+from collections import Counter, defaultdict, deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
+from operator import add, sub
 from typing import Any, Final
+
+import msgspec
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
-from stanchion.telemetry.catalogue import BLOCKS, INVOCATIONS, OTHER, TRIGGERED
-from stanchion.telemetry.figures import Series
-from stanchion.telemetry.guardrail_times import GuardrailTimes
-from stanchion.telemetry.registry import number
+from stanchion.locks import Lock
+from stanchion.telemetry.catalogue import (
+    BLOCKS,
+    GUARDRAIL_BOUNDS_MS,
+    GUARDRAIL_MS,
+    INVOCATIONS,
+    OTHER,
+    TRIGGERED,
+)
+from stanchion.telemetry.notices.message import when
+from stanchion.telemetry.registry import MOST_SERIES, Series, number
+
+# How long guardrails took: of the first decisions of a process, and then of some of them. Decisions
+# leave their times behind, and they are added up when somebody asks.
+
+FIRST: Final = 64
+ONE_IN: Final = 7
+"""Of so many decisions the times are kept, and from then on of every seventh: to keep them all
+would cost each decision as much as all that is counted of it otherwise. Calls and results
+alternate, so the number is odd."""
+MOST_FRESH: Final = 256
+"""How many decisions are kept until their times are added up."""
+
+Took = tuple[tuple[str, int], ...]
+"""Guards with how long each took, in nanoseconds."""
+_BOUNDS_NS: Final = [int(bound * 1e6) for bound in GUARDRAIL_BOUNDS_MS]
+
+
+class GuardrailTimes:
+    """Counts how long guardrails took, as a histogram of each."""
+
+    def __init__(self) -> None:
+        self._fresh: defaultdict[str, deque[int]] = defaultdict(deque)
+        self._decisions, self._kept = count(1), count(1)
+        self._lock = Lock()
+        self._known: dict[str, tuple[int, list[int]]] = {}
+        """In nanoseconds how long each guardrail took in all, and how often it took how long."""
+
+    def took(self, took: Took, wholes: dict[str, str] | None) -> None:
+        """Keep the times of one decision. `wholes` says which guards are parts of which guardrail,
+        where any are: they take their times together."""
+        seen = next(self._decisions)
+        if seen > FIRST and seen % ONE_IN:
+            return
+        joint: dict[str, int] = {}
+        for guard, ns in took:
+            whole = guard if wholes is None else wholes.get(guard, guard)
+            joint[whole] = joint.get(whole, 0) + ns
+        for whole, ns in joint.items():
+            self._fresh[whole].append(ns)
+        if not next(self._kept) % MOST_FRESH:
+            self._added_up()
+
+    def totals(self) -> dict[str, tuple[int, int]]:
+        """How long each guardrail took in all, in nanoseconds, and how often that was measured."""
+        return {name: (spent, sum(buckets)) for name, (spent, buckets) in self._added_up().items()}
+
+    def figures(self) -> Iterator[Series]:
+        """The histograms."""
+        for name, (spent, buckets) in self._added_up().items():
+            yield Series(GUARDRAIL_MS.name, (name,), (spent / 1e6, *buckets))
+
+    def _added_up(self) -> dict[str, tuple[int, list[int]]]:
+        """Sort the times of each guardrail and look for the bounds among them: that costs less than
+        to look for each time among the bounds."""
+        with self._lock:
+            for name, fresh in list(self._fresh.items()):
+                times = sorted([fresh.popleft() for _ in range(len(fresh))])
+                if not times or (name not in self._known and len(self._known) >= MOST_SERIES):
+                    continue
+                spent, before = self._known.get(name, (0, [0] * (len(_BOUNDS_NS) + 1)))
+                ends = [*[bisect_right(times, bound) for bound in _BOUNDS_NS], len(times)]
+                within = map(sub, ends, [0, *ends])
+                self._known[name] = (spent + sum(times), [*map(add, before, within)])
+            return dict(self._known)
+
+
+# The state of guardrails while they are in use: how often each was reached, what it said, and when
+# it last spoke.
+
+
+class GuardrailState(msgspec.Struct, frozen=True, omit_defaults=True):
+    """One guardrail: whether the policy has it on, how often it was reached and what it said, over
+    all processes.
+
+    `avg_duration_ms` is absent where nobody has measured it (`durations: true` in the policy does),
+    `last_triggered` where it has only passed: that is when it last warned, escalated or blocked, by
+    ISO 8601.
+    """
+
+    guardrail_id: str
+    enabled: bool
+    invocation_count: int
+    pass_count: int
+    warn_count: int
+    block_count: int
+    escalate_count: int
+    avg_duration_ms: float | None = None
+    last_triggered: str | None = None
+
+
+def states(figures: Iterable[Series], enabled: Mapping[str, bool]) -> tuple[GuardrailState, ...]:
+    """The state of every guardrail that is named in `enabled`, in that order, then of those that
+    only figures know: they were in a policy before."""
+    said: dict[str, dict[str, int]] = {}
+    took: dict[str, tuple[float, ...]] = {}
+    last: dict[str, float] = {}
+    for one in figures:
+        match one.metric:
+            case INVOCATIONS.name:
+                guardrail, result = one.labels
+                said.setdefault(guardrail, {})[result] = int(one.values[0])
+            case GUARDRAIL_MS.name:
+                took[one.labels[0]] = one.values
+            case TRIGGERED.name:
+                last[one.labels[0]] = one.values[0]
+    names = dict.fromkeys([*enabled, *sorted(said)])
+    return tuple(
+        [
+            _state(
+                name, enabled.get(name, False), said.get(name, {}), took.get(name), last.get(name)
+            )
+            for name in names
+            if name != OTHER or name in enabled
+        ]
+    )
+
+
+def _state(
+    name: str,
+    enabled: bool,
+    said: dict[str, int],
+    took: tuple[float, ...] | None,
+    last: float | None,
+) -> GuardrailState:
+    times = 0 if took is None else sum(took[1:])
+    return GuardrailState(
+        guardrail_id=name,
+        enabled=enabled,
+        invocation_count=sum(said.values()),
+        pass_count=said.get("pass", 0),
+        warn_count=said.get("warn", 0),
+        block_count=said.get("block", 0),
+        escalate_count=said.get("escalate", 0),
+        avg_duration_ms=round(took[0] / times, 6) if took is not None and times else None,
+        last_triggered=None if last is None else when(round(last * 1_000)),
+    )
+
 
 PASS: Final = "pass"
 BLOCK: Final = "block"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from stanchion.telemetry.answer import PLAIN, Answer, Collect, answer
+from stanchion.telemetry.exposition import PLAIN, Answer, Collect, answer
 
 PATHS: Final = frozenset({"/metrics", "/metrics/"})
 PATIENCE_S: Final = 10.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from stanchion.telemetry.answer import Collect, answer
+from stanchion.telemetry.exposition import Collect, answer
 
 App = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit.again import moment_of, run_of
+from stanchion.audit.rebuilt import moment_of, run_of
 from stanchion.dialects.agent33 import Alert, DialectError, Guardrails, Verdict
 from stanchion.ops.views.verdicts import plan_of, verdicts
 from stanchion.policy.errors import PolicyError
-from stanchion.telemetry.alert_windows import RULES
+from stanchion.telemetry.alerts import RULES
 from stanchion.telemetry.catalogue import BLOCKS, BYPASSES, GUARDRAIL_MS, INVOCATIONS
 from stanchion.telemetry.kinds import Kind
 from stanchion.testing.operators import operator

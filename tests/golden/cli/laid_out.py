@@ -8,7 +8,7 @@ from typing import Any
 
 from stanchion import Shield
 from stanchion.audit.journal import Fact, Finish, Start
-from stanchion.audit.key_file import load_key
+from stanchion.audit.keys import load_key
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action

@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.witnessing.errors import Unreachable
-from stanchion.audit.witnessing.lines import Entry
+from stanchion.audit.witnessing.place import Entry, Unreachable
 from stanchion.ops.broker import witnesses
 from stanchion.ops.broker.witnesses import Unkept, Witnesses
 from stanchion.runtime.remote import messages as m
@@ -125,7 +124,7 @@ def test_a_broker_that_is_away_is_told(tmp_path: Path) -> None:
 
 WRITES = """
 import os, sys
-from stanchion.audit.witnessing.lines import Entry
+from stanchion.audit.witnessing.place import Entry
 from stanchion.runtime.remote.witness import BrokerPlace
 place = BrokerPlace(sys.argv[1])
 for _ in range(2):

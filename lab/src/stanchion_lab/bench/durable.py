@@ -14,8 +14,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from stanchion.audit.apart import encode
-from stanchion.audit.lines import line_of
 from stanchion.audit.record import GENESIS, entry_of
+from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision, Inputs

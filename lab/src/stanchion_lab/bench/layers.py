@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final
 
 from stanchion.experience.advice_context import AdviceContext, ToolText
-from stanchion.experience.cache import AdviceCache
 from stanchion.experience.incident import DAY_MS
+from stanchion.experience.styles import AdviceCache
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

@@ -236,8 +236,7 @@ def _redis() -> Iterator[Measured]:
     with redis() as url:
         from stanchion.stores.redis import RedisStore
         from stanchion.stores.redis.address import parse
-        from stanchion.stores.redis.connections import connect
-        from stanchion.stores.redis.link import Link, command
+        from stanchion.stores.redis.link import Link, command, connect
 
         def ask(link: Link, *words: str | bytes) -> Any:
             answer = link.ask(command(*words), time.monotonic() + PATIENCE_S)

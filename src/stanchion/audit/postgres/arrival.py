@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from psycopg import errors, sql
 
-from stanchion.audit.postgres.rows import TYPES, moment_of
-from stanchion.audit.postgres.schema import Connection, one
-from stanchion.audit.postgres.source import START, Batch, Position, Sealed
+from stanchion.audit.postgres.connections import Connection, one
+from stanchion.audit.postgres.source import START, TYPES, Batch, Position, Sealed, moment_of
 from stanchion.audit.retention import DAY_MS
 
 _FIELDS: Final = sql.SQL(

@@ -3,16 +3,219 @@ for ever."""
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Generator
+from importlib import resources
 from time import monotonic
 from typing import Any, Final
 
 import psycopg
-from psycopg import sql
+from psycopg import errors, sql
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
-from stanchion.audit.errors import TrailError
-from stanchion.audit.postgres.address import Address
-from stanchion.audit.postgres.schema import PATIENCE_S, Connection, Schema
+from stanchion.audit.errors import NoRecords, TrailError
+
+# Where the database is: a URL read once, its secrets kept out of every text.
+
+SECRET: Final = ("password", "sslpassword")
+FORM: Final = (
+    "write `postgresql://user:password@host:5432/database`, with `%40` for an @ in the "
+    "password and so on"
+)
+
+_SAYS: Final = {
+    "25006": "accepts no writes, so it is a standby: put the primary server into the URL",
+    "42501": "does not let this role do that ({reason}): grant it the rights listed in "
+    "docs/how-to/audit-in-postgres.md",
+    "53100": "has a full disk: free some space on it",
+    "53300": "accepts no more connections: raise its max_connections",
+    "55P03": "has locked tables: find the session that holds the locks (pg_locks)",
+    "57014": "did not answer in time: find out what slows it down",
+}
+
+
+class Address:
+    """A database's URL. What people read of it is its name: host, port and database."""
+
+    def __init__(self, url: str, timeout_s: float) -> None:
+        """Read a URL. What it leaves open gets Stanchion's value: the name of the application, and
+        limits of time."""
+        try:
+            given = conninfo_to_dict(url)
+            defaults = {
+                "application_name": "stanchion-audit",
+                "connect_timeout": str(max(2, math.ceil(timeout_s))),
+                "tcp_user_timeout": str(math.ceil(timeout_s * 1000)),
+                "keepalives_idle": str(math.ceil(timeout_s)),
+                "keepalives_interval": str(math.ceil(timeout_s)),
+                "keepalives_count": "3",
+                "client_encoding": "utf8",
+            }
+            self.conninfo: Final = make_conninfo("", **{**defaults, **given})
+        except (psycopg.Error, UnicodeError):
+            # The driver's words can have a part of the password in them.
+            raise TrailError(f"the URL of the PostgreSQL records cannot be read: {FORM}") from None
+        self._secrets: Final = [str(given[name]) for name in SECRET if given.get(name)]
+        host = given.get("hostaddr", given.get("host", "localhost"))
+        self.name: Final = (
+            f"{host}:{given.get('port', 5432)}/{given.get('dbname', given.get('user', ''))}"
+        )
+
+    def __repr__(self) -> str:
+        return f"Address({self.name})"
+
+    def trouble(self, error: psycopg.Error) -> str:
+        """What is wrong with the server, in words: which one, what, and what to do. No word of a
+        password."""
+        reason = re.sub(
+            r"^.*failed: |FATAL: +|^error: ", "", str(error).strip().partition("\n")[0]
+        ).strip()
+        if not reason or any(secret in reason for secret in self._secrets):
+            reason = "no reason given"
+        if error.sqlstate is not None:
+            says = _SAYS.get(error.sqlstate, "failed ({reason}, code {code}): look at its log")
+            said = says.format(reason=reason, code=error.sqlstate)
+        elif isinstance(error, psycopg.OperationalError):
+            said = (
+                f"cannot be reached ({reason}): check that it is running, accepts connections "
+                f"and knows this role"
+            )
+        else:
+            said = f"could not be used ({reason}): look at its log"
+        return f"the PostgreSQL server `{self.name}` {said}"
+
+
+# The tables and functions of the records, and how a schema of an earlier version becomes one of
+# this version.
+
+Connection = psycopg.Connection[tuple[Any, ...]]
+Migration = tuple[str, ...]
+
+MIGRATIONS: Final[tuple[Migration, ...]] = (
+    ("tables.sql", "keeping.sql", "months.sql", "incidents.sql"),
+    ("macs.sql",),
+    ("erasing.sql",),
+    ("experience.sql",),
+)
+"""Migrations in order, each the files whose statements it is made of. They run in one
+transaction."""
+
+PATIENCE_S: Final = 30.0
+"""How long whoever begins waits for another process that brings the schema up to date."""
+
+# Asked of the tables themselves: what is looked up by name may be older than a lock that was waited
+# for.
+_FOUND: Final = (
+    "SELECT count(*) > 0, count(c.oid) FILTER (WHERE c.relname = 'trail_version') > 0 FROM "
+    "pg_namespace AS n LEFT JOIN pg_class AS c ON c.relnamespace = n.oid WHERE n.nspname = %s"
+)
+_LOCK: Final = "SELECT pg_advisory_xact_lock(hashtextextended(%s || ' audit schema', 0))"
+_VERSION: Final = sql.SQL("SELECT coalesce(max(version), 0) FROM {schema}.trail_version")
+_NOTE: Final = sql.SQL("INSERT INTO {schema}.trail_version (version) VALUES (%s)")
+_TABLE: Final = sql.SQL(
+    "CREATE TABLE {schema}.trail_version (version integer PRIMARY KEY, at timestamptz NOT NULL "
+    "DEFAULT now())"
+)
+
+
+class Schema:
+    """A schema of a database, seen through one connection. `where` names both for people."""
+
+    def __init__(
+        self, db: Connection, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS
+    ) -> None:
+        self._db: Final = db
+        self._name: Final = name
+        self._own: Final = sql.Identifier(name)
+        self._where: Final = f"the schema `{name}` on `{server}`"
+        self._migrations: Final = migrations
+
+    def bring_up_to_date(self) -> None:
+        """Make the schema where there is none, and take it to this version, once however many begin
+        to.
+
+        `TrailError` where it is newer than we know, or this role may not.
+        """
+        try:
+            if self.version() < len(self._migrations):
+                with self._db.transaction():
+                    self._migrate()
+        except errors.InsufficientPrivilege as error:
+            raise TrailError(
+                f"this role may not create or use {self._where} ({error.diag.message_primary}): "
+                "grant it CREATE on the database, or have an owner create the schema and grant "
+                "this role the rights listed in docs/how-to/audit-in-postgres.md"
+            ) from None
+
+    def check(self) -> None:
+        """Make sure that there are records to read, of this version; `TrailError` where there are
+        not."""
+        version = self.version()
+        if version == 0:
+            raise NoRecords(
+                f"{self._where} holds no records: give the schema that a trail was shipped to"
+            )
+        if version < len(self._migrations):
+            raise TrailError(
+                f"{self._where} was created by an earlier Stanchion (version {version}, this one "
+                f"reads {len(self._migrations)}): ship a trail to it once, which brings it up to "
+                f"date"
+            )
+
+    def version(self) -> int:
+        """Its version, 0 where there is none; `TrailError` where it is newer than we know."""
+        _, ours = one(self._db.execute(_FOUND, (self._name,)))
+        if not ours:
+            return 0
+        version = int(one(self._db.execute(_VERSION.format(schema=self._own)))[0])
+        if version > len(self._migrations):
+            raise TrailError(
+                f"{self._where} was created by a newer Stanchion (version {version}, this one "
+                f"knows {len(self._migrations)}): upgrade Stanchion, or use another schema"
+            )
+        return version
+
+    def _migrate(self) -> None:
+        # Whoever waits for the lock must see what the one before it has done.
+        self._db.execute("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")
+        self._db.execute(
+            sql.SQL("SET LOCAL statement_timeout = {}").format(sql.Literal(int(PATIENCE_S * 1000)))
+        )
+        self._db.execute(_LOCK, (self._name,))
+        version = self.version()
+        if version == 0:
+            if not one(self._db.execute(_FOUND, (self._name,)))[0]:
+                self._db.execute(sql.SQL("CREATE SCHEMA {}").format(self._own))
+            self._db.execute(_TABLE.format(schema=self._own))
+        for number in range(version, len(self._migrations)):
+            for file in self._migrations[number]:
+                self._db.execute(statements(self._name, file))
+            self._db.execute(_NOTE.format(schema=self._own), (number + 1,))
+
+
+def statements(schema: str, file: str) -> sql.Composed:
+    """The statements of a file, for a schema."""
+    text = resources.files(__package__).joinpath(file).read_text("utf-8")
+    return sql.SQL(text).format(schema=sql.Identifier(schema), name=sql.Literal(schema))
+
+
+def checked(schema: str) -> str:
+    """The name of a schema; `TrailError` where it would have to be quoted."""
+    if not re.fullmatch(r"[a-z_][a-z0-9_]{0,62}", schema) or schema.startswith("pg_"):
+        raise TrailError(
+            f"the schema `{schema}` cannot be used: use at most 63 characters (a-z, 0-9 and _), "
+            "and do not begin with pg_"
+        )
+    return schema
+
+
+def one(cursor: psycopg.Cursor[tuple[Any, ...]]) -> tuple[Any, ...]:
+    """The row of a statement that gives one."""
+    row = cursor.fetchone()
+    assert row is not None
+    return row
+
 
 OLDEST: Final = 140_000
 """The oldest PostgreSQL that the functions are written for: 14."""

@@ -12,9 +12,7 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import NoRecords, TrailError
-from stanchion.audit.postgres.address import Address
-from stanchion.audit.postgres.connections import connected
-from stanchion.audit.postgres.schema import Connection, checked, one
+from stanchion.audit.postgres.connections import Address, Connection, checked, connected, one
 from stanchion.audit.postgres.shipment import SCHEMA
 from stanchion.experience.incident import DAY_MS, Incident, Practice
 from stanchion.experience.shelf import NothingKept, ShelfError, Sums, sums_of

@@ -12,9 +12,9 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.layout import CHAIN, HEAD, segment_file
-from stanchion.audit.lines import line_of
-from stanchion.audit.postgres.rows import COLUMNS, columns_of, moment_of, told_of
-from stanchion.audit.postgres.schema import Connection
+from stanchion.audit.postgres.connections import Connection
+from stanchion.audit.postgres.source import COLUMNS, columns_of, moment_of, told_of
+from stanchion.audit.segment_scan import line_of
 
 AT_A_TIME: Final = 2_000
 """How many rows are fetched at a time."""

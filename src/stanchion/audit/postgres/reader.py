@@ -13,14 +13,11 @@ from psycopg import sql
 
 from stanchion import typed
 from stanchion.audit.errors import TrailError
-from stanchion.audit.lines import Line, is_text
-from stanchion.audit.postgres.address import Address
-from stanchion.audit.postgres.connections import connected
+from stanchion.audit.postgres.connections import Address, checked, connected
 from stanchion.audit.postgres.export import Progress
-from stanchion.audit.postgres.rows import WIDEST, moment_of
-from stanchion.audit.postgres.schema import checked
 from stanchion.audit.postgres.shipment import SCHEMA
-from stanchion.audit.segment_scan import DECISIONS, Found, Stub
+from stanchion.audit.postgres.source import WIDEST, moment_of
+from stanchion.audit.segment_scan import DECISIONS, Found, Line, Stub, is_text
 from stanchion.kernel.state import FOREVER
 
 TIMEOUT_S: Final = 10.0

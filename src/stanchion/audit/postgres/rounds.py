@@ -8,6 +8,7 @@ from enum import Enum, auto
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import chains
 from stanchion.audit.postgres.arrival import NOTHING, Cursor, Landing
 from stanchion.audit.postgres.source import (
@@ -21,7 +22,6 @@ from stanchion.audit.postgres.source import (
     sealed,
     unshipped,
 )
-from stanchion.audit.writers import is_written
 
 PASSES: Final = 64
 """How many batches of each chain one round carries: there is other work as well."""

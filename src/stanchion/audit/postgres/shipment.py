@@ -6,6 +6,8 @@ from typing import Final, NamedTuple
 
 import msgspec
 
+from stanchion.audit.errors import TrailError
+
 SCHEMA: Final = "stanchion_audit"
 
 
@@ -44,3 +46,16 @@ class Lag(NamedTuple):
 
 
 USUAL: Final = Shipping()
+
+
+# The driver, which is imported only where it is used.
+
+
+def check_driver() -> None:
+    """Make sure that psycopg can be imported; `TrailError` says what to install."""
+    try:
+        import psycopg  # noqa: F401 - whether it is there
+    except ImportError as error:
+        raise TrailError(
+            f"records in PostgreSQL need psycopg ({error}): install the extra `postgres`"
+        ) from error

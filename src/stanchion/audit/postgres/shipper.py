@@ -10,15 +10,13 @@ from time import monotonic
 from typing import Final
 
 import psycopg
+from psycopg import sql
 
 from stanchion.audit.errors import TrailError, reason
-from stanchion.audit.postgres.address import Address
 from stanchion.audit.postgres.arrival import Landing
-from stanchion.audit.postgres.connections import connected
+from stanchion.audit.postgres.connections import Address, Connection, checked, connected, one
 from stanchion.audit.postgres.rounds import Manner, Rounds
-from stanchion.audit.postgres.schema import Connection, checked
 from stanchion.audit.postgres.shipment import Lag, Shipping
-from stanchion.audit.postgres.upkeep import tidy
 from stanchion.locks.forks import tell_of_forks
 
 FIRST_S: Final = 0.25
@@ -210,3 +208,70 @@ class Shipper:
 
 _inherited: Final[list[Connection]] = []
 """Connections of parents, which to close would end the parents' work."""
+
+
+# Seeing to the tables: months are made ahead, retired segments and erased content leave in small
+# portions, empty months go.
+
+_LOCK: Final = "SELECT pg_try_advisory_xact_lock(hashtextextended(%s || ' audit tidying', 0))"
+_PATIENCE: Final = "SET LOCAL lock_timeout = '1s'"
+_AHEAD: Final = sql.SQL(
+    "SELECT {schema}.make_month(parent, at) FROM unnest(ARRAY['audit_record', 'incident']) AS "
+    "parent, unnest(ARRAY[now(), now() + interval '1 month']) AS at"
+)
+_REMOVE: Final = sql.SQL("SELECT {schema}.audit_remove_retired(%s)")
+_ERASE: Final = sql.SQL("SELECT {schema}.audit_erase(%s)")
+_DROP: Final = sql.SQL(
+    "SELECT {schema}.drop_empty_months('audit_record', now() - interval '1 month')"
+)
+_FORGET: Final = sql.SQL("SELECT {schema}.forget_incidents(now() - make_interval(secs => %s), %s)")
+
+DAY_S: Final = 86_400
+
+
+def tidy(db: Connection, schema: str, portion: int, incident_days: float | None) -> bool:
+    """See to what is due, unless another process is at it; tells whether there is more to
+    remove."""
+    own = {"schema": sql.Identifier(schema)}
+    more = False
+    with db.transaction():
+        if not one(db.execute(_LOCK, (schema,)))[0]:
+            return False
+        db.execute(_PATIENCE)
+        db.execute(_AHEAD.format(**own))
+        removed = one(db.execute(_REMOVE.format(**own), (portion,)))[0]
+        erased = one(db.execute(_ERASE.format(**own), (portion,)))[0]
+        if incident_days is not None:
+            more = (
+                one(db.execute(_FORGET.format(**own), (incident_days * DAY_S, portion)))[0]
+                >= portion
+            )
+    if removed >= portion or erased >= portion:
+        return True
+    with db.transaction():
+        if one(db.execute(_LOCK, (schema,)))[0]:
+            db.execute(_PATIENCE)
+            db.execute(_DROP.format(**own))
+    return more
+
+
+# Shipping what is in a folder now: for a host on which nothing of Stanchion runs at the moment.
+
+
+def ship_once(folder: Path, url: str, shipping: Shipping) -> tuple[Lag, list[str]]:
+    """Ship all that is there and see to the tables; gives what is left, and what is wrong with
+    single chains."""
+    address, schema = Address(url, shipping.timeout_s), checked(shipping.schema)
+    manner = Manner(frozenset(), 0.0, shipping.batch_bytes, shipping.patience_s)
+    rounds = Rounds(folder, monotonic)
+    try:
+        with connected(address, schema, shipping.timeout_s) as db:
+            landing = Landing(db, schema)
+            left = None
+            while rounds.go(landing, manner) and left != (now := rounds.lag()):
+                left = now
+            while tidy(db, schema, shipping.portion, shipping.incident_days):
+                pass
+    except psycopg.Error as error:
+        raise TrailError(address.trouble(error)) from None
+    return Lag(*rounds.lag()), rounds.troubles

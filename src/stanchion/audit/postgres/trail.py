@@ -9,8 +9,7 @@ from pathlib import Path
 
 from stanchion.audit.open_trail import options_of, shared
 from stanchion.audit.options import USUAL, Options
-from stanchion.audit.postgres.driver import check_driver
-from stanchion.audit.postgres.shipment import USUAL as USUAL_SHIPPING, Lag, Shipping
+from stanchion.audit.postgres.shipment import USUAL as USUAL_SHIPPING, Lag, Shipping, check_driver
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail, wall_ms
 

@@ -12,10 +12,8 @@ from typing import Final
 import psycopg
 
 from stanchion.audit.errors import TrailError, reason
-from stanchion.audit.postgres.address import Address
-from stanchion.audit.postgres.connections import connected
+from stanchion.audit.postgres.connections import Address, checked, connected
 from stanchion.audit.postgres.export import Evidence, Exported, Misfit, export
-from stanchion.audit.postgres.schema import checked
 from stanchion.audit.verify import CannotVerify, Deed, Fault, Progress, Remark, Report, verify
 from stanchion.audit.verifying.files import segment_name
 from stanchion.audit.verifying.witness import Given

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from .report import CannotVerify
-from .text import as_json, as_text
+from .report import CannotVerify, as_json, as_text
 from .verify import verify
 
 EPILOG = (

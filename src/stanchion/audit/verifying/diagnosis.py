@@ -10,8 +10,7 @@ from .files import Files, batches, segment_name
 from .heads import Head
 from .records import Record, Unsound, mended, read
 from .report import Deed, Fault
-from .seen import Naming, Stop
-from .walk import Walk
+from .walk import Naming, Stop, Walk
 
 
 class ChainLine(NamedTuple):
@@ -247,8 +246,7 @@ def _other_prev(
     if clues.at_expected is not None or (denied and not goes_on):
         said = (
             f"another record {seq} has replaced the one that was written: it fits neither the "
-            f"record before nor "
-            "the one after"
+            "record before nor the one after"
         )
         return here, seq, Deed.SPLICED, said
     if seq == 0:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 CHUNK: Final = 1 << 20
 LONGEST: Final = 64 << 20
@@ -22,7 +23,7 @@ these."""
 Tick = Callable[[int], None]
 """Is told how many more bytes were read."""
 
-_CHAIN: Final = re.compile(r"[0-9a-f]{16}")
+_FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _SEGMENT: Final = re.compile(r"([0-9]{8,18})\.jsonl")
 _CUT: Final = re.compile(r"cut\.[0-9]{1,18}")
 
@@ -78,7 +79,7 @@ def chain_folders(folder: Path) -> tuple[list[Path], list[Path], list[str]]:
     whatever else is there."""
     chains, false, strangers = [], [], []
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
-        if not _CHAIN.fullmatch(entry.name):
+        if not _FOLDER.fullmatch(entry.name):
             strangers.append(entry.name)
         elif entry.is_dir(follow_symlinks=False):
             chains.append(folder / entry.name)
@@ -132,3 +133,103 @@ def _joined(pieces: list[bytes], zeros: bool) -> bytes:
     if pieces == [OVERLONG]:
         return OVERLONG + HOLE if zeros else OVERLONG
     return b"".join(pieces)
+
+
+# Files beside a chain that are no records: what a crash left there, and whether it still holds what
+# was said.
+
+HEAD_NEW: Final = "head.new"
+CUT: Final = re.compile(r"cut\.([0-9]{1,18})")
+
+_SAID: Final = re.compile(rb',"kept":\{"salt":"[0-9a-f]{32}",.', re.DOTALL).search
+"""How what was said begins in a record: behind its salt."""
+
+Beside = dict[str, tuple[int, int]]
+"""Such files by their names, each as it is known from another of that name: its number on the disk,
+and its age."""
+
+
+def beside(chain: Path) -> Beside:
+    """The files that a crash left in a chain's folder; none where it cannot be read."""
+    found = {}
+    try:
+        for name in sorted(os.listdir(chain)):
+            if name == HEAD_NEW or CUT.fullmatch(name):
+                seen = (chain / name).lstat()
+                found[name] = (seen.st_ino, seen.st_mtime_ns)
+    except OSError:
+        return found
+    return found
+
+
+def noted(chain: Path, before: Beside) -> Iterator[str]:
+    """What is to be said of such files. A head that is being written has that name, too, for a
+    moment: only files count that were there `before`."""
+    for name, known in beside(chain).items():
+        if before.get(name) != known:
+            continue
+        try:
+            with open_plain(chain / name) as file:
+                data = file.read()
+        except FileNotFoundError:
+            continue
+        except (NotPlain, OSError) as error:
+            yield f"{name} cannot be read: {error.strerror or error}"
+            continue
+        said = (
+            "still holds content: `stanchion audit erase` removes it"
+            if _SAID(data)
+            else "holds no content"
+        )
+        number = CUT.fullmatch(name)
+        what = "a new head that was not renamed because of a crash"
+        if number is not None:
+            what = f"an unfinished part of record {int(number[1])}, cut off after a crash"
+        yield f"{name} ({len(data)} bytes) is {what}; nothing reads it, and it {said}"
+
+
+# Reading JSON from files that anybody may have written to.
+
+_HASH: Final = re.compile(r"[0-9a-f]{64}")
+_CHAIN: Final = re.compile(r"[0-9a-f]{16}")
+
+
+class TooDeep(ValueError):
+    """JSON that is nested deeper than this interpreter reads."""
+
+
+def parsed(text: bytes) -> Any:
+    """Parse JSON; raises `ValueError`. An object in which a name stands twice has the key None."""
+    try:
+        return _decode(text.decode())
+    except RecursionError:
+        raise TooDeep("it is nested too deeply to be read") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str | None, Any]:
+    found: dict[str | None, Any] = dict(pairs)
+    if len(found) != len(pairs):
+        found[None] = True
+    return found
+
+
+def _integer(text: str) -> int | float:
+    return int(text) if len(text) < 20 else float(text)
+
+
+_decode = json.JSONDecoder(object_pairs_hook=_object, parse_int=_integer).decode
+
+
+def is_hash(value: object) -> bool:
+    """Whether a value is a hash as the format writes it."""
+    return isinstance(value, str) and _HASH.fullmatch(value) is not None
+
+
+def is_chain(value: object) -> bool:
+    """Whether a value is the id of a chain."""
+    return isinstance(value, str) and _CHAIN.fullmatch(value) is not None
+
+
+def is_count(value: object) -> bool:
+    """Whether a value is a whole number that is not negative."""
+    return type(value) is int and value >= 0

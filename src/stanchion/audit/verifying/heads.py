@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from .files import open_plain
-from .values import is_chain, is_count, is_hash, parsed
+from .files import is_chain, is_count, is_hash, open_plain, parsed
 
 LONGEST: Final = 1 << 16
 _FIELDS: Final = frozenset({"chain", "segment", "offset", "seq", "hash", "closed"})

@@ -8,8 +8,7 @@ from enum import Enum, auto
 from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
-from .files import OVERLONG
-from .values import TooDeep, is_chain, is_count, is_hash, parsed
+from .files import OVERLONG, TooDeep, is_chain, is_count, is_hash, parsed
 
 GENESIS: Final = "0" * 64
 """What stands for the hash before the first record of a chain."""

@@ -2,17 +2,98 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 
-from . import retirement
 from .diagnosis import diagnose, sound_lines
 from .files import segment_name
-from .forgery import mac_fault
 from .heads import Head, HeadFile
 from .report import Deed, Fault
-from .seals import INSTALL, Sealing
-from .seen import BadSeal
-from .walk import Walk
+from .retirement import judge_gaps
+from .seals import INSTALL, RATCHET, Key, Marking, Sealing
+from .walk import BadMac, BadSeal, Walk
+
+# Epochs of a key that ratchets: each begins once, and the next follows; which of them a trail does
+# not have.
+
+
+def unproven(walks: Iterable[Walk], key: Key | None) -> Iterator[str]:
+    """Say which epochs are nowhere in the trail, and which begin twice.
+
+    Whoever finds a key on the machine seals with it from then on, and could put such records in the
+    place of earlier
+    ones: then the epochs of those are missing.
+    """
+    if key is None or key.algorithm != RATCHET or key.epoch:
+        return
+    began = Counter(number for walk in walks for number in walk.epochs)
+    missing = [number for number in range(max(began, default=-1) + 1) if number not in began]
+    spans = [list(span) for _, span in groupby(enumerate(missing), lambda one: one[1] - one[0])]
+    for span in spans:
+        first, last = span[0][1], span[-1][1]
+        which = (
+            f"epoch {first} of the key is"
+            if first == last
+            else f"epochs {first} to {last} of the key are"
+        )
+        yield (
+            f"not proven: {which} nowhere in this trail. Possible reasons: another trail has them, "
+            f"they were pruned, a "
+            "process died before it wrote, or somebody with a later key replaced what was there"
+        )
+    twice = sorted(number for number, count in began.items() if count > 1)
+    if twice:
+        listed = ", ".join(map(str, twice))
+        yield (
+            f"not proven: the key was put back to an earlier one, because epoch {listed} begins "
+            "more than once: whoever had it then could have written everything sealed since"
+        )
+
+
+# Records that do not bear the mac of the key: written by somebody else, or changed since.
+
+
+def mac_fault(walk: Walk, bad: BadMac, vouched: int, head: Sealing | None) -> Fault:
+    """Say what a record is that does not bear the mac of the key.
+
+    `vouched` is the last record that a seal of the key stands behind, `head` what the seal of the
+    head is. A writer with a shared secret checks what it goes on from, so its seals stand behind
+    all that is before; one with a key that ratchets cannot, and seals only what it wrote.
+    """
+    seq, checks = bad.seq, walk.key is not None and walk.key.algorithm != RATCHET
+    sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
+    other = bad.marking is Marking.OTHER_KEY or (
+        bad.marking is Marking.MISSING and head is Sealing.OTHER_KEY
+    )
+    if other and not (checks and vouched >= seq):
+        deed = Deed.REWRITTEN
+        said = (
+            f"record {seq} was written with another key: the chain was rewritten from there on, or "
+            f"the key is wrong"
+        )
+    elif checks and vouched >= seq and bad.marking is Marking.MISSING:
+        deed, said = Deed.UNSEALED, f"the mac of record {seq} was removed"
+    elif checks and vouched >= seq:
+        deed, said = Deed.RESEALED, f"the mac of record {seq} was changed"
+    elif bad.marking is Marking.MISSING and not sealed:
+        deed = Deed.UNSEALED
+        said = (
+            f"record {seq} has no mac: the chain was written without the key, or rewritten "
+            f"without it"
+        )
+    elif bad.marking is Marking.MISSING:
+        deed, said = (
+            Deed.FORGED,
+            f"record {seq} was not written by somebody who had the key: it has no mac",
+        )
+    else:
+        deed, said = (
+            Deed.FORGED,
+            f"record {seq} was not written by somebody who had the key: its mac does not match",
+        )
+    return Fault(walk.files.chain, segment_name(bad.number), bad.line, seq, deed, said)
+
 
 NEWBORN = 2
 """With how many records a chain may be before it has a head: the segment begins, a process takes
@@ -30,7 +111,7 @@ def first_fault(walk: Walk, file: HeadFile) -> Fault | None:
     found = [] if walk.fault is None else [walk.fault]
     if walk.stop is not None:
         found.append(diagnose(walk, walk.stop))
-    gaps = list(retirement.judge(walk, max(walk.good_seal, -1 if head is None else head.seq)))
+    gaps = list(judge_gaps(walk, max(walk.good_seal, -1 if head is None else head.seq)))
     if walk.bad_mac is not None:
         found.append(mac_fault(walk, walk.bad_mac, -1 if gaps else vouched, sealing))
     if walk.bad_seal is not None:

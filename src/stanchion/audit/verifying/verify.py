@@ -4,28 +4,131 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from . import beside, epochs, erasure, retirement
-from .across import STORE, cross, trusted
-from .files import Files, Tick, chain_folders, segment_name
+from .files import Files, Tick, batches, beside, chain_folders, noted, segment_name
 from .heads import HeadFile, head_file
 from .report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
+from .retirement import judge_content, retired_before
 from .seals import Key, key_from
-from .seen import Claim
-from .verdict import first_fault
-from .walk import Walk
+from .verdict import first_fault, unproven
+from .walk import Claim, Walk
 from .witness import Given, judge, read_witnesses
+
+# What chains say of one another, and what a witness says of all: is it still so?
+
+STORE: Final = "store"
+"""By whom a claim is that comes from the store: no chain is called so."""
+
+
+def cross(
+    walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterable[Claim]
+) -> Iterator[Fault]:
+    """Hold every claim against the chain it is about; a chain that has a fault already gets no
+    other."""
+    about: defaultdict[str, list[Claim]] = defaultdict(list)
+    for claim in claims:
+        about[claim.chain].append(claim)
+    for chain, said in sorted(about.items()):
+        if chain in faulty:
+            continue
+        said.sort(key=lambda claim: claim.seq)
+        walk = walks.get(chain)
+        if walk is None:
+            last = said[-1]
+            sentence = (
+                f"the chain, which held records to {last.seq}, is gone: {_source(last)} lists it"
+            )
+            yield Fault(chain, "", None, 0, Deed.DELETED, sentence)
+        else:
+            yield from islice(_against(walk, said), 1)
+
+
+def trusted(walk: Walk, fault: Fault | None) -> Iterator[Claim]:
+    """The claims in a chain that were made before anything that is wrong with it."""
+    bound = walk.seq
+    if fault is not None and fault.seq is not None:
+        bound = walk.good_seal + 1 if fault.deed is Deed.REWRITTEN else fault.seq
+    return (claim for claim in walk.claims.values() if claim.at < bound)
+
+
+def _against(walk: Walk, claims: list[Claim]) -> Iterator[Fault]:
+    """What claims, by rising numbers, know against a chain that is whole in itself."""
+    chain, last, fits = walk.files.chain, walk.seq - 1, None
+    hashes = _hashes(walk, sorted({claim.seq for claim in claims if claim.seq <= last}))
+    for claim in claims:
+        if claim.seq > last:
+            continue
+        found = hashes.get(claim.seq)
+        if found is None or found == claim.hash:
+            fits = claim.seq
+            continue
+        number, line = walk.line_of(claim.seq) or (0, None)
+        since = "" if fits is None else f"; up to record {fits} it agrees with other sources"
+        either = "" if walk.key is not None or not claim.by else ", or the other record was changed"
+        said = (
+            f"record {claim.seq} was rewritten: {_source(claim)} names it with another "
+            f"hash{either}{since}"
+        )
+        yield Fault(
+            chain, segment_name(number) if number else "", line, claim.seq, Deed.REWRITTEN, said
+        )
+    ahead = claims[-1]
+    if ahead.seq > last:
+        gone = (
+            f"records {last + 1} to {ahead.seq} at the end are"
+            if ahead.seq > last + 1
+            else f"record {ahead.seq} is"
+        )
+        number = walk.segments[-1].number if walk.segments else 1
+        line = walk.segments[-1].last - walk.segments[-1].first + 2 if walk.segments else 1
+        said = f"{gone} gone: {_source(ahead)} lists what was there"
+        if ahead.by == STORE:
+            said = (
+                f"the store has seen record {ahead.seq}, and the chain ends with record {last}: "
+                f"{gone} gone"
+            )
+        yield Fault(chain, segment_name(number), line, last + 1, Deed.TRUNCATED, said)
+
+
+def _source(claim: Claim) -> str:
+    if claim.why:
+        return f"its own writer, in record {claim.at} of chain {claim.by} ({claim.why!a}),"
+    if claim.by == STORE:
+        return "the store"
+    return f"checkpoint {claim.at} of chain {claim.by}" if claim.by else "the witness"
+
+
+def _hashes(walk: Walk, wanted: list[int]) -> dict[int, str]:
+    """The hashes of some records of a chain that was walked; of retired ones those that other
+    records still name."""
+    found = {gap.next_seq - 1: gap.next_prev for gap in walk.gaps}
+    found |= {naming.entry.last: naming.entry.hash for naming in walk.namings}
+    for segment in walk.segments:
+        here = wanted[bisect_left(wanted, segment.first) : bisect_right(wanted, segment.last)]
+        if not here:
+            continue
+        try:
+            with walk.files.open(segment.number) as file:
+                raw = (line for lines, _ in batches(file) for line in lines)
+                at = segment.first
+                for seq in here:
+                    found[seq] = next(islice(raw, seq - at, None), b"")[9:73].decode(
+                        "ascii", "replace"
+                    )
+                    at = seq + 1
+        except OSError:  # retired since it was walked
+            continue
+    return found
+
 
 TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
-
-EARLIER: Final = (
-    "`{path}` was written by an earlier version of Stanchion, whose records this version does "
-    "not read: verify it with the version that wrote it"
-)
 
 Progress = Callable[[int, int], None]
 """Is told how many bytes were read, of how many."""
@@ -66,16 +169,14 @@ def verify(
     chains, false, strangers = _chains(path)
     if not chains and not false and not outside and not witnesses:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
-    if any(map(_is_earlier, chains[:1])):
-        raise CannotVerify(EARLIER.format(path=path))
     count = _Count(sum(until.values()), progress)
-    left = {each.name: beside.beside(each) for each in chains}
+    left = {each.name: beside(each) for each in chains}
     reads = {each.name: _read(each, holds, until, count) for each in chains}
     for _ in range(TRIES):
         # Somebody may erase meanwhile, and say so in a chain that was read before.
         moved = [each for each in chains if head_file(each).raw != reads[each.name].file.raw]
         if not moved or not list(
-            erasure.judge({name: read.walk for name, read in reads.items()}, {})
+            judge_content({name: read.walk for name, read in reads.items()}, {})
         ):
             break
         reads |= {each.name: _read(each, holds, until, count) for each in moved}
@@ -87,7 +188,7 @@ def verify(
     claims = [claim for read in reads.values() for claim in trusted(read.walk, read.fault)]
     claims += outside
     walks = {name: read.walk for name, read in reads.items()}
-    for fault in list(erasure.judge(walks, faulty)):
+    for fault in list(judge_content(walks, faulty)):
         first = faulty.get(fault.chain, fault)
         if first is fault or (
             first.seq is not None and fault.seq is not None and fault.seq < first.seq
@@ -99,13 +200,9 @@ def verify(
     proven |= {head.chain for one in witnesses if not one.copy for head in one.heads}
     remarks = [
         *_of_trail(walks, holds, strangers),
-        *(Remark("", said) for said in epochs.unproven(walks.values(), holds)),
+        *(Remark("", said) for said in unproven(walks.values(), holds)),
         *(said for name, read in reads.items() for said in _of_chain(read, faulty.get(name))),
-        *(
-            Remark(each.name, said)
-            for each in chains
-            for said in beside.noted(each, left[each.name])
-        ),
+        *(Remark(each.name, said) for each in chains for said in noted(each, left[each.name])),
         *_of_ends(sorted(set(walks) - named), bool(outside)),
     ]
     told = tuple(map(_told, reads.values()))
@@ -143,17 +240,6 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
         ) from None
 
 
-def _is_earlier(path: Path) -> bool:
-    """Whether a chain begins with a record of an earlier version of the format."""
-    files = _listed(path)
-    try:
-        with files.open(files.numbers[0]) as file:
-            begins = file.read(256)
-            return any(b'"body":{"v":%d,' % version in begins for version in (1, 2))
-    except (OSError, IndexError):
-        return False
-
-
 def _listed(path: Path) -> Files:
     try:
         return Files.of(path)
@@ -166,7 +252,7 @@ def _read(path: Path, key: Key | None, until: dict[tuple[str, int], int], tick: 
     for again in range(TRIES, 0, -1):
         file = head_file(path)  # before the segments: what it names is then in them
         files = _listed(path)
-        walk = Walk(files, file.head, key, until, retirement.retired_before(files), tick)
+        walk = Walk(files, file.head, key, until, retired_before(files), tick)
         fault = _fault(walk, file)
         if (
             fault is None

@@ -10,10 +10,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from .files import is_count, is_hash, parsed
 from .heads import Head, head_of
 from .report import CannotVerify, Deed, Fault, Remark, Witnessed
 from .rewritable import owner_of, why_rewritable
-from .values import is_count, is_hash, parsed
 
 GENESIS: Final = "0" * 64
 """What the first line names as the hash of the line before."""

@@ -10,12 +10,18 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.chain_lock import lock_at_once
 from stanchion.audit.errors import reason
 from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
-from stanchion.audit.witnessing.lines import Entry, Written, following, newest_in
+from stanchion.audit.witnessing.place import (
+    BadPlace,
+    Entry,
+    Unreachable,
+    Written,
+    following,
+    newest_in,
+)
+from stanchion.locks.files import lock
 
 PIPE_S: Final = 10.0
 """How long whoever reads a pipe may take for a line."""
@@ -177,7 +183,7 @@ def _locked(file: int, name: str) -> None:
             if os.name == "nt":
                 # A byte that no line reaches: what is locked there cannot be read by others.
                 os.lseek(file, (1 << 31) - 2, os.SEEK_SET)
-            lock_at_once(file)
+            lock(file)
             return
         except (BlockingIOError, PermissionError):
             time.sleep(LOCK_S)

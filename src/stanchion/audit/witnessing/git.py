@@ -11,9 +11,15 @@ from typing import Final
 
 from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
-from stanchion.audit.witnessing.lines import OTHERS, Entry, Written, following
-from stanchion.audit.witnessing.place import shown
+from stanchion.audit.witnessing.place import (
+    OTHERS,
+    BadPlace,
+    Entry,
+    Unreachable,
+    Written,
+    following,
+    shown,
+)
 from stanchion.kernel.regex import regex
 
 BRANCH: Final = "witness"

@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from stanchion.audit.witnessing.errors import BadPlace
 from stanchion.audit.witnessing.files import FilePlace
 from stanchion.audit.witnessing.git import BRANCH, GitPlace
-from stanchion.audit.witnessing.place import WitnessPlace
+from stanchion.audit.witnessing.place import BadPlace, WitnessPlace
 from stanchion.kernel.regex import regex
 
 KINDS: Final = (

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from stanchion.audit.witnessing.lines import Entry, number_in
-from stanchion.audit.witnessing.place import WitnessPlace
+from stanchion.audit.witnessing.place import Entry, WitnessPlace, number_in
 
 FIRST_S: Final = 1.0
 MOST_S: Final = 60.0

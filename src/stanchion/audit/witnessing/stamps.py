@@ -16,10 +16,8 @@ import msgspec
 from stanchion import typed
 from stanchion.audit.verifying.report import CannotVerify
 from stanchion.audit.verifying.witness import Line, Witness
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.lines import Entry, Written, hash_of
-from stanchion.audit.witnessing.place import shown
+from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable, Written, hash_of, shown
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 1 << 20

@@ -14,7 +14,7 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.destinations import of_command
 from stanchion.readings.shell.options import LANGUAGES, NO_FILES, SHELLS, codes_in
 from stanchion.readings.shell.partly_known import origin_of
-from stanchion.readings.urls import Target, is_here, url_of
+from stanchion.readings.urls import UrlTarget, is_here, url_of
 from stanchion.readings.word_lists import listed
 
 MOST: Final = 32
@@ -128,4 +128,5 @@ def _is_here(url: str) -> bool:
     """Whether an address is on this machine, or beside it: a name without a dot is known in its
     own network alone."""
     target = url_of(url)
-    return isinstance(target, Target) and (is_here(target.host) or target.host.isalpha())
+    host = target.host if isinstance(target, UrlTarget) else ""
+    return bool(host) and (is_here(host) or host.isalpha())

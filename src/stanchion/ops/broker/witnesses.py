@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.audit.errors import reason
-from stanchion.audit.witnessing.errors import BadPlace, Unreachable
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.lines import Entry, number_in
+from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable, number_in
 from stanchion.kernel.regex import regex
 from stanchion.runtime.remote.messages import Witness
 from stanchion.stores.memory import wall_ms

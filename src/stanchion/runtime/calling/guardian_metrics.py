@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from stanchion.experience.cache import AdviceStats
+from stanchion.experience.styles import AdviceStats
 from stanchion.guards.health import health_key, score
 from stanchion.guards.loops import Metrics, history_key, metrics
 from stanchion.kernel.actions import NAMES, PROCEEDS, Action

@@ -9,14 +9,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
-from stanchion.experience.advice_context import AdviceContext, advice_context
-from stanchion.experience.awareness import ever_shorter, fitting
-from stanchion.experience.cache import AdviceCache, AdviceStats
+from stanchion.experience.advice_context import AdviceContext, advice_context, ever_shorter, fitting
 from stanchion.experience.guidance import NOTHING, Beside, Guidance, guidance_of
 from stanchion.experience.incident import DAY_MS
-from stanchion.experience.reliability import reliability_of
-from stanchion.experience.styles import StyleName, advice_in, unsteady
-from stanchion.experience.tally import Known
+from stanchion.experience.styles import AdviceCache, AdviceStats, StyleName, advice_in, unsteady
+from stanchion.experience.tally import Known, reliability_of
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import visible

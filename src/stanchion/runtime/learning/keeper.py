@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
-from stanchion.audit.wake import Waking
+from stanchion.audit.marks import Waking
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.session import OfTool, Session

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from stanchion.experience.advice_context import AdviceContext, advice_context
 from stanchion.experience.incident import DAY_MS
-from stanchion.experience.reliability import Reliability, reliability_of
 from stanchion.experience.shelf import ShelfError
 from stanchion.experience.similarity import Similar, similar_to
-from stanchion.experience.tally import Known
+from stanchion.experience.tally import Known, Reliability, reliability_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.needs import Invoke
 from stanchion.runtime.learning.redacted import kept_args, kept_name

@@ -17,7 +17,7 @@ from stanchion.runtime.deciding.open_calls import reserved_by, run_of, spends
 from stanchion.runtime.deciding.overtaken import released_key
 from stanchion.runtime.deciding.start import START_MS
 from stanchion.runtime.people.authority import tell_answered
-from stanchion.stores.leasing.leased import POOLS, is_slice, lender_key, lender_of
+from stanchion.stores.leasing.lease import POOLS, is_slice, lender_key, lender_of
 from stanchion.stores.seen import Hold
 
 if TYPE_CHECKING:

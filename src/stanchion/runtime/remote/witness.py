@@ -9,8 +9,7 @@ import struct
 from typing import Any, Final
 
 from stanchion.audit.verifying.witness import Witness, read_witness
-from stanchion.audit.witnessing.errors import Unreachable
-from stanchion.audit.witnessing.lines import OTHERS, PUT_BACK, Entry, Written, hash_of
+from stanchion.audit.witnessing.place import OTHERS, PUT_BACK, Entry, Unreachable, Written, hash_of
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.errors import BrokerLost
 from stanchion.runtime.remote.wire import Wire, connected

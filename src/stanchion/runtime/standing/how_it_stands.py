@@ -9,7 +9,7 @@ from stanchion.kernel.gates import Standing, standing_key, standing_of
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.runtime.standing.grounds import Grounds
-    from stanchion.telemetry.guardrail_state import GuardrailState
+    from stanchion.telemetry.guardrails import GuardrailState
 
 
 def standing(shield: Grounds, tenant: str | None = None) -> Standing:
@@ -29,7 +29,7 @@ def guardrails(shield: Grounds) -> tuple[GuardrailState, ...]:
     """The state of each guardrail of the policy in force, in the policy's order: how often it was
     reached by all processes that publish their figures in the same folder, and what it said. Guards
     that are parts of one are one. Nothing is counted where `metrics` is off."""
-    from stanchion.telemetry.guardrail_state import states
+    from stanchion.telemetry.guardrails import states
 
     return states(shield.telemetry.collect(), switched_on(shield.policy))
 

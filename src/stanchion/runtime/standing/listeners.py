@@ -9,7 +9,7 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.tampering import is_telling
 from stanchion.runtime.standing.occurring import trail_tampered
 from stanchion.stores.protocol import StoreError
-from stanchion.telemetry.notices.log import log
+from stanchion.telemetry.notices.message import log
 from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
 
 if TYPE_CHECKING:

@@ -77,7 +77,7 @@ def post_for(given: str | Path | None, environ: Mapping[str, str]) -> Post | Non
         return None
     from stanchion.telemetry.notices.config import Webhook
     from stanchion.telemetry.notices.post import Post, secret_of
-    from stanchion.telemetry.notices.signature import BadSecret, secrets_in
+    from stanchion.telemetry.notices.webhook import BadSecret, secrets_in
 
     wrong = []
     for name, one in file.destinations.items():

@@ -18,7 +18,7 @@ from stanchion.kernel.state import StoreLost, key
 from stanchion.kernel.units import Unit
 from stanchion.stores.seen import Seen
 from stanchion.telemetry.catalogue import BUDGET_USED, STORE_UP, TICKETS_WAITING
-from stanchion.telemetry.figures import Series
+from stanchion.telemetry.registry import Series
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy

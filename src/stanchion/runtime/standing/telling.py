@@ -24,10 +24,8 @@ from stanchion.telemetry.catalogue import (
     UNSETTLED,
     UNWRITTEN,
 )
-from stanchion.telemetry.figures import Series
-from stanchion.telemetry.registry import Registry
-from stanchion.telemetry.sinks import Telemetry
-from stanchion.telemetry.told import Told, ToldRun
+from stanchion.telemetry.registry import Registry, Series
+from stanchion.telemetry.sinks import Telemetry, Told, ToldRun
 
 METRICS: Final = "STANCHION_METRICS"
 KERNEL: Final = "kernel"
@@ -158,7 +156,7 @@ def _trail(journal: Any) -> Iterable[Series]:
     from stanchion.audit.trail import Trail
 
     if isinstance(journal, Trail):
-        from stanchion.audit.backlog import backlog_of
+        from stanchion.audit.open_trail import backlog_of
 
         known = backlog_of(journal)
         yield Series(TRAIL_RECORDS.name, (), (known.written,))

@@ -17,9 +17,7 @@ from typing import Any, Final, TypeVar
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import SKIPPED, Batch, Crowded, Line, Reply, StoreLost, When
 from stanchion.locks import Lock
-from stanchion.stores.leasing.lease import Lease, beating
-from stanchion.stores.leasing.leased import slice_prefix
-from stanchion.stores.leasing.parts import Terms
+from stanchion.stores.leasing.lease import Lease, Terms, beating, slice_prefix
 
 # A fleet-wide counter as one process knows it: what it held when last seen, and the leases that
 # this process has.
@@ -27,8 +25,6 @@ from stanchion.stores.leasing.parts import Terms
 
 class Counter:
     """What is known of one counter. Whoever uses it has a lock."""
-
-    __slots__ = ("_current", "_lender", "answers", "at", "leases", "lent", "total")
 
     def __init__(self, lender: str) -> None:
         self._lender = lender

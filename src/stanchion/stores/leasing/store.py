@@ -19,7 +19,7 @@ from stanchion.kernel.state import Batch, Expect, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.leasing.carry import Carrying
-from stanchion.stores.leasing.parts import TAGS
+from stanchion.stores.leasing.lease import TAGS
 from stanchion.stores.leasing.slices import Flow, Lending, T
 from stanchion.stores.protocol import Store, is_lasting
 from stanchion.stores.wrapped import Wrapped
@@ -36,8 +36,6 @@ MOST_KNOWN: Final = 4_096
 
 class Knowing:
     """Which expectations of shared records were found true lately."""
-
-    __slots__ = ("_confirmed", "_met", "_numbers", "_prefix")
 
     def __init__(self) -> None:
         self._confirmed: dict[Expect, float] = {}

@@ -9,14 +9,18 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from stanchion.kernel.state import IDLE_S, Batch, Reply, StoreLost
-from stanchion.stores.postgres import troubles
-from stanchion.stores.postgres.address import Address
-from stanchion.stores.postgres.answer import reply_of
-from stanchion.stores.postgres.connections import CARRY, SHARE, SWEEP, Connecting, words_for
+from stanchion.stores.postgres.address import AGAIN, Address, busy, closed, late
+from stanchion.stores.postgres.connections import (
+    CARRY,
+    PATIENCE_S,
+    SHARE,
+    SWEEP,
+    Connecting,
+    words_for,
+)
 from stanchion.stores.postgres.link import Broken, Complaint, Exchange, Late, Link
 from stanchion.stores.postgres.pool import Pool, Words
-from stanchion.stores.postgres.request import Requests
-from stanchion.stores.postgres.schema import PATIENCE_S
+from stanchion.stores.postgres.request import Requests, reply_of
 from stanchion.stores.queue import Room, Visit, finishes
 from stanchion.stores.track import Track
 
@@ -66,9 +70,9 @@ class Carrying:
         self._carried = 0
         server = address.name
         words = Words(
-            troubles.busy(server, timeout_s),
-            troubles.late(server, timeout_s),
-            troubles.closed(server),
+            busy(server, timeout_s),
+            late(server, timeout_s),
+            closed(server),
         )
         self._pool: Final = Pool(
             Connecting(address, schema, timeout_s, reading), pool_size, words, room
@@ -201,7 +205,7 @@ class Carrying:
                 [answer.get_value(row, column) for column in columns]
                 for row in range(answer.ntuples)
             ]
-        raise StoreLost(troubles.late(self._address.name, self._timeout_s))
+        raise StoreLost(late(self._address.name, self._timeout_s))
 
     def _steps(self, place: Visit, batch: Batch) -> Generator[Step, Any, Reply | None]:
         """Send a batch until it is answered. What broke is sent once more: its id makes sure that
@@ -215,7 +219,7 @@ class Carrying:
                 answer = yield link, link.call(CARRY, given)
             except Complaint as complaint:
                 self._pool.give(place)
-                if complaint.code not in troubles.AGAIN:
+                if complaint.code not in AGAIN:
                     raise self._lost(complaint) from None
             except Broken as trouble:
                 self._pool.clear()
@@ -260,8 +264,7 @@ class Carrying:
         except (OverflowError, UnicodeEncodeError) as error:
             says = (
                 f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
-                f"names, or "
-                "smaller amounts"
+                "names, or smaller amounts"
             )
             raise StoreLost(says) from error
 

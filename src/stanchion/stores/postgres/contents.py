@@ -9,8 +9,8 @@ from typing import Any, Final
 from psycopg import sql
 
 from stanchion.kernel.state import BUCKETS, CLOCK
-from stanchion.stores.postgres import wire
-from stanchion.stores.postgres.answer import value_of
+from stanchion.stores.postgres import request as wire
+from stanchion.stores.postgres.request import value_of
 from stanchion.stores.seen import Hold, Seen, Took
 
 PORTION: Final = 500

@@ -15,7 +15,7 @@ from psycopg import pq
 from psycopg.pq import DiagnosticField, ExecStatus
 from psycopg.pq.abc import PGresult
 
-from stanchion.stores.postgres.troubles import GONE
+from stanchion.stores.postgres.address import GONE
 
 Exchange = Generator[bool, None, PGresult]
 """Yields each time it must wait for the server, whether there is something left to send; returns
@@ -46,8 +46,6 @@ class Complaint(Exception):
 class Link:
     """A connection, used by one caller at a time. Who does not go through with an exchange must
     close it."""
-
-    __slots__ = ("_connection", "_pg")
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection: Final = connection

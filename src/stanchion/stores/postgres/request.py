@@ -2,15 +2,151 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from struct import Struct, unpack_from
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from stanchion.kernel.cells import idle_ms
-from stanchion.kernel.state import BUCKETS, CLOCK, FOREVER, IDLE_S, KEPT, Batch, Line, When, as_text
-from stanchion.stores.postgres import wire
+from stanchion.kernel.state import (
+    BUCKETS,
+    CLOCK,
+    FOREVER,
+    IDLE_S,
+    KEPT,
+    Batch,
+    Fresh,
+    Line,
+    Reply,
+    When,
+    as_text,
+)
 from stanchion.stores.track import NO_FOOTPRINT, Footprint
+
+# Arrays as PostgreSQL sends and reads them, made by hand: a list would cost more to adapt than the
+# batch to send.
+
+INT8, TEXT, BYTEA = 20, 25, 17
+"""The types of elements, by PostgreSQL's numbers for them."""
+
+_HEAD: Final = Struct(">iiiii")
+_EIGHT: Final = b"\0\0\0\x08"
+_NUMBERS: Final[dict[int, Struct]] = {}
+AT: Final = _HEAD.size
+"""Where the first element begins."""
+
+
+def head(kind: int, count: int) -> bytes:
+    """What stands before the elements of an array."""
+    return _HEAD.pack(1, 0, kind, count, 1)
+
+
+def numbers(given: Sequence[int]) -> bytes:
+    """An array of numbers; `OverflowError` where one needs more than 64 bits."""
+    return head(INT8, len(given)) + b"".join(
+        [_EIGHT + number.to_bytes(8, "big", signed=True) for number in given]
+    )
+
+
+def element(given: bytes) -> bytes:
+    """A text or bytes, as an element of an array."""
+    return len(given).to_bytes(4, "big") + given
+
+
+def elements(kind: int, given: Sequence[bytes]) -> bytes:
+    """An array of texts or bytes."""
+    return head(kind, len(given)) + b"".join([element(each) for each in given])
+
+
+def number(given: int) -> bytes:
+    """A number by itself."""
+    return given.to_bytes(8, "big", signed=True)
+
+
+def read_number(sent: bytes) -> int:
+    """A number by itself."""
+    return int.from_bytes(sent, "big", signed=True)
+
+
+def read_numbers(sent: bytes) -> tuple[int, ...]:
+    """The numbers of an array without gaps."""
+    count = (len(sent) - AT) // 12
+    form = _NUMBERS.get(count)
+    if form is None:
+        form = _NUMBERS[count] = Struct(">" + "4xq" * count)
+    return form.unpack_from(sent, AT) if count > 0 else ()
+
+
+def read_elements(sent: bytes) -> list[bytes | None]:
+    """The texts or bytes of an array."""
+    found: list[bytes | None] = []
+    at = AT
+    while at < len(sent):
+        (size,) = unpack_from(">i", sent, at)
+        at += 4
+        found.append(None if size < 0 else sent[at : at + size])
+        at += max(size, 0)
+    return found
+
+
+def read_row(sent: bytes) -> list[bytes | None]:
+    """The columns of a row that was sent as one value."""
+    found: list[bytes | None] = []
+    at = 4
+    while at < len(sent):
+        (size,) = unpack_from(">i", sent, at + 4)
+        at += 8
+        found.append(None if size < 0 else sent[at : at + size])
+        at += max(size, 0)
+    return found
+
+
+# What the server's function says, as a reply.
+
+unpack: Final = msgspec.msgpack.Decoder().decode
+
+STALE: Final = 2
+FORGOT: Final = 3
+SETTLED: Final = ("settled", "again", "late", "unknown")
+
+
+def reply_of(sent: bytes, names: Callable[[], list[str]]) -> Reply | None:
+    """The reply, `None` where the server lacks what it must know. `names` gives the keys that the
+    numbers of a stale one stand for."""
+    row = read_row(sent)
+    said = read_numbers(row[0] or b"")
+    if said[1] == STALE:
+        return _stale(said, row[1], names())
+    if said[1] == FORGOT:
+        return None
+    count = said[2]
+    values = said[4 : 4 + count]
+    end = 4 + count
+    actions: tuple[int, ...] = ()
+    if said[3]:
+        actions = said[end : end + count]
+        end += count
+    return Reply(
+        said[0], False, said[1] == 1, values, actions, tuple([SETTLED[code] for code in said[end:]])
+    )
+
+
+def _stale(said: tuple[int, ...], sent: bytes | None, names: list[str]) -> Reply:
+    values = [None if value is None else unpack(value) for value in read_elements(sent or b"")]
+    cells = zip(said[2::2], said[3::2], values, strict=True)
+    return Reply(
+        said[0],
+        True,
+        fresh=tuple([Fresh(names[place], number, value) for place, number, value in cells]),
+    )
+
+
+def value_of(sent: bytes | None) -> Any:
+    """A record's value; a counter has none."""
+    return None if sent is None else unpack(sent)
+
 
 pack: Final = msgspec.msgpack.Encoder(enc_hook=as_text).encode
 
@@ -68,21 +204,21 @@ class Requests:
                 expects = self._expects(batch, known, names, taken)
             if batch.puts:
                 puts = self._puts(batch, known, names, taken)
-                values = wire.elements(wire.BYTEA, [pack(put[1]) for put in batch.puts])
+                values = elements(BYTEA, [pack(put[1]) for put in batch.puts])
             if names:
-                keys = wire.head(wire.TEXT, len(names)) + b"".join(names)
-                locks = wire.numbers(sorted(taken.values()))
+                keys = head(TEXT, len(names)) + b"".join(names)
+                locks = numbers(sorted(taken.values()))
         settles = actuals = None
         if batch.settles:
-            settles = wire.elements(wire.TEXT, [hold.encode() for hold, _ in batch.settles])
-            actuals = wire.numbers(
+            settles = elements(TEXT, [hold.encode() for hold, _ in batch.settles])
+            actuals = numbers(
                 [n for _, actual in batch.settles for n in ((0,) * 5 if actual is None else actual)]
             )
         return [
             batch.id.encode(),
             claim.id.encode(),
-            None if now is None else wire.number(now),
-            wire.numbers((batch.go, batch.ceiling, *batch.amounts, claim.now, claim.cells)),
+            None if now is None else number(now),
+            numbers((batch.go, batch.ceiling, *batch.amounts, claim.now, claim.cells)),
             keys,
             locks,
             bound.sent,
@@ -115,7 +251,7 @@ class Requests:
                 if key not in locks:
                     locks[key] = self._name(key).lock + SHARED
             sent += [at, lo, hi]
-        return wire.numbers(sent)
+        return numbers(sent)
 
     def _puts(
         self, batch: Batch, known: dict[str, int], names: list[bytes], locks: dict[str, int]
@@ -125,7 +261,7 @@ class Requests:
             place = self._place(key, known, names)
             locks[key] = self._name(key).lock
             sent += [place, when, at, shadow, FOREVER if key.endswith(KEPT) else IDLE_S * 1000]
-        return wire.numbers(sent)
+        return numbers(sent)
 
     def _bind(self, lines: tuple[Line, ...]) -> Bound:
         known: dict[str, int] = {}
@@ -152,10 +288,10 @@ class Requests:
             known,
             names,
             locks,
-            wire.numbers(sent) if sent else None,
-            wire.numbers(bands) if bands else None,
-            wire.head(wire.TEXT, len(names)) + b"".join(names) if names else None,
-            wire.numbers(sorted(locks.values())) if locks else None,
+            numbers(sent) if sent else None,
+            numbers(bands) if bands else None,
+            head(TEXT, len(names)) + b"".join(names) if names else None,
+            numbers(sorted(locks.values())) if locks else None,
         )
         if len(self._bound) >= MOST_LINES:
             self._bound.clear()
@@ -176,7 +312,7 @@ class Requests:
             digest = blake2b(text, digest_size=8, key=self._salt).digest()
             # An even number of 63 bits, so that the shared lock of the same key comes next in
             # order.
-            name = Name(wire.element(text), int.from_bytes(digest, "big") >> 2 << 1)
+            name = Name(element(text), int.from_bytes(digest, "big") >> 2 << 1)
             if len(self._names) >= MOST_KEYS:
                 self._names.clear()
             self._names[key] = name

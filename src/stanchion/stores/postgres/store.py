@@ -48,8 +48,8 @@ class PostgresStore:
         try:
             from stanchion.stores.postgres.address import Address
             from stanchion.stores.postgres.carry import Carrying
+            from stanchion.stores.postgres.connections import checked
             from stanchion.stores.postgres.contents import Listing
-            from stanchion.stores.postgres.schema import checked
         except ImportError as error:
             raise StoreError(
                 f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`"

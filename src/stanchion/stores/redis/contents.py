@@ -11,10 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.state import BUCKETS, CLOCK, StoreLost, key
-from stanchion.stores.redis import troubles
-from stanchion.stores.redis.keys import Keys, tag_of
+from stanchion.stores.redis.address import answered
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.packed import unpack_reply, unpack_value
+from stanchion.stores.redis.packed import Keys, tag_of, unpack_reply, unpack_value
 from stanchion.stores.redis.pool import Pool
 from stanchion.stores.seen import Hold, Seen, Took
 
@@ -148,7 +147,7 @@ class Listing:
 
     def _checked(self, reply: Any) -> Any:
         if isinstance(reply, Exception):
-            raise StoreLost(troubles.answered(self._pool.address, str(reply)))
+            raise StoreLost(answered(self._pool.address, str(reply)))
         return reply
 
     def _damaged(self, name: bytes) -> str:

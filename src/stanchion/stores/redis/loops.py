@@ -4,16 +4,203 @@ was lost."""
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import threading
 import time
-from typing import Any, Final
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
 
 from stanchion.locks import Lock
 from stanchion.stores.queue import Queue, Visit
-from stanchion.stores.redis.link import CUT, Link
+from stanchion.stores.redis.link import CHUNK, CUT, Link
 from stanchion.stores.redis.pool import Pool
-from stanchion.stores.redis.stream import Stream
+
+# A connection that an event loop reads from: commands follow one another without waiting for
+# answers.
+
+
+class Asked(NamedTuple):
+    """A command, and who waits for so many answers to it."""
+
+    answer: asyncio.Future[Any]
+    answers: int
+    data: bytes
+
+
+class Stream:
+    """A link in the hands of an event loop. All commands of one turn of the loop go out together.
+
+    Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an
+    error of `CUT`. A server does one command after the other, so it has `timeout_s` for each from
+    when it is through with the one before. A loop that was held up reads what has come before it
+    says that something is late. Where something is cut off in the middle the connection is given
+    up: no answer ever goes to somebody who asked for another.
+    """
+
+    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
+        self.lost: BaseException | None = None
+        self._loop = loop
+        self._link = link
+        self._timeout_s = timeout_s
+        self._fd = link.sock.fileno()
+        self._not_yet = _not_yet(link)
+        self._pending = getattr(link.sock, "pending", None)
+        self._out: deque[Asked] = deque()
+        self._asked: deque[Asked] = deque()
+        self._came: list[Any] = []
+        self._unsent = b""
+        self._will_send = False
+        self._began = self._due = 0.0
+        self._is_watched = False
+        link.sock.setblocking(False)
+        loop.add_reader(self._fd, self._whole, self._receive)
+
+    def ask(self, data: bytes, count: int) -> asyncio.Future[Any]:
+        """Send a command; for several commands, all their answers are awaited."""
+        answer = self._loop.create_future()
+        if self.lost is not None:
+            answer.set_exception(self.lost)
+            return answer
+        self._out.append(Asked(answer, count, data))
+        if not self._will_send:
+            self._loop.call_soon(self._whole, self._send)
+            self._will_send = True
+        if not self._is_watched:
+            self._watch_until(self._loop.time() + self._timeout_s)
+        return answer
+
+    def lose(self, error: BaseException) -> None:
+        """Give up the connection. What was cut off in the middle of that can be done again."""
+        if self.lost is None:
+            self.lost = error
+        if not self._loop.is_closed():
+            if self._fd >= 0:
+                self._loop.remove_reader(self._fd)
+                self._loop.remove_writer(self._fd)
+                self._fd = -1
+            for asked in (*self._asked, *self._out):
+                if not asked.answer.done():
+                    asked.answer.set_exception(self.lost)
+        self._asked.clear()
+        self._out.clear()
+        self._link.close()
+
+    def end(self) -> None:
+        """Give up the connection, from whatever thread."""
+        if self._loop.is_running() and not _is_here(self._loop):
+            with contextlib.suppress(RuntimeError):
+                self._loop.call_soon_threadsafe(self.lose, EOFError())
+        else:
+            self.lose(EOFError())
+
+    def _whole(self, work: Callable[[], None]) -> None:
+        """Do something wholly, or give up the connection."""
+        if self.lost is not None:
+            return
+        try:
+            try:
+                work()
+            except BaseException as error:
+                self.lose(error if isinstance(error, CUT) else EOFError())
+                if not isinstance(error, CUT):
+                    raise
+        except BaseException:
+            self.lose(EOFError())
+            raise
+
+    def _send(self) -> None:
+        """Send what was asked for in this turn of the loop."""
+        self._will_send = False
+        now = self._loop.time()
+        if not self._asked:
+            self._began = now
+        many = list(self._out)
+        self._asked.extend(many)
+        self._out.clear()
+        is_under_way = bool(self._unsent)
+        self._unsent += b"".join([asked.data for asked in many])
+        if not is_under_way:
+            self._go_on_sending()
+            if self._unsent:
+                self._loop.add_writer(self._fd, self._whole, self._write)
+
+    def _write(self) -> None:
+        self._go_on_sending()
+        if not self._unsent:
+            self._loop.remove_writer(self._fd)
+
+    def _go_on_sending(self) -> None:
+        with contextlib.suppress(*self._not_yet):
+            self._unsent = self._unsent[self._link.sock.send(self._unsent) :]
+
+    def _receive(self, everything: bool = False) -> None:
+        link = self._link
+        with contextlib.suppress(*self._not_yet):
+            while True:
+                chunk = link.sock.recv(CHUNK)
+                if not chunk:
+                    raise EOFError
+                link.reader.feed(chunk)
+                while (reply := link.reader.gets()) is not False:
+                    self._give(reply)
+                if not everything and (self._pending is None or not self._pending()):
+                    return
+
+    def _give(self, reply: Any) -> None:
+        """Give an answer to whoever has waited longest; who does not wait any more misses
+        nothing."""
+        if not self._asked:
+            raise EOFError
+        answer, count, _ = self._asked[0]
+        if count > 1:
+            self._came.append(reply)
+            if len(self._came) < count:
+                return
+            reply, self._came = self._came, []
+        if not answer.done():
+            answer.set_result(reply)
+        self._asked.popleft()
+        self._began = self._loop.time()
+
+    def _watch(self) -> None:
+        """Give up the connection where an answer is late."""
+        self._is_watched = False
+        now = self._loop.time()
+        if self._out:
+            self._send()  # that was about to be done, and was cut off
+        if self._unsent and now - self._due > self._timeout_s:
+            self._began = now  # the loop was held up, and has not even sent everything
+            self._go_on_sending()
+        self._receive(everything=True)
+        if self._asked:
+            if self._began + self._timeout_s <= now:
+                raise TimeoutError
+            self._watch_until(self._began + self._timeout_s)
+
+    def _watch_until(self, due: float) -> None:
+        self._due = due
+        self._loop.call_at(due, self._whole, self._watch)
+        self._is_watched = True
+
+
+def _is_here(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether a loop runs in this thread."""
+    try:
+        return asyncio.get_running_loop() is loop
+    except RuntimeError:
+        return False
+
+
+def _not_yet(link: Link) -> tuple[type[OSError], ...]:
+    """What a socket raises that is not ready."""
+    if not hasattr(link.sock, "pending"):
+        return (BlockingIOError,)
+    import ssl
+
+    return (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
+
 
 WINDOW: Final = 256
 """How many commands of a loop are on their way at once; a server is through with that many in a
@@ -24,8 +211,6 @@ Loop = asyncio.AbstractEventLoop
 
 class Own:
     """What one loop has: a queue, and the connection behind it."""
-
-    __slots__ = ("loop", "opening", "queue", "stream")
 
     def __init__(self, loop: Loop, queue: Queue) -> None:
         self.loop: Final = loop

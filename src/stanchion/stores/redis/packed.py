@@ -4,6 +4,8 @@ bytes."""
 from __future__ import annotations
 
 import struct
+from hashlib import sha1
+from importlib import resources
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -23,9 +25,67 @@ from stanchion.kernel.state import (
     as_text,
     key,
 )
-from stanchion.stores.redis.keys import Keys
-from stanchion.stores.redis.script import Script
 from stanchion.stores.track import NO_FOOTPRINT, Footprint
+
+# How keys are named on the server: all of a tenant's under its hash tag, so that they are in one
+# slot of a cluster.
+
+
+class Keys:
+    """Names behind a prefix: cells as the kernel names them; whatever else there is has a sign
+    where they have a colon.
+
+    `tag` is a tenant's, with its braces.
+    """
+
+    def __init__(self, prefix: str) -> None:
+        self.prefix: Final = prefix
+
+    def cell(self, name: str) -> bytes:
+        """A counter or a record."""
+        return f"{self.prefix}:{name}".encode()
+
+    def due(self, tag: str) -> bytes:
+        """A tenant's holds with permits, in the order in which they fall due."""
+        return f"{self.prefix}+{tag}".encode()
+
+    def own(self, tag: str) -> bytes:
+        """A tenant's time, and when the next of those holds is due."""
+        return f"{self.prefix}@{tag}".encode()
+
+    def batch(self, tag: str) -> bytes:
+        """What the keys of a tenant's batches begin with; the id follows."""
+        return f"{self.prefix}#{tag}".encode()
+
+
+def tag_of(cell: str) -> str:
+    """The tag in a cell's name; the whole name where there is none."""
+    start, end = cell.find("{"), cell.find("}")
+    return cell[start : end + 1] if 0 <= start < end else cell
+
+
+# The script that carries a batch out on the server, and the name under which the server remembers
+# it.
+
+SETTINGS: Final = "local REMEMBER_MS, LAPSED_MS, WAITS = '3600000', '604800000', false"
+
+
+class Script:
+    """A script's text with this store's settings in it, and its hash."""
+
+    def __init__(self, text: str, remember_s: int, waits: bool) -> None:
+        settings = (
+            f"local REMEMBER_MS, LAPSED_MS, WAITS = '{remember_s * 1000}', '604800000', "
+            f"{str(waits).lower()}"
+        )
+        self.text: Final = text.replace(SETTINGS, settings).encode()
+        self.hash: Final = sha1(self.text, usedforsecurity=False).hexdigest().encode()
+
+
+def source() -> str:
+    """The script as it is written."""
+    return resources.files("stanchion.stores.redis").joinpath("batch.lua").read_text("utf-8")
+
 
 HEAD: Final = struct.Struct("<ddddddddBBHHHH").pack
 EXPECT: Final = struct.Struct("<Hdd").pack

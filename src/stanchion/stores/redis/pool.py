@@ -12,10 +12,8 @@ from typing import Any, Final
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.queue import MOST, PATIENCE_S, Queue, Room, Visit
-from stanchion.stores.redis import troubles
-from stanchion.stores.redis.address import Address
-from stanchion.stores.redis.connections import connect
-from stanchion.stores.redis.link import CHUNK, CUT, Link
+from stanchion.stores.redis.address import Address, closed, unreached
+from stanchion.stores.redis.link import CHUNK, CUT, Link, connect
 
 # Resting: after a failure a server is left alone for a moment, so that nobody waits for it in
 # vain.
@@ -103,7 +101,7 @@ class Pool:
     def connect(self, deadline: float) -> Link:
         """A connection that does not count among those of the pool; for whoever looks after it."""
         if self.closed:
-            raise StoreLost(troubles.closed(self.address.name))
+            raise StoreLost(closed(self.address.name))
         try:
             link = connect(self.address, self.timeout_s, deadline)
         except StoreLost as lost:
@@ -114,7 +112,7 @@ class Pool:
 
     def lost(self, error: BaseException) -> StoreLost:
         """What to raise where a connection failed; the server is left alone for a moment."""
-        why = troubles.unreached(self.address.name, error, self.timeout_s)
+        why = unreached(self.address.name, error, self.timeout_s)
         self._failed(why)
         return StoreLost(why)
 
@@ -128,7 +126,7 @@ class Pool:
         """Close for good."""
         self.closed = True
         if self._pid == os.getpid():
-            self.room.turn_away(troubles.closed(self.address.name))
+            self.room.turn_away(closed(self.address.name))
             self.let_go()
 
     def _begin(self) -> None:

@@ -12,21 +12,20 @@ from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
-from stanchion.stores.redis import troubles
-from stanchion.stores.redis.address import check_prefix, parse
-from stanchion.stores.redis.connections import LOOK, check_look
+from stanchion.stores.redis.address import answered, check_prefix, parse, plain, uncopied
 from stanchion.stores.redis.contents import Listing
-from stanchion.stores.redis.keys import Keys
-from stanchion.stores.redis.link import command
+from stanchion.stores.redis.link import LOOK, check_look, command
 from stanchion.stores.redis.packed import (
     SERVER_TIME,
     UNWRITABLE,
+    Keys,
     Packing,
+    Script,
+    source,
     stale_reply,
     unpack_reply,
 )
 from stanchion.stores.redis.pool import Pool
-from stanchion.stores.redis.script import Script, source
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.track import Track
 
@@ -191,8 +190,7 @@ class RedisStore:
         except UNWRITABLE as error:
             says = (
                 f"batch {batch.id!a} has values that the server cannot store ({error}): use other "
-                f"names, or "
-                "smaller amounts"
+                "names, or smaller amounts"
             )
             raise StoreLost(says) from error
         return packed + self._wait if self._wait else packed
@@ -204,16 +202,16 @@ class RedisStore:
         if self._replicas and isinstance(answer, list):
             answer, copies = answer
             if type(copies) is not int or copies < self._replicas:
-                raise StoreLost(troubles.uncopied(self.address.name, self._replicas))
+                raise StoreLost(uncopied(self.address.name, self._replicas))
         if type(answer) is bytes:
             return unpack_reply(answer)
         if isinstance(answer, list):
             return stale_reply(batch, answer) if len(answer) != FORGOT else None
-        if troubles.plain(str(answer)).startswith("READONLY"):
+        if plain(str(answer)).startswith("READONLY"):
             self._pool.let_go()
             if self._loops is not None:
                 self._loops.close()
-        raise StoreLost(troubles.answered(self.address, str(answer)))
+        raise StoreLost(answered(self.address, str(answer)))
 
 
 def _knows_not(answer: Any) -> bool:

@@ -8,10 +8,11 @@ import sqlite3
 from collections import deque
 from collections.abc import Iterable
 from operator import itemgetter
-from typing import Final
+from typing import Annotated, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.cells import (
     BODY,
     BUCKET,
@@ -24,9 +25,81 @@ from stanchion.kernel.cells import (
     Dirty,
     State,
 )
-from stanchion.kernel.holds import HELD
-from stanchion.kernel.state import FOREVER, Batch, LiveRecord, Reply
-from stanchion.stores.sqlite import rows
+from stanchion.kernel.holds import HELD, Taken
+from stanchion.kernel.state import FOREVER, Batch, Fresh, LiveRecord, Reply, as_text
+
+# Rows and what they stand for: the cells of an owner, a batch with its answer and what it still
+# holds.
+
+pack: Final = msgspec.msgpack.Encoder(enc_hook=as_text).encode
+pack_into: Final = msgspec.msgpack.Encoder().encode_into
+unpack: Final = msgspec.msgpack.Decoder().decode
+unpack_reply: Final = typed.unpacker(Reply).decode
+unpack_taken: Final = msgspec.msgpack.Decoder(list[tuple[str, int, bool, int, int]]).decode
+cells_of: Final = typed.unpacker(
+    list[tuple[str, Annotated[Cell, msgspec.Meta(min_length=7, max_length=7)]]]
+).decode
+"""The cells of a row, with their keys."""
+
+SHARED: Final = ("errors:", "health:", "loops:", "reliability:", "steps:")
+"""How cells begin, behind their tenant, that may have a row together with others."""
+
+ROWS: Final = "SELECT id, owner, cells FROM kept WHERE owner IN (?, ?, ?, ?, ?, ?, ?, ?)"
+AT_ONCE: Final = 8
+"""How many owners one of those asks for."""
+
+ROW: Final = "SELECT owner, cells FROM kept WHERE owner = ?"
+ROWS_FROM: Final = "SELECT owner, cells FROM kept WHERE owner >= ? ORDER BY owner LIMIT ?"
+HOLDS_FROM: Final = (
+    "SELECT status, taken, reply, due, id, seq FROM batch"
+    " WHERE status IS NOT NULL AND (status, due, seq) > (?, ?, ?) ORDER BY status, due, seq LIMIT ?"
+)
+HOLD: Final = "SELECT status, taken, reply, due FROM batch WHERE id = ? AND status IS NOT NULL"
+HOLDS_DUE: Final = (
+    "SELECT id, status, taken, reply, due FROM batch WHERE status = 0 AND due <= ? ORDER BY due"
+)
+BATCH: Final = "SELECT id, status, taken, reply, due FROM batch WHERE id = ?"
+NEXT_DUE: Final = "SELECT min(due) FROM batch WHERE status = 0 AND due > ?"
+NEWEST: Final = (
+    "SELECT (SELECT ms FROM clock), seq, at, (SELECT min(due) FROM batch WHERE status = 0)"
+    " FROM (SELECT 1) LEFT JOIN (SELECT seq, at FROM batch ORDER BY seq DESC LIMIT 1)"
+)
+
+
+def owner_of(key: str) -> str:
+    """Whose row a cell is in: what every decision writes of a run, or of a tool, is in one row, so
+    that it is written at once. Any other cell has a row to itself. No owner has more cells than a
+    policy has guards, however many names an agent invents."""
+    tenant, _, name = key.partition("}")
+    match name.split(":"):
+        case [("errors" | "loops" | "steps"), *_, "run", run]:
+            return f"@{tenant}}}run:{run}"
+        case ["errors", "tool", tool] | ["health", tool] | ["reliability", tool, _]:
+            return f"@{tenant}}}tool:{tool}"
+        case _:
+            return key
+
+
+def owned(owner: str, packed: bytes) -> tuple[str, dict[str, Cell]]:
+    """The owner of a row, and its cells by their keys."""
+    return owner, dict(cells_of(packed))
+
+
+def unpacked(reply: Reply) -> Reply:
+    """An answer that names cells of a cache, with the values of records as anybody reads them
+    back."""
+    fresh = [
+        one if one.value is None else Fresh(one.key, one.number, unpack(one.value))
+        for one in reply.fresh
+    ]
+    return msgspec.structs.replace(reply, fresh=tuple(fresh))
+
+
+def held_of(status: int, taken: bytes, reply: bytes, due: int, *rest: Any) -> list[Any]:
+    """The hold of a batch's row, as `kernel.holds` keeps it; then whatever else is in the row."""
+    took: Taken = unpack_taken(taken)
+    return [status, took, unpack_reply(reply), due, *rest]
+
 
 MOST_CELLS: Final = 20_000
 MOST_BATCHES: Final = 50_000
@@ -75,7 +148,7 @@ class KeptRow:
                 # caller's object.
                 if type(body := cell[BODY]) is not msgspec.Raw:
                     plain = body.text() if isinstance(body, LiveRecord) else body
-                    cell[BODY] = msgspec.Raw(rows.pack(plain))
+                    cell[BODY] = msgspec.Raw(pack(plain))
             elif cell[KEEP] < 0:
                 if not cell[NUMBER]:
                     continue  # nobody wrote to it: as good as none
@@ -87,7 +160,7 @@ class KeptRow:
         written = (
             bytearray()
         )  # SQLite's module looks first whether there is another form of `bytes`
-        rows.pack_into(kept, written)
+        pack_into(kept, written)
         return longest, written
 
 
@@ -100,18 +173,6 @@ class Cache:
     object.
     """
 
-    __slots__ = (
-        "dirty",
-        "due",
-        "known",
-        "left",
-        "now",
-        "rows",
-        "seq",
-        "state",
-        "version",
-    )
-
     def __init__(self, cursor: sqlite3.Cursor, version: int) -> None:
         self.version = version
         self.state = State()
@@ -120,7 +181,7 @@ class Cache:
         self.rows: dict[str, KeptRow] = {}
         self.left = MOST_BATCHES
         """For how many batches more it is good."""
-        clock, seq, at, due = cursor.execute(rows.NEWEST).fetchone()
+        clock, seq, at, due = cursor.execute(NEWEST).fetchone()
         self.seq: int = 0 if seq is None else seq
         self.now: int = clock if at is None else max(clock, at)
         self.due: int = FOREVER if due is None else due
@@ -151,14 +212,14 @@ class Cache:
 
     def _load_batch(self, cursor: sqlite3.Cursor, batch_id: str) -> list[str]:
         """Read a batch that is to be settled; gives the keys it holds something of."""
-        row = cursor.execute(rows.BATCH, (batch_id,)).fetchone()
+        row = cursor.execute(BATCH, (batch_id,)).fetchone()
         if row is None:
             return []
         _, status, taken, reply, due = row
         if status is None:
-            self.state.recent[batch_id] = rows.unpack_reply(reply)
+            self.state.recent[batch_id] = unpack_reply(reply)
             return []
-        held = self.state.holds[batch_id] = rows.held_of(status, taken, reply, due)
+        held = self.state.holds[batch_id] = held_of(status, taken, reply, due)
         return self._missing(map(_key, held[1]))
 
     def _load_due(self, cursor: sqlite3.Cursor, now: int) -> list[str]:
@@ -166,12 +227,12 @@ class Cache:
         something of."""
         queue = self.state.due.setdefault(LOADED, deque())
         keys: list[str] = []
-        for hold_id, status, taken, reply, due in cursor.execute(rows.HOLDS_DUE, (now,)).fetchall():
+        for hold_id, status, taken, reply, due in cursor.execute(HOLDS_DUE, (now,)).fetchall():
             if hold_id not in self.state.holds:
-                held = self.state.holds[hold_id] = rows.held_of(status, taken, reply, due)
+                held = self.state.holds[hold_id] = held_of(status, taken, reply, due)
                 keys += map(_key, held[1])
             queue.append((due, hold_id))
-        (following,) = cursor.execute(rows.NEXT_DUE, (now,)).fetchone()
+        (following,) = cursor.execute(NEXT_DUE, (now,)).fetchone()
         self.due = FOREVER if following is None else following
         return self._missing(keys)
 
@@ -181,21 +242,21 @@ class Cache:
     def _load_cells(self, cursor: sqlite3.Cursor, keys: list[str], now: int) -> None:
         """Read cells, and those that share a row with them. One that nobody touched for as long as
         it is kept is absent, whether or not it is swept yet."""
-        asked = [(key, rows.owner_of(key)) for key in keys]
+        asked = [(key, owner_of(key)) for key in keys]
         owners = list(dict.fromkeys([owner for _, owner in asked if owner not in self.rows]))
         self.rows |= {owner: KeptRow(owner) for owner in owners}
-        for at in range(0, len(owners), rows.AT_ONCE):
-            some = owners[at : at + rows.AT_ONCE]
+        for at in range(0, len(owners), AT_ONCE):
+            some = owners[at : at + AT_ONCE]
             for row_id, owner, packed in cursor.execute(
-                rows.ROWS, (*some, *[None] * (rows.AT_ONCE - len(some)))
+                ROWS, (*some, *[None] * (AT_ONCE - len(some)))
             ).fetchall():
                 self.rows[owner].id = row_id
-                for key, cell in rows.cells_of(packed):
+                for key, cell in cells_of(packed):
                     self._enter(key, self.rows[owner])
                     until = cell[TOUCHED] + cell[KEEP]
                     if until > now:
                         if cell[BUCKET] is None:
-                            cell[BODY] = msgspec.Raw(rows.pack(cell[BODY]))
+                            cell[BODY] = msgspec.Raw(pack(cell[BODY]))
                         self.state.cells[key] = cell
                         if cell[KEEP] < FOREVER:
                             heapq.heappush(self.state.forget, (until, key))
@@ -245,11 +306,11 @@ class Cache:
             return added
         self.seq += 1
         answer = bytearray()
-        rows.pack_into(reply, answer)
+        pack_into(reply, answer)
         held = state.holds.get(batch_id)
         if held is None:
             cursor.execute(ADD_BATCH, (self.seq, batch_id, now, answer))
         else:
-            row_of = (self.seq, batch_id, now, answer, HELD, held[3], rows.pack(held[1]))
+            row_of = (self.seq, batch_id, now, answer, HELD, held[3], pack(held[1]))
             cursor.execute(ADD_HOLD, row_of)
         return added

@@ -22,8 +22,7 @@ from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.connections import Unmade, connect, connect_reading
 from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log, size_of
-from stanchion.stores.sqlite.troubles import explain, is_busy, locked
-from stanchion.stores.sqlite.wait import patiently
+from stanchion.stores.sqlite.troubles import explain, is_busy, locked, patiently
 
 TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
 BEGIN: Final = "BEGIN IMMEDIATE"

@@ -6,20 +6,108 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
+from heapq import merge
 from pathlib import Path
 from typing import Any, Final
 
 from stanchion.kernel.carry import carry_out
-from stanchion.kernel.cells import NUMBER, value_of
+from stanchion.kernel.cells import KEEP, NUMBER, TOUCHED, Cell, value_of
 from stanchion.kernel.holds import REMEMBERED
-from stanchion.kernel.state import EPOCH, Batch, Reply, StoreForgot, StoreLost
+from stanchion.kernel.state import CLOCK, EPOCH, Batch, Reply, StoreForgot, StoreLost
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.seen import Hold, Seen
-from stanchion.stores.sqlite import contents as listing, rows
-from stanchion.stores.sqlite.cache import Cache
+from stanchion.stores.seen import Hold, Seen, open_hold, seen
+from stanchion.stores.sqlite.cache import (
+    BATCH,
+    HOLD,
+    HOLDS_FROM,
+    NEWEST,
+    ROW,
+    ROWS_FROM,
+    SHARED,
+    Cache,
+    held_of,
+    owned,
+    owner_of,
+    unpack_reply,
+    unpacked,
+)
 from stanchion.stores.sqlite.link import TROUBLES, Link
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.track import Track
+
+# Listing what is in the file for people, a portion at a time, so that nothing waits for the reader.
+
+PORTION: Final = 256
+
+
+def newest(link: Link) -> int:
+    """The time of the newest answer in the file."""
+    clock, _, at, _ = link.rows(NEWEST, ())[0]
+    return int(clock if at is None else max(clock, at))
+
+
+def one(link: Link, key: str) -> tuple[int, Any]:
+    """A cell's number and value."""
+    last = newest(link)
+    if key == CLOCK:
+        return last, None
+    for _, cells in link.rows(ROW, (owner_of(key),), owned):
+        cell = cells.get(key)
+        if cell is not None and cell[TOUCHED] + cell[KEEP] > last:
+            return cell[NUMBER], value_of(cell)
+    return 0, None
+
+
+def cells(link: Link, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
+    """Every cell whose key begins so; one that is not swept yet is left out."""
+    last = newest(link)
+    now = max(clock(), last)
+    tenant, brace, name = prefix.partition("}")
+    shared: list[tuple[str, Cell]] = []
+    if any(begins.startswith(name[: len(begins)]) for begins in SHARED):
+        shared = sorted(_found(link, f"@{tenant}{brace}", prefix, shared=True))
+    for key, cell in merge(shared, _found(link, prefix, prefix, shared=False)):
+        if cell[TOUCHED] + cell[KEEP] > last:
+            yield seen(key, cell, now)
+
+
+def _found(link: Link, owners: str, prefix: str, shared: bool) -> Iterator[tuple[str, Cell]]:
+    """Cells whose keys begin so in the rows of the owners that do; either those that have a row to
+    themselves or the others."""
+    start = owners
+    while True:
+        portion = link.rows(ROWS_FROM, (start, PORTION), owned)
+        for owner, found in portion:
+            if not owner.startswith(owners):
+                return
+            for key, cell in found.items():
+                if key.startswith(prefix) and (key != owner) == shared:
+                    yield key, cell
+        if len(portion) < PORTION:
+            return
+        start = portion[-1][0] + "\0"
+
+
+def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
+    """Every hold that is not settled."""
+    now = max(clock(), newest(link))
+    after = (-1, 0, 0)
+    while True:
+        found = link.rows(HOLDS_FROM, (*after, PORTION), held_of)
+        for *held, hold_id, seq in found:
+            yield open_hold(hold_id, held, now)
+            after = (held[0], held[3], seq)
+        if len(found) < PORTION:
+            return
+
+
+def hold(link: Link, hold_id: str, clock: Callable[[], int]) -> Hold | None:
+    """The hold of one batch; `None` where it is settled, or unknown."""
+    now = max(clock(), newest(link))
+    for held in link.rows(HOLD, (hold_id,), held_of):
+        return open_hold(hold_id, held, now)
+    return None
+
 
 # Removing what nobody needs any more, a portion at a time: old answers, idle rows, holds that
 # lapsed long ago.
@@ -41,8 +129,6 @@ IDLE: Final = "FROM kept WHERE id > ? AND id <= ? AND until <= ?"
 class Tidying:
     """Where the last portion ended. Nothing depends on it: a new process begins at the
     beginning."""
-
-    __slots__ = ("added", "batches", "row", "seq")
 
     def __init__(self) -> None:
         self.batches = 0
@@ -146,19 +232,19 @@ class SqliteStore:
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
-        return listing.one(self._link, key)
+        return one(self._link, key)
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
         """Every cell whose key begins so, in the order of their keys."""
-        return listing.cells(self._link, prefix, self._clock)
+        return cells(self._link, prefix, self._clock)
 
     def holds(self) -> Iterator[Hold]:
         """Every hold that is not settled."""
-        return listing.holds(self._link, self._clock)
+        return holds(self._link, self._clock)
 
     def held(self, tenant: str, hold_id: str) -> Hold | None:
         """The hold with that id."""
-        return listing.hold(self._link, hold_id, self._clock)
+        return hold(self._link, hold_id, self._clock)
 
     def close(self) -> None:
         """Close the file."""
@@ -190,8 +276,7 @@ class SqliteStore:
             link.undo()
             says = (
                 f"batch {batch.id!a} has values that the file cannot store ({error}): use other "
-                f"names, or smaller "
-                "amounts"
+                "names, or smaller amounts"
             )
             raise StoreLost(says) from error
 
@@ -221,7 +306,7 @@ class SqliteStore:
             if first is not None:
                 link.undo()
                 return first
-            reply = rows.unpacked(reply)
+            reply = unpacked(reply)
         try:
             self._tidying.added += cache.write(cursor, batch, reply, now)
         except sqlite3.IntegrityError:
@@ -243,7 +328,7 @@ class SqliteStore:
         return (
             batch_id != ""
             and cache.seq - seq < REMEMBERED
-            and cursor.execute(rows.BATCH, (batch_id,)).fetchone() is None
+            and cursor.execute(BATCH, (batch_id,)).fetchone() is None
         )
 
     def _lose(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, since: int) -> None:
@@ -251,8 +336,8 @@ class SqliteStore:
         with it."""
         if not batch.lines or batch.lines[0].key == EPOCH:
             return
-        row = cursor.execute(rows.ROW, (EPOCH,)).fetchone()
-        cell = None if row is None else rows.owned(*row)[1].get(EPOCH)
+        row = cursor.execute(ROW, (EPOCH,)).fetchone()
+        cell = None if row is None else owned(*row)[1].get(EPOCH)
         epoch = (0, None) if cell is None else (cell[NUMBER], value_of(cell))
 
         def tell(lost: Batch) -> None:
@@ -287,5 +372,5 @@ class SqliteStore:
 
 def _first_answer(cursor: sqlite3.Cursor, batch: Batch) -> Reply | None:
     """The answer to a batch with that id that was carried out before this cache began."""
-    row = cursor.execute(rows.BATCH, (batch.id,)).fetchone()
-    return None if row is None else rows.unpack_reply(row[3])
+    row = cursor.execute(BATCH, (batch.id,)).fetchone()
+    return None if row is None else unpack_reply(row[3])

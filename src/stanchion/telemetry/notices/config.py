@@ -82,8 +82,7 @@ def mistakes(file: NotifyFile) -> Iterator[Wrong]:
                 yield Wrong(
                     (*at, "command", 0),
                     f"`{one.command[0]}` is not an absolute path: write the full path, so that "
-                    f"nobody can put another "
-                    "program in its place",
+                    "nobody can put another program in its place",
                 )
 
 

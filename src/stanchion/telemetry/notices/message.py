@@ -3,14 +3,50 @@ a webhook."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
 
-from stanchion.telemetry.kinds import Kind, Occurrence
-from stanchion.telemetry.notices.log import when
+from stanchion.telemetry import loggers
+from stanchion.telemetry.kinds import Kind, Occurrence, Severity
+
+# Notices in the log: one line each, for the logger `stanchion.notices`.
+
+_LEVELS: Final = {Severity.INFO: 20, Severity.WARNING: 30, Severity.CRITICAL: 40}
+"""As `logging` numbers them: INFO, WARNING, ERROR."""
+
+
+def log(one: Occurrence) -> None:
+    """Write a line where somebody listens; a handler gets the occurrence itself as
+    `record.occurrence`."""
+    level = _LEVELS[one.severity]
+    logger = loggers.heard(loggers.NOTICES, level)
+    if logger is not None:
+        loggers.write(logger, level, line_of(one), {"occurrence": msgspec.to_builtins(one)})
+
+
+def line_of(one: Occurrence) -> str:
+    """An occurrence in one line: what it is, in words, how often, and whose."""
+    names = [
+        f"{name}={value}"
+        for name in ("tenant", "run", "agent", "tool", "ticket", "decision", "id")
+        if (value := getattr(one, name))
+    ]
+    often = f" ({one.times:,} times since {when(one.since)})" if one.times > 1 else ""
+    return " ".join([f"{one.kind}: {one.text}{often}", *names])
+
+
+def when(at_ms: int) -> str:
+    """A time as all notices have it: RFC 3339, in UTC."""
+    return (
+        datetime.fromtimestamp(at_ms / 1000, UTC)
+        .isoformat(timespec="milliseconds")
+        .replace("+00:00", "Z")
+    )
+
 
 FOUND_ANEW: Final = frozenset({Kind.TRAIL_TAMPERED, Kind.STORE_FORGOT, Kind.DEFINITION_CHANGED})
 """Kinds that stand until somebody sees to them, and that each process finds when it starts."""

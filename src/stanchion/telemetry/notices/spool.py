@@ -17,8 +17,8 @@ import msgspec
 
 from stanchion import typed
 from stanchion.locks import Lock
+from stanchion.locks.files import attempt, is_held
 from stanchion.locks.forks import tell_of_forks
-from stanchion.telemetry.file_lock import attempt, is_held
 
 LOCK: Final = "lock"
 OWN: Final = "own-"
@@ -159,7 +159,7 @@ def waiting(root: Path) -> Iterator[Waiting]:
     for folder in sorted(_below(root)):
         found = []
         for own in _folders(folder):
-            held = _is_held(own)
+            held = is_held(own / LOCK)
             found += [(one, held) for file in _files(own) if (one := read(file)) is not None]
         for one, held in sorted(found, key=lambda pair: pair[0].at):
             yield Waiting(folder.name, one, held)
@@ -190,13 +190,6 @@ def _files(folder: Path) -> list[Path]:
         return sorted(each for each in folder.iterdir() if each.name.endswith(ENDING))
     except OSError:
         return []
-
-
-def _is_held(own: Path) -> bool:
-    try:
-        return is_held(own / LOCK)
-    except OSError:
-        return False
 
 
 def _is(path: Path, file: int) -> bool:

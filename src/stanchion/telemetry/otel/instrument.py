@@ -31,9 +31,7 @@ def instrument(
         raise ImportError(
             "OpenTelemetry is not installed: run `pip install 'stanchion-guard[otel]'`"
         ) from None
-    from stanchion.telemetry.otel.durations import Durations
-    from stanchion.telemetry.otel.figures import observe
-    from stanchion.telemetry.otel.spans import Spans
+    from stanchion.telemetry.otel.spans import Durations, Spans, observe
 
     telemetry: Telemetry = shield.telemetry
     if any(isinstance(sink, Spans) for sink in telemetry.sinks):
