@@ -18,7 +18,7 @@ from stanchion.cli.events import Report
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.unresolved import Taking, Unasked
 from stanchion.cli.whose import whose
-from stanchion.kernel.compare_and_set import LEFT, Changed, change
+from stanchion.kernel.compare_and_set import LEFT, ChangedRecord, change
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
 from stanchion.ops.views.began import began_key
@@ -108,7 +108,7 @@ class CountedRuns:
                 return LEFT
             return msgspec.to_builtins(msgspec.structs.replace(known, written=now))
 
-        def written() -> Flow[Changed]:
+        def written() -> Flow[ChangedRecord]:
             batch = f"began-{os.urandom(8).hex()}"
             return (
                 yield from change(self.shield.records, batch, tenant, began_key(tenant, name), kept)
