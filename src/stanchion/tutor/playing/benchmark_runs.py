@@ -1,5 +1,5 @@
-"""The benchmark: each of its games, played by the transcript of each player, under each law, through
-each choice of layers."""
+"""The benchmark: each of its games, played by the transcript of each player, under each law,
+through each choice of layers."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Rules of the first law: if an observation is so, something follows from it; how they are read, and
-the library that holds them."""
+"""Rules of the first law: if an observation is so, something follows from it; how they are read,
+and the library that holds them."""
 
 from __future__ import annotations
 
