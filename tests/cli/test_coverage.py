@@ -1,4 +1,4 @@
-"""`stanchion coverage`: names what escaped, and its exit status says whether anything did."""
+"""`stanchion audit coverage`: names what escaped, and its exit status says whether anything did."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def answered(capsys: pytest.CaptureFixture[str], status: int, *words: str) -> str:
     capsys.readouterr()
-    assert main(["coverage", *words]) == status
+    assert main(["audit", "coverage", *words]) == status
     return capsys.readouterr().out
 
 
@@ -178,7 +178,7 @@ def test_canaries_need_no_trail(
     shipped = {one.name for one in iter_modules(hosts.__path__)}
     adapters_of = {name for name in shipped if name not in {"canaries", "contract"}}
     assert adapters_of == set(said.partition("without a canary: ")[2].strip().split(", "))
-    assert main(["coverage", "--canaries", "--run", "nobody"]) == 2
+    assert main(["audit", "coverage", "--canaries", "--run", "nobody"]) == 2
 
 
 @pytest.mark.usefixtures("trail")
@@ -196,5 +196,5 @@ def test_canaries_need_no_trail(
 def test_mistakes_are_bad_input(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["coverage", *words]) == 2
+    assert main(["audit", "coverage", *words]) == 2
     assert says in capsys.readouterr().err

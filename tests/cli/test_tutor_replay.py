@@ -17,7 +17,7 @@ from stanchion import Refused, Shield
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
-from stanchion.ops.views.manifests import checked
+from stanchion.ops.views.runs import checked
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.trace import EpisodeTrace

@@ -15,7 +15,7 @@ from hypothesis import given, strategies as st
 from stanchion import Action, Finding, Refused, Shield, Stage
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import Reader
-from stanchion.ops.views.manifests import checked
+from stanchion.ops.views.runs import checked
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.tutor.bundles.file import Bundle, ModelParams
 from stanchion.tutor.envelope.envelope import TutorEnvelope

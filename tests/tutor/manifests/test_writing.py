@@ -15,7 +15,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.manifest_check import file_faults, hash_faults, read
 from stanchion.audit.reader import Reader
-from stanchion.ops.views.manifests import checked
+from stanchion.ops.views.runs import checked
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.bundles.file import BundleFault, BundleRefusal
 from stanchion.tutor.envelope.envelope import Episode, ModelQuestion

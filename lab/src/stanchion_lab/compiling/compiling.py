@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from stanchion import __version__
-from stanchion.cli.progress import Told
+from stanchion.cli.printing import Told
 from stanchion.tutor.bundles.file import Bundle
 from stanchion_lab.compiling.drafting import Made, Scores, draft
 from stanchion_lab.compiling.metric import total

@@ -97,8 +97,8 @@ class Part(msgspec.Struct, frozen=True):
 def survey(run: Any, parts: Iterable[Part]) -> tuple[Part, ...]:
     """Say what a run's framework has at hand; gives the parts that nothing guards.
 
-    Where the shield watches, those are written down and named by `stanchion coverage`; where it is
-    to refuse, `Ungoverned` is raised, so that the agent does not start with them.
+    Where the shield watches, those are written down and named by `stanchion audit coverage`; where
+    it is to refuse, `Ungoverned` is raised, so that the agent does not start with them.
     """
     open_ones = tuple([part for part in parts if not part.guarded])
     sightings = getattr(

@@ -13,6 +13,7 @@ from stanchion.audit.layout import chains
 from stanchion.audit.reader import Follower, Found, Progress, Reader, Wanted
 from stanchion.audit.verifying.heads import head_file
 from stanchion.kernel.regex import regex
+from stanchion.kernel.shown import StanchionError
 from stanchion.stores.protocol import Store
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ URL: Final = "postgresql://…"
 _PLACE: Final = regex(r"([0-9a-f]{1,16}):(\d{1,18})")
 
 
-class Ambiguous(ValueError):
+class Ambiguous(StanchionError, ValueError):
     """The digits of a place are the beginning of several chains."""
 
 

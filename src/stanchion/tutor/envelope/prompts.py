@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.bundles.file import Bundle
 
 SHOWN: Final = 3
