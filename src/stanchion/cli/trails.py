@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import chains, refuse_former
 from stanchion.audit.reader import Reader
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
+from stanchion.cli.printing import Progress, progress, records
 from stanchion.cli.terminal import warn
 from stanchion.cli.whose import whose
 from stanchion.ops.views.amounts import counted
@@ -101,6 +102,11 @@ def records_in(
         yield reader
     finally:
         reader.close()
+
+
+def progress_in(reader: object, what: str) -> AbstractContextManager[Progress | None]:
+    """Progress of work on what a reader reads: in bytes, or of a database in records."""
+    return progress(what, None if isinstance(reader, Reader) else records)
 
 
 def tell_unread(*readers: object) -> int:
