@@ -7,8 +7,6 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
 from stanchion.guards._jsonschema.checker import Checker
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import Memo
@@ -18,10 +16,10 @@ from stanchion.kernel.contract.powers import all_having, having
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.policy.compiled import CompiledPolicy, Seat, closest
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.named_code import imported
-from stanchion.policy.schema import GUARDS, PolicyFile, use_of
+from stanchion.policy.schema import PolicyFile
 from stanchion.policy.seat import own_code
 
 Where = Callable[..., str]
@@ -33,25 +31,25 @@ DIGITS: Final = 64
 """How long a digest is."""
 
 
-class Hook(NamedTuple):
+class ToolHook(NamedTuple):
     """A user's own check of a tool's calls: the code, and what tells it from every other."""
 
     call: Callable[..., Any]
     version: str
 
 
-Hooks = Mapping[str, Sequence[Hook]]
+Hooks = Mapping[str, Sequence[ToolHook]]
 """Hooks by the tool they are for."""
 
-Ask = Callable[[Hooked, Sequence[Hook], str], Any]
+Ask = Callable[[Hooked, Sequence[ToolHook], str], Any]
 """Asks hooks about a call; the last is the digest of the definition it was held against."""
 
 
 def written_tools(
-    file: PolicyFile, where: Where, whole: bool = True, imports: bool = True
+    file: PolicyFile, where: Where, imports: bool = True
 ) -> tuple[Tools, list[Fault]]:
-    """The definitions that a policy file has, and what is wrong with them; of a file that is not
-    `whole` it is not told that nothing reads them. Without `imports` hooks are not looked for."""
+    """The definitions that a policy file has, and what is wrong with them. Without `imports` hooks
+    are not looked for."""
     faults: list[Fault] = []
     known: dict[str, Known] = {}
     pins: dict[str, str] = {}
@@ -83,30 +81,7 @@ def written_tools(
                     f"`shield.ingest` gives"
                 )
                 faults.append(Fault(where("tools", name, "pin"), said))
-    faults += _unread(file, where) if whole else []
     return Tools(known, pins), faults
-
-
-def _unread(file: PolicyFile, where: Where) -> list[Fault]:
-    """Definitions that no guard reads."""
-    if any(
-        entry.enabled and having(GUARDS[use_of(entry)], "with_tools") is not None
-        for entry in file.guards
-    ):
-        return []
-    said = [
-        (name, key)
-        for name, tool in file.tools.items()
-        for key in ("schema", "result_schema", "pin")
-    ]
-    return [
-        Fault(
-            where("tools", name, key),
-            f"nothing acts on `tools.{name}.{key}`: add a guard with `use: schema`",
-        )
-        for name, key in said
-        if getattr(file.tools[name], key) is not None
-    ]
 
 
 def reads_definitions(policy: CompiledPolicy) -> bool:
@@ -146,7 +121,7 @@ def with_tools(
         placed = Placed(
             HOOKS_ID, guard, guard.priority, guard.category, guard.stages, policy.shadow
         )
-        seats.append(Seat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
+        seats.append(GuardSeat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
         answerers[HOOKS_ID] = _answering(policy, hooks, ask, tools)
     told = [f"{name}={','.join([hook.version for hook in hooks[name]])}" for name in sorted(hooks)]
     digest = hash_beside(policy.hash, tools.digest, *told)
@@ -176,15 +151,16 @@ def hash_beside(policy: str, tools: str, *hooks: str) -> str:
     )
 
 
-def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
+def _knowing(
+    seat: GuardSeat, given: Mapping[tuple[str, str], Known], memo: Memo | None
+) -> GuardSeat:
     guard = having(seat.placed.guard, "with_tools")
     if guard is None:
         return seat
-    knowing = guard.with_tools(guard.tools.with_given(given), memo)
-    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+    return seat.with_guard(guard.with_tools(guard.tools.with_given(given), memo))
 
 
-def _understanding(seat: Seat, tools: Tools) -> Seat:
+def _understanding(seat: GuardSeat, tools: Tools) -> GuardSeat:
     guard = having(seat.placed.guard, "knowing")
     if guard is None:
         return seat
@@ -201,8 +177,7 @@ def _understanding(seat: Seat, tools: Tools) -> Seat:
             "" if known.bad or known.source == POLICY else known.digest,
         )
 
-    knowing = guard.knowing(defined)
-    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+    return seat.with_guard(guard.knowing(defined))
 
 
 def _answering(
@@ -211,7 +186,7 @@ def _answering(
     """What answers for the hooks of this policy: those of the tool's entry first, then those that
     were added."""
     written = {name: tool.hook for name, tool in policy.file.tools.items() if tool.hook is not None}
-    own = {name: Hook(imported(call), call) for name, call in written.items()}
+    own = {name: ToolHook(imported(call), call) for name, call in written.items()}
 
     def answer(asked: Hooked) -> Any:
         tool = asked.call.tool

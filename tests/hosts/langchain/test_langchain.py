@@ -24,7 +24,7 @@ from stanchion import Refused, ToolFailed
 from stanchion.hosts.langchain import LANGCHAIN, Guarded, LangChainRequest
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Scene, check, check_probes
-from stanchion.testing.host_suite.script import script
+from stanchion.testing.host_suite.scene import script
 from tests.hosts.langchain.driver import DRIVER, THREAD, Scripted
 
 

@@ -9,8 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.fields import shown
-from stanchion.dialects.penguiflow.words import RedactionSpec
+from stanchion.dialects.penguiflow.words import RedactionSpec, shown
 from stanchion.kernel.findings import Patch, PathStep
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.readings.texts import Leaf, Span, hiding

@@ -23,7 +23,7 @@ from stanchion.kernel.state import ANCHOR
 from stanchion.ops.views.amounts import counted, shown
 from stanchion.ops.views.names import KeyName
 from stanchion.ops.views.standing import breaker_of
-from stanchion.policy.sequences.guard import Past
+from stanchion.policy.sequences.guard import PastSteps
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.ledger import Effect
 from stanchion.runtime.calling.pins import pins_of
@@ -130,7 +130,7 @@ def _pins(value: Any, _now: int) -> str:
 
 
 def _sequence(value: Any, _now: int) -> str:
-    past = typed.convert(value, Past)
+    past = typed.convert(value, PastSteps)
     return f"{counted(past.steps, 'step')}, {len(past.marks):,} remembered"
 
 
