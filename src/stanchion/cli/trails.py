@@ -9,7 +9,6 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import chains
 from stanchion.audit.reader import Reader
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
