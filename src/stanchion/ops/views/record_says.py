@@ -13,11 +13,11 @@ from stanchion.approvals.overrides import reviews_of
 from stanchion.approvals.pages import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
-from stanchion.guards.evidence.work import Work
+from stanchion.guards.evidence.work import WorkState
 from stanchion.guards.handoff import Route
 from stanchion.guards.locks.table import table_of
 from stanchion.guards.loops import metrics
-from stanchion.guards.queue import Line as Waiting
+from stanchion.guards.queue import QueueLine as Waiting
 from stanchion.kernel.epoch import Epoch
 from stanchion.kernel.state import ANCHOR
 from stanchion.ops.views.amounts import counted, shown
@@ -135,7 +135,7 @@ def _sequence(value: Any, _now: int) -> str:
 
 
 def _evidence(value: Any, _now: int) -> str:
-    work = Work.of(value)
+    work = WorkState.of(value)
     return f"changed last: {work.what}" if work.what else "no code was changed"
 
 
