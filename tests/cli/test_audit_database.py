@@ -249,7 +249,7 @@ def test_urls_where_they_are_not_taken(
     audit: Audit, capsys: pytest.CaptureFixture[str], trail: Path
 ) -> None:
     url = audit.place.server.tcp()
-    assert "give a trail with `--trail`" in audit("tail", url, status=2)
+    assert "takes no `postgresql://…`" in audit("tail", url, status=2)
     assert "give the record" in audit("show", url, status=2)
     assert "`--schema x` is for a database" in audit(
         "tail", "--trail", str(trail), "--schema", "x", status=2

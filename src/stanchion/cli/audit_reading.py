@@ -19,7 +19,14 @@ from stanchion.cli.command import Args, AsBadInput, BadInput, in_words, moment_m
 from stanchion.cli.printing import Layout, in_json, progress, put_view, records
 from stanchion.cli.record_lines import Lines
 from stanchion.cli.terminal import Terminal, put_lines, visible, warn
-from stanchion.cli.trails import database_of, no_schema, records_in, tell_unread, trail_at
+from stanchion.cli.trails import (
+    database_of,
+    no_schema,
+    progress_in,
+    records_in,
+    tell_unread,
+    trail_at,
+)
 from stanchion.cli.whose import whose
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.names import names
@@ -94,7 +101,7 @@ def _newest(
     most: int,
     behind: Callable[[Found], bool] = lambda _: True,
 ) -> list[Found]:
-    with progress("looking", None if isinstance(reader, Reader) else records) as told:
+    with progress_in(reader, "looking") as told:
         return newest(reader, wanted, most, told, behind)
 
 
@@ -227,7 +234,7 @@ def shadow(args: Args) -> int:
     """Report what guards in shadow mode would have done."""
     wanted = wanted_of(args, wall_ms())
     with records_in(args) as reader:
-        with progress("counting", None if isinstance(reader, Reader) else records) as told:
+        with progress_in(reader, "counting") as told:
             found = shadowed(chosen(reader, wanted, told))
         tell_unread(reader)
     return put_view(found, _shadow_lines, args.json)
@@ -276,7 +283,7 @@ def export(args: Args) -> int:
     with (
         records_in(args) as reader,
         _sink(args.out, args.force) as sink,
-        progress("exporting", None if isinstance(reader, Reader) else records) as told,
+        progress_in(reader, "exporting") as told,
     ):
         heard = None if printed else told
         if isinstance(reader, Reader):

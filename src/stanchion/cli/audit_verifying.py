@@ -27,6 +27,7 @@ from stanchion.cli.whose import opened, whose
 from stanchion.ops.views.amounts import counted, shown, size
 from stanchion.ops.views.trails import anchors_in, heads_of, name_of
 from stanchion.runtime.errors import NotifyError
+from stanchion.runtime.remote.witness import NAME, BrokerPlace
 from stanchion.runtime.standing.listeners import listened_to, post_for
 from stanchion.runtime.standing.places import (
     BROKER,
@@ -87,8 +88,6 @@ def place_at(name: str, trail: Path | None, certificates: str | None) -> Witness
     """The place that a name says; one that no witness can be kept at is bad input."""
 
     if name.startswith(BROKER):
-        from stanchion.runtime.remote.witness import NAME, BrokerPlace
-
         path, _, part = name.removeprefix(BROKER).partition("#")
         return BrokerPlace(path, part if part else NAME)
     return place_named(name, trail, None if certificates is None else Path(certificates))

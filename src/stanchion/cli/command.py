@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import re
-from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, Final, NoReturn
@@ -45,14 +44,12 @@ def in_words(error: OSError | ValueError) -> str:
 MOST: Final = 1_000_000
 Several: Final[type[argparse.Action]] = argparse._AppendAction
 """What argparse makes of an option that keeps every value it is given."""
-WHOLE: Final = (argparse.PARSER, argparse.REMAINDER)
-"""Arguments that take everything behind them."""
 _SECRET: Final = regex(r"//[^/@]*@")
 """Who is at a server, and with which password."""
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser whose mistakes are raised as `BadInput`; subcommands get the same kind."""
+    """A parser whose mistakes are raised as `BadInput`."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": Help, "allow_abbrev": False, **options})
@@ -84,7 +81,7 @@ class Parser(argparse.ArgumentParser):
         """Parse words in any order: argparse gives a word that may be left out its place before it
         has seen the words behind an option, so that `tickets show --json ID` would have an ID too
         many."""
-        if self._mixing or any(action.nargs in WHOLE for action in self._actions):
+        if self._mixing or any(action.nargs == argparse.REMAINDER for action in self._actions):
             return super().parse_known_args(args, namespace)
         self._mixing = True
         try:
@@ -116,14 +113,6 @@ class Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=88)
-
-    def add_argument(self, action: argparse.Action) -> None:
-        """Leave room for the names of commands, too: Python does so since 3.13."""
-        super().add_argument(action)
-        if action.help is not argparse.SUPPRESS:
-            for command in self._iter_indented_subactions(action):
-                length = len(self._format_action_invocation(command)) + self._current_indent
-                self._action_max_length = max(self._action_max_length, length)
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
         """An option with all its names and then its value, once: Python writes it so since 3.13."""
@@ -198,7 +187,9 @@ def lasting_s(text: str) -> float:
     """How long something is to last, from what was typed: the type of an option."""
     said = _AGO.fullmatch(text.strip())
     if said is None or not int(said[1]):
-        raise ArgumentTypeError(f"is `{text}`: give a time such as `90s`, `15m`, `2h` or `1d`")
+        raise argparse.ArgumentTypeError(
+            f"is `{text}`: give a time such as `90s`, `15m`, `2h` or `1d`"
+        )
     return int(said[1]) * UNITS_MS[said[2]] / 1000
 
 

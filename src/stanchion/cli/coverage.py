@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.reader import Reader, Wanted
+from stanchion.audit.reader import Wanted
 from stanchion.cli.command import (
     JSON,
     PROJECT,
@@ -20,9 +20,9 @@ from stanchion.cli.command import (
     in_words,
     option,
 )
-from stanchion.cli.printing import Layout, progress, put_view, records
+from stanchion.cli.printing import Layout, put_view
 from stanchion.cli.terminal import Terminal
-from stanchion.cli.trails import records_in, tell_unread
+from stanchion.cli.trails import progress_in, records_in, tell_unread
 from stanchion.hosts.canaries import driven, installed, unproven
 from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.coverage import CoverageView, EscapedView, coverage, with_canaries
@@ -46,7 +46,7 @@ def _found(args: Args, told: HostTranscript | None) -> CoverageView:
     # Canaries need no trail: they are driven now.
     may_be_empty = args.canaries and args.run is None and told is None
     with records_in(args, may_be_empty) as reader:
-        with progress("looking", None if isinstance(reader, Reader) else records) as done:
+        with progress_in(reader, "looking") as done:
             found = coverage(
                 chosen(reader, Wanted(), done), "" if args.run is None else args.run, told
             )
@@ -105,48 +105,34 @@ ESCAPED_ROWS: Final = Layout(
 
 def _lines(found: CoverageView, matched: bool) -> list[str]:
     """What is known besides: how many runs were watched, and what could not be told."""
-    watched = [one for one in found.runs if one.mode]
-    runs, apart = len(found.runs), len(found.runs) - len(watched)
-    lines = [
-        f"{counted(len(found.escaped), 'thing')} escaped, in {counted(runs, 'run')}"
-        if found.escaped
-        else f"nothing is known to have escaped, in {counted(runs, 'run')}"
-    ]
-    if apart:
-        lines.append(
-            f"not watched, or not to their end: {counted(apart, 'run')}; start the shield with "
-            f"coverage"
-        )
+    runs, escaped = len(found.runs), len(found.escaped)
+    apart = sum(not one.mode for one in found.runs)
     unreported = sum(one.unreported for one in found.runs)
-    if unreported:
-        lines.append(f"decided, and no outcome reported: {counted(unreported, 'call')}")
     unsure, vouched = sum(one.unsure for one in found.runs), sum(one.vouched for one in found.runs)
-    if unsure:
-        lines.append(
-            f"done in a thread of no run while a call was under way, so not told apart: {unsure:,}"
-        )
-    if vouched:
-        lines.append(f"called the host's own work: {vouched:,}")
-    if matched:
-        lines.append(f"in the transcript: {found.asked:,} asked for and never answered")
-        lines.append(f"decided and not in the transcript: {counted(found.untold, 'call')}")
-        if found.tokens_told:
-            count = (
-                f"{found.tokens_recorded:,}"
-                if found.tokens_recorded
-                else "none, because no budget counts them"
-            )
-            lines.append(
-                f"tokens in the transcript: {found.tokens_told:,}; counted in the trail: {count}"
-            )
-    if found.canaries:
-        caught = sum(found.canaries.values())
-        lines.append(
-            f"canaries caught: {caught} of {len(found.canaries)} ({', '.join(found.canaries)})"
-        )
-    if found.left_out:
-        lines.append(f"too many to be told: {found.left_out:,}")
-    return lines
+    what = f"{counted(escaped, 'thing')} escaped" if escaped else "nothing is known to have escaped"
+    recorded = found.tokens_recorded
+    tokens = f"{recorded:,}" if recorded else "none, because no budget counts them"
+    caught = f"{sum(found.canaries.values())} of {len(found.canaries)}"
+    known = (
+        (True, f"{what}, in {counted(runs, 'run')}"),
+        (apart, f"not watched, or not to their end: {counted(apart, 'run')}; {WATCH}"),
+        (unreported, f"decided, and no outcome reported: {counted(unreported, 'call')}"),
+        (unsure, f"done in a thread of no run while a call was under way, {APART}: {unsure:,}"),
+        (vouched, f"called the host's own work: {vouched:,}"),
+        (matched, f"in the transcript: {found.asked:,} asked for and never answered"),
+        (matched, f"decided and not in the transcript: {counted(found.untold, 'call')}"),
+        (
+            matched and found.tokens_told,
+            f"tokens in the transcript: {found.tokens_told:,}; counted in the trail: {tokens}",
+        ),
+        (found.canaries, f"canaries caught: {caught} ({', '.join(found.canaries)})"),
+        (found.left_out, f"too many to be told: {found.left_out:,}"),
+    )
+    return [words for some, words in known if some]
+
+
+WATCH: Final = "start the shield with coverage"
+APART: Final = "so not told apart"
 
 
 AUDIT_COVERAGE_COMMAND: Final = DeclaredCommand(

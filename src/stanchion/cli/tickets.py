@@ -57,6 +57,7 @@ from stanchion.cli.whose import in_memory, opened, tenant_of, whose
 from stanchion.ops.views.amounts import shown
 from stanchion.ops.views.people import TicketView, grant_view, ticket_in_full, ticket_view, watch
 from stanchion.runtime.people.tickets import FIRST
+from stanchion.runtime.remote.shield import RemoteShield
 from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
 
@@ -274,8 +275,6 @@ def _answer(args: Args) -> int:
     broker = broker_for(None, args.store, os.environ)
     if not broker:
         return _opened(_take)(args)
-    from stanchion.runtime.remote.shield import RemoteShield
-
     with RemoteShield(broker) as shield:
         try:
             shield.answer(_content(args.id, LARGEST))
@@ -447,7 +446,11 @@ exit status:
                 type=word_of("--scope", Scope),
             ),
             option(
-                "--pattern ARG=GLOB", "the values an argument may have, with `*`", action="append"
+                "--pattern ARG=GLOB",
+                "the values an argument may have, with `*`",
+                action="append",
+                default=[],
+                type=_assigned("--pattern", "`ARGUMENT=GLOB`, such as `command=git push *`"),
             ),
             option(
                 "--set ARG=VALUE",

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stanchion.audit.layout import chains
 from stanchion.audit.reader import Reader
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
+from stanchion.cli.printing import Progress, progress, records
 from stanchion.cli.terminal import warn
 from stanchion.cli.whose import whose
 from stanchion.ops.views.amounts import counted
@@ -96,6 +97,11 @@ def records_in(
         yield reader
     finally:
         reader.close()
+
+
+def progress_in(reader: object, what: str) -> AbstractContextManager[Progress | None]:
+    """Progress of work on what a reader reads: in bytes, or of a database in records."""
+    return progress(what, None if isinstance(reader, Reader) else records)
 
 
 def tell_unread(*readers: object) -> int:

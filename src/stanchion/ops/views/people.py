@@ -10,7 +10,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stanchion import Shield
 from stanchion.approvals.act import Answer
 from stanchion.approvals.bypass import Requested, Review
 from stanchion.approvals.digest import Deed
@@ -23,6 +22,7 @@ from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.deciding.allowances import FindingAllowance
+from stanchion.runtime.shield import Shield
 
 
 class OperatorView(Struct, frozen=True):

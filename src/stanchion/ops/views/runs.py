@@ -179,29 +179,26 @@ def totals_in(store: Store, keys: frozenset[str]) -> dict[str, int]:
 
 def facts_of(story: RunStory) -> dict[str, Any]:
     """What is known of a run, by the names of the fields that show it."""
-    run = story.run
-    return {
-        "id": run.id,
-        "agent": run.agent,
-        "role": run.role,
-        "task": run.task,
-        "tenant": run.tenant,
-        "parents": run.parents,
-        "state": story.state,
-        "began_ms": story.began,
-        "ended_ms": story.ended,
-        "last_ms": story.last,
-        "lasted_ms": story.lasted_ms,
-        "code": story.code,
-        "why": story.why,
-        "decided": story.decided,
-        "refused": story.refused,
-        "policy": story.policy,
-        "source": story.source,
-        "env": story.env,
-        "flagged": story.flagged,
-        "strikes": story.strikes,
-    }
+    known = {name: getattr(story.run, name) for name in OF_RUN}
+    known |= {name: getattr(story, name) for name in OF_STORY}
+    return {**known, "began_ms": story.began, "ended_ms": story.ended, "last_ms": story.last}
+
+
+OF_RUN: Final = ("id", "agent", "role", "task", "tenant", "parents")
+OF_STORY: Final = (
+    "state",
+    "lasted_ms",
+    "code",
+    "why",
+    "decided",
+    "refused",
+    "policy",
+    "source",
+    "env",
+    "flagged",
+    "strikes",
+)
+"""What is shown of a run as it is called there."""
 
 
 def _burned(one: Burned, totals: dict[str, int]) -> BurnView:
