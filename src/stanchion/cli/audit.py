@@ -25,7 +25,7 @@ from stanchion.cli.times import lasting_s
 from stanchion.cli.trails import records_in
 from stanchion.cli.trouble import AsBadInput, BadInput
 from stanchion.cli.verdict import row
-from stanchion.ops.views.trails import heads_of, is_database, said
+from stanchion.ops.views.trails import is_database, said
 from stanchion.runtime.standing.places import KEY
 
 MADE = 0
@@ -63,7 +63,7 @@ def heads(args: argparse.Namespace) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
     with records_in(args) as reader:
-        for name, head in heads_of(reader):
+        for name, head in reader.heads():
             # What is printed is what is there: a witness with a seal has to keep it byte for byte.
             if head:
                 sys.stdout.buffer.write(head + b"\n")

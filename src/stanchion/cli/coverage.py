@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.reader import Reader, Wanted
+from stanchion.audit.reader import TrailReader, WantedRecords
 from stanchion.cli.options import JSON, PROJECT, TRAIL, option
 from stanchion.cli.parser import Once
 from stanchion.cli.printing import put_json, put_table
@@ -86,9 +86,9 @@ def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
     # Canaries need no trail: they are driven now.
     may_be_empty = args.canaries and args.run is None and told is None
     with records_in(args, may_be_empty) as reader:
-        with progress("looking", None if isinstance(reader, Reader) else records) as done:
+        with progress("looking", None if isinstance(reader, TrailReader) else records) as done:
             found = coverage(
-                chosen(reader, Wanted(), done), "" if args.run is None else args.run, told
+                chosen(reader, WantedRecords(), done), "" if args.run is None else args.run, told
             )
         tell_unread(reader)
     if args.run is not None and not found.runs:

@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import Final
 
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.checks_folder import checks_folder
 from stanchion.cli.explanation import show
 from stanchion.cli.options import PROJECT, option
@@ -86,14 +86,14 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _readers(trail: str | None, state: Whose) -> list[Reader]:
+def _readers(trail: str | None, state: Whose) -> list[TrailReader]:
     """What can be looked in: the trail of shields and that of checks, as far as they are there."""
     if trail is not None:
         return [reader_of(trail, state)]
     try:
         folder = trail_folder(None, os.environ, state)
         return [
-            Reader(where)
+            TrailReader(where)
             for where in (folder, checks_folder(state))
             if where is not None and where.is_dir()
         ]

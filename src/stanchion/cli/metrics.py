@@ -28,7 +28,7 @@ from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed
 from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.guardrails import GuardrailState, states
-from stanchion.telemetry.registry import Series, Sum
+from stanchion.telemetry.registry import FigureSum, Series
 from stanchion.telemetry.server import server
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
@@ -161,7 +161,7 @@ def _figures(
     store: str | None, found: Whose, policy: CompiledPolicy | None, tenant: str, trouble: Trouble
 ) -> tuple[Series, ...]:
     kept = _counted(found)
-    total: Sum = kept.figures
+    total: FigureSum = kept.figures
     total.add((Series(PROCESSES.name, (), (kept.alive,)),))
     if kept.unreadable:
         total.add((Series(UNREADABLE.name, (), (kept.unreadable,)),))

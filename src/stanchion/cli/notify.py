@@ -26,7 +26,7 @@ from stanchion.runtime.standing.notify_file import (
 )
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry.notices.message import message_of
-from stanchion.telemetry.notices.post import Post
+from stanchion.telemetry.notices.post import NoticePost
 from stanchion.telemetry.notices.spool import waiting
 from stanchion.telemetry.notices.webhook import new_secret
 from stanchion.telemetry.occurrences import Kind, Occurrence, new_id
@@ -162,7 +162,7 @@ def _file(args: argparse.Namespace) -> Path:
     return path
 
 
-def _post(args: argparse.Namespace) -> Post:
+def _post(args: argparse.Namespace) -> NoticePost:
     post = post_for(_file(args), os.environ)
     if post is None:
         raise BadInput(f"`{_file(args)}` has no destination: add one under `destinations`")

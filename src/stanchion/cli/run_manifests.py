@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.manifest_check import NoManifest, read
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.printing import put_json
 from stanchion.cli.progress import progress
 from stanchion.cli.terminal import put_line, tell
@@ -72,7 +72,7 @@ def verify(args: argparse.Namespace) -> int:
     return 0 if found.whole else CHANGED
 
 
-def _reader(args: argparse.Namespace) -> Reader | None:
+def _reader(args: argparse.Namespace) -> TrailReader | None:
     """The trail that was named, or the project's where there is one."""
     try:
         return reader_of(args.trail, whose(args.project))

@@ -9,20 +9,16 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import Following, Source, TrailReader
 from stanchion.cli.terminal import say
 from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.ops.views.trails import URL, is_database, unread
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
-
-if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
 
 
 def database_of(given: str | None) -> str | None:
@@ -46,7 +42,7 @@ def trail_at(given: str | None, found: Whose) -> Path:
     return folder
 
 
-def reader_of(given: str | None, found: Whose) -> Reader:
+def reader_of(given: str | None, found: Whose) -> TrailReader:
     """A reader of the trail; one that is not there yet, or cannot be read, is bad input."""
     folder = trail_at(given, found)
     try:
@@ -60,7 +56,7 @@ def reader_of(given: str | None, found: Whose) -> Reader:
             f"there is no trail in `{folder}` yet: give another folder, or have a shield write "
             f"there first"
         )
-    return Reader(folder)
+    return TrailReader(folder)
 
 
 def no_schema(schema: str | None) -> None:
@@ -74,7 +70,7 @@ def no_schema(schema: str | None) -> None:
 @contextmanager
 def records_in(
     args: argparse.Namespace, empty: bool = False, store: str | None = None
-) -> Iterator[Reader | DatabaseReader]:
+) -> Iterator[Source]:
     """What reads the records that were named, of a folder or a database; where there are none yet
     that is bad input, unless `empty` says that they may come. `store` is the one that was named
     beside them."""
@@ -82,7 +78,7 @@ def records_in(
     url = database_of(given)
     if url is None:
         no_schema(schema)
-        yield Reader(trail_at(given, found)) if empty else reader_of(given, found)
+        yield TrailReader(trail_at(given, found)) if empty else reader_of(given, found)
         return
     from stanchion.audit.postgres.shipment import SCHEMA, check_driver
 
@@ -102,7 +98,7 @@ def records_in(
             reader.close()
 
 
-def tell_unread(*readers: object) -> int:
+def tell_unread(*readers: Source | Following) -> int:
     """Say how many lines were met that cannot be read, if any; gives how many."""
     count = len(unread(*readers))
     if count:

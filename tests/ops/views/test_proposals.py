@@ -12,7 +12,7 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.ops.views.proposed import gathered as gathering
 from stanchion.ops.views.proposed.likeness import pattern_of
 from stanchion.ops.views.proposed.proposals import DAY_MS, Proposals, Terms, proposals
@@ -66,7 +66,7 @@ class House:
     def proposed(self, terms: Terms = Terms(), policy: dict[str, Any] | None = None) -> Proposals:  # noqa: B008 - frozen
         """What the trail proposes now."""
         made = load_policy(self.policy if policy is None else policy)
-        return proposals(Reader(self.folder), made, terms, self.clock(), "default")
+        return proposals(TrailReader(self.folder), made, terms, self.clock(), "default")
 
 
 @pytest.fixture
@@ -215,7 +215,7 @@ def test_other_tenants_do_not_count(at_home: Callable[..., House]) -> None:
     for _ in range(5):
         house.asks("make test")
     assert not proposals(
-        Reader(house.folder), load_policy(POLICY), Terms(), house.clock(), "other"
+        TrailReader(house.folder), load_policy(POLICY), Terms(), house.clock(), "other"
     ).proposed
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from stanchion.audit.reader import REFUSED, Wanted
+from stanchion.audit.reader import REFUSED, WantedRecords
 from stanchion.cli.options import one_of
 from stanchion.cli.times import moment_ms
 from stanchion.cli.trouble import BadInput
@@ -14,7 +14,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER
 
 
-def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
+def wanted_of(args: argparse.Namespace, now_ms: int) -> WantedRecords:
     """The records that the options ask for."""
     actions = {one_of("--action", action.upper(), NAMES) for action in args.action or ()}
     if args.refused:
@@ -25,7 +25,7 @@ def wanted_of(args: argparse.Namespace, now_ms: int) -> Wanted:
     until = FOREVER if args.until is None else moment_ms("--until", args.until, now_ms)
     if since >= until:
         raise BadInput(f"`--since {args.since}` is not before `--until {args.until}`: swap them")
-    return Wanted(
+    return WantedRecords(
         run=args.run,
         agents=None if args.agent is None else names(args.agent),
         tools=None if args.tool is None else names(args.tool),

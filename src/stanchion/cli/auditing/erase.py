@@ -13,10 +13,19 @@ import msgspec
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.request import Request
-from stanchion.audit.erasure import Meant, Said, blank, count_of, cut_off, meant_in, remove, undone
+from stanchion.audit.erasure import (
+    Meant,
+    MeantRecords,
+    blank,
+    count_of,
+    cut_off,
+    meant_in,
+    remove,
+    undone,
+)
 from stanchion.audit.keys import load_key
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
 from stanchion.audit.trail import wall_ms
 from stanchion.cli.answerers import answerer
@@ -67,7 +76,7 @@ class Look(msgspec.Struct, frozen=True):
     records at the end of segments, and what cannot be erased."""
 
     folder: Path
-    said: Said
+    said: MeantRecords
     torn: list[Path]
     tails: list[Tail]
     left: list[Remain]
@@ -94,7 +103,7 @@ def erase(args: argparse.Namespace) -> int:
     looks = _looked(folders, meant)
 
     def left(now: list[Look]) -> list[Remain]:
-        runs = open_runs(Reader(trail), meant, looks[0].said.runs)
+        runs = open_runs(TrailReader(trail), meant, looks[0].said.runs)
         return [
             *(one for each in now for one in each.left),
             *runs,
@@ -136,7 +145,7 @@ def _looked(folders: list[Path], meant: Meant) -> list[Look]:
     """What there is of what is meant in each of some trails."""
     looks = []
     for folder in folders:
-        reader = Reader(folder)
+        reader = TrailReader(folder)
         with progress("looking") as told:
             said = meant_in(reader, meant, told)
         left = [*damaged(reader, meant), *strangers(folder, meant)]

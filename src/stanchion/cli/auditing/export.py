@@ -12,7 +12,7 @@ from typing import BinaryIO, Final
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.export import NoParquet, write_jsonl, write_parquet
-from stanchion.audit.reader import Found, Reader, Wanted
+from stanchion.audit.reader import FoundRecord, TrailReader, WantedRecords
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.terminal import say
@@ -21,7 +21,7 @@ from stanchion.cli.trouble import AsBadInput, BadInput, in_words
 from stanchion.cli.whose import whose
 from stanchion.stores.memory import wall_ms
 
-FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {
+FORMATS: Final[dict[str, Callable[[Iterable[FoundRecord], BinaryIO], int]]] = {
     "jsonl": write_jsonl,
     "parquet": write_parquet,
 }
@@ -39,13 +39,10 @@ def export(args: argparse.Namespace) -> int:
     with (
         records_in(args) as reader,
         _sink(args.out, args.force) as sink,
-        progress("exporting", None if isinstance(reader, Reader) else records) as told,
+        progress("exporting", None if isinstance(reader, TrailReader) else records) as told,
     ):
         heard = None if printed else told
-        if isinstance(reader, Reader):
-            each = reader.forwards(heard)
-        else:
-            each = reader.forwards(heard, wanted.since, wanted.until)
+        each = reader.forwards(heard, wanted.since, wanted.until)
         with AsBadInput(NoParquet):
             count = FORMATS[form]((found for found in each if wanted.has(found.stub)), sink)
         tell_unread(reader)
@@ -54,14 +51,14 @@ def export(args: argparse.Namespace) -> int:
     return 0
 
 
-def _write_back(args: argparse.Namespace, wanted: Wanted) -> int:
+def _write_back(args: argparse.Namespace, wanted: WantedRecords) -> int:
     """Write the records of a database into a folder, which is then a trail, byte for byte."""
     url = database_of(args.trail)
     if url is None:
         no_schema(args.schema)
         folder = trail_at(args.trail, whose(args.project))
         raise BadInput(f"`{folder}` is already the folder of a trail: copy it, or give a database")
-    if wanted != Wanted():
+    if wanted != WantedRecords():
         raise BadInput(
             "a trail can only be exported as a whole, because its records are chained: leave the "
             "filters out"

@@ -12,7 +12,7 @@ from typing import Final
 from stanchion.audit.erasure import blank, undone
 from stanchion.audit.errors import TrailError
 from stanchion.audit.keys import load_key
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
 from stanchion.cli.terminal import say, tell
 from stanchion.cli.trails import database_of, reader_of
@@ -102,7 +102,7 @@ def _permitted(args: argparse.Namespace, asked: Keep) -> Keep:
             return permitted(asked, shield.store, pinned_by(shield.policy))
 
 
-def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
+def _show(reader: TrailReader, gone: list[Old], keep: Keep) -> None:
     bounds = [f"older than {keep.days:g} days"] if keep.days is not None else []
     bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
     if not gone:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.printing import put_json, put_table
 from stanchion.cli.progress import progress, records
@@ -26,7 +26,7 @@ def shadow(args: argparse.Namespace) -> int:
     """Report what guards in shadow mode would have done."""
     wanted = wanted_of(args, wall_ms())
     with records_in(args) as reader:
-        with progress("counting", None if isinstance(reader, Reader) else records) as told:
+        with progress("counting", None if isinstance(reader, TrailReader) else records) as told:
             found = shadowed(chosen(reader, wanted, told))
         tell_unread(reader)
     if args.json:

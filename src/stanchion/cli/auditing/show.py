@@ -21,7 +21,7 @@ from stanchion.kernel.shown import json_safe
 from stanchion.ops.views.record_detail import DecidedView, RecordDetail, record_detail
 from stanchion.ops.views.records import DecisionView
 from stanchion.ops.views.times import shown, took
-from stanchion.ops.views.trails import Ambiguous, is_database, name_of, record
+from stanchion.ops.views.trails import Ambiguous, is_database, record
 
 LONGEST: Final = 100
 """How long a value may be to stand in one line."""
@@ -41,7 +41,7 @@ def show(args: argparse.Namespace) -> int:
     ):
         found = record(reader, args.what, told)
         detail = None if found is None else record_detail(reader, found)
-        where = name_of(reader)
+        where = reader.name
     if found is None or detail is None:
         raise BadInput(f"there is no record `{args.what}` in `{where}`: see `stanchion audit tail`")
     if args.json:

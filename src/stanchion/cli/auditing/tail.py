@@ -6,10 +6,10 @@ import argparse
 import sys
 import time
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from stanchion.audit.export import line_of
-from stanchion.audit.reader import Found, Reader, Wanted
+from stanchion.audit.reader import FoundRecord, Source, TrailReader, WantedRecords
 from stanchion.cli.auditing.choice import wanted_of
 from stanchion.cli.progress import progress, records
 from stanchion.cli.record_line import Lines
@@ -17,11 +17,8 @@ from stanchion.cli.terminal import Terminal, put_lines
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.kernel.shown import json_safe
 from stanchion.ops.views.records import record_view
-from stanchion.ops.views.trails import coming, digits_of, follower_of, newest, unread
+from stanchion.ops.views.trails import coming, digits_of, newest, unread
 from stanchion.stores.memory import wall_ms
-
-if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
 
 SHOWN: Final = 20
 EVERY_S: Final = 0.5
@@ -41,24 +38,24 @@ def tail(args: argparse.Namespace) -> int:
 
 
 def _newest(
-    reader: Reader | DatabaseReader,
-    wanted: Wanted,
+    reader: Source,
+    wanted: WantedRecords,
     most: int,
-    behind: Callable[[Found], bool] = lambda _: True,
-) -> list[Found]:
-    with progress("looking", None if isinstance(reader, Reader) else records) as told:
+    behind: Callable[[FoundRecord], bool] = lambda _: True,
+) -> list[FoundRecord]:
+    with progress("looking", None if isinstance(reader, TrailReader) else records) as told:
         return newest(reader, wanted, most, told, behind)
 
 
 def follow(
-    reader: Reader | DatabaseReader,
-    wanted: Wanted,
+    reader: Source,
+    wanted: WantedRecords,
     most: int,
-    show: Callable[[Iterable[Found]], None],
+    show: Callable[[Iterable[FoundRecord]], None],
     pause: Callable[[], None],
 ) -> None:
     """Show the newest records and then those that come, until somebody interrupts."""
-    follower = follower_of(reader)
+    follower = reader.follow()
     show(_newest(reader, wanted, most, follower.is_behind))
     told = tell_unread(reader)
     while True:
@@ -68,15 +65,15 @@ def follow(
         pause()
 
 
-def _json(records: Iterable[Found]) -> None:
+def _json(records: Iterable[FoundRecord]) -> None:
     sys.stdout.buffer.write(b"".join(json_safe(line_of(found)) for found in records))
     sys.stdout.buffer.flush()
 
 
-def _words(digits: int) -> Callable[[Iterable[Found]], None]:
+def _words(digits: int) -> Callable[[Iterable[FoundRecord]], None]:
     lines = Lines(Terminal.of_stdout(), digits)
 
-    def show(records: Iterable[Found]) -> None:
+    def show(records: Iterable[FoundRecord]) -> None:
         for found in records:
             put_lines(lines.of(record_view(found)))
 

@@ -20,7 +20,6 @@ from stanchion.cli.trails import database_of, records_in, trail_at
 from stanchion.cli.trouble import BadInput
 from stanchion.cli.whose import whose
 from stanchion.ops.views.times import shown
-from stanchion.ops.views.trails import heads_of, name_of
 from stanchion.runtime.standing.places import WITNESS
 from stanchion.stores.memory import wall_ms
 
@@ -101,10 +100,10 @@ def _heads(args: argparse.Namespace) -> Mapping[str, bytes]:
     """The heads as they stand; a trail that is not there yet has none."""
     with records_in(args, empty=True) as reader:
         try:
-            return {name: head for name, head in heads_of(reader) if head}
+            return {name: head for name, head in reader.heads() if head}
         except OSError as error:
             raise BadInput(
-                f"the heads in `{name_of(reader)}` cannot be read: {error.strerror or error}"
+                f"the heads in `{reader.name}` cannot be read: {error.strerror or error}"
             ) from None
 
 

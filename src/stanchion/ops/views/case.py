@@ -9,9 +9,9 @@ import msgspec
 
 from stanchion.audit.apart import is_erased
 from stanchion.audit.journal import Start
-from stanchion.audit.reader import Found, Reader
+from stanchion.audit.reader import FoundRecord, TrailReader
 from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of, run_of
-from stanchion.audit.record import OUTCOME, Entry
+from stanchion.audit.record import OUTCOME, RecordEntry
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy
@@ -30,13 +30,13 @@ class Case(msgspec.Struct, frozen=True):
     the record stands, for what else its trail has to say.
     """
 
-    entry: Entry
+    entry: RecordEntry
     run: RunInfo
     source: str | None = None
     env: str | None = None
     args: dict[str, Any] | None = None
     tools: str = ""
-    place: tuple[Reader, Found] | None = None
+    place: tuple[TrailReader, FoundRecord] | None = None
 
     @property
     def erased(self) -> bool:
@@ -68,7 +68,7 @@ class Case(msgspec.Struct, frozen=True):
             else ""
         )
 
-    def judged(self, policy: CompiledPolicy) -> Entry:
+    def judged(self, policy: CompiledPolicy) -> RecordEntry:
         """The record with everything that the decision was judged on; raises `Forgotten` where that
         is not there."""
         if self.place is None:
@@ -79,7 +79,7 @@ class Case(msgspec.Struct, frozen=True):
         return Rebuilding(reader, policy, self.run).entry(found)
 
 
-def case_of(reader: Reader, found: Found) -> Case:
+def case_of(reader: TrailReader, found: FoundRecord) -> Case:
     """The case of a decision in a trail; what is no longer there is left out."""
     entry = found.entry()
     args = args_of(reader, entry)
@@ -91,10 +91,10 @@ def case_of(reader: Reader, found: Found) -> Case:
     return Case(entry, begun.run, begun.source, begun.env, args, begun.tools, (reader, found))
 
 
-def case_just_made(entry: Entry, start: Start, folder: Path | None) -> Case:
+def case_just_made(entry: RecordEntry, start: Start, folder: Path | None) -> Case:
     """The case of a decision that was just made; `folder` is its trail, where the arguments of a
     call may stand."""
-    args = None if folder is None else args_of(Reader(folder), entry)
+    args = None if folder is None else args_of(TrailReader(folder), entry)
     return Case(entry, start.info, start.source, start.env, args, start.tools)
 
 

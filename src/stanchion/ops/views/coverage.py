@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.notes import FACT, RUN, Begun, Told
+from stanchion.audit.notes import FACT, RUN, FactNote, RunBegun
 from stanchion.audit.record import INTENT, OUTCOME
-from stanchion.audit.segment_scan import Found
+from stanchion.audit.segment_scan import FoundRecord
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.records import decision_in
@@ -133,7 +133,7 @@ class _Pass:
         self._matches = matches
         self._reported: set[str] = set()
 
-    def take(self, found: Found) -> None:
+    def take(self, found: FoundRecord) -> None:
         """Take a record in."""
         stub = found.stub
         if found.is_decision:
@@ -151,7 +151,7 @@ class _Pass:
             self.left_out += 1
         return known
 
-    def _decision(self, found: Found) -> None:
+    def _decision(self, found: FoundRecord) -> None:
         stub = found.stub
         run = self._of(stub.run_id)
         if run is None:
@@ -169,7 +169,7 @@ class _Pass:
         if self._matches and stub.stage in MATCHED | COUNTED:
             self._to_match(found)
 
-    def _to_match(self, found: Found) -> None:
+    def _to_match(self, found: FoundRecord) -> None:
         stub, entry = found.stub, decision_in(found)
         if entry is None:
             return
@@ -178,17 +178,17 @@ class _Pass:
         if stub.stage in COUNTED:
             self.tokens[stub.run_id] = self.tokens.get(stub.run_id, 0) + tokens_of(entry)
 
-    def _begun(self, found: Found) -> None:
+    def _begun(self, found: FoundRecord) -> None:
         run = self._of(found.stub.run_id)
         try:
-            note: Begun = found.note(Begun)
+            note: RunBegun = found.note(RunBegun)
         except msgspec.MsgspecError:
             return
         if run is not None:
             run.agent, run.task, run.parents = note.run.agent, note.run.task, note.run.parents
             run.began_ms = note.at
 
-    def _fact(self, found: Found) -> None:
+    def _fact(self, found: FoundRecord) -> None:
         note = found.told()
         if note is None:
             return
@@ -207,7 +207,7 @@ class _Pass:
                 run.named += 1
                 self._named(note)
 
-    def _named(self, note: Told) -> None:
+    def _named(self, note: FactNote) -> None:
         if len(self.escaped) >= MOST_NAMED:
             self.left_out += 1
             return
@@ -221,7 +221,7 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple([str(one) for one in values]) if isinstance(values, list | tuple) else ()
 
 
-def _watched(run: _Run, note: Told) -> None:
+def _watched(run: _Run, note: FactNote) -> None:
     """Take in how one process has watched a run."""
     run.modes[str(note.data.get("mode", ""))] = None
     for name in ("escaped", "vouched", "unsure"):
@@ -230,7 +230,7 @@ def _watched(run: _Run, note: Told) -> None:
 
 
 def coverage(
-    records: Iterable[Found], run: str = "", transcript: Transcript | None = None
+    records: Iterable[FoundRecord], run: str = "", transcript: Transcript | None = None
 ) -> CoverageView:
     """What the records, given newest first, tell of coverage; of one run and those below it (`last`
     is the newest that is below no other), or of all. With a transcript, what it tells of and nobody
@@ -303,7 +303,7 @@ def with_canaries(view: CoverageView, came: Mapping[str, str]) -> CoverageView:
     )
 
 
-def _escaped(note: Told, what: str, name: str, told_by: str) -> EscapedView:
+def _escaped(note: FactNote, what: str, name: str, told_by: str) -> EscapedView:
     said = {
         key: str(note.data.get(key, "")) for key in ("kind", "target", "place", "through", "by")
     }

@@ -8,7 +8,7 @@ from itertools import islice
 
 import msgspec
 
-from stanchion.audit.reader import Found, Progress, Reader
+from stanchion.audit.reader import FoundRecord, Progress, TrailReader
 from stanchion.ops.views.case import case_of, policy_of
 from stanchion.ops.views.explain import Explanation, explain
 from stanchion.ops.views.records import DecisionView, record_view
@@ -17,7 +17,7 @@ from stanchion.ops.views.trails import record
 LAST = "last"
 """What the newest decision can be called."""
 
-Known = tuple[Reader, Found]
+Known = tuple[TrailReader, FoundRecord]
 """A decision, and the trail it is in."""
 
 
@@ -29,7 +29,7 @@ class Unreadable(ValueError):
     """That the record of a decision is there and cannot be read."""
 
 
-def newest_decisions(readers: Sequence[Reader], most: int) -> list[DecisionView]:
+def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[DecisionView]:
     """The newest decisions of all trails, newest first; those that cannot be read are left out."""
     found = []
     for reader, each in islice(_newest(readers), most):
@@ -40,7 +40,7 @@ def newest_decisions(readers: Sequence[Reader], most: int) -> list[DecisionView]
 
 
 def explained(
-    readers: Sequence[Reader], name: str, told: Progress | None = None
+    readers: Sequence[TrailReader], name: str, told: Progress | None = None
 ) -> Explanation | None:
     """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
 
@@ -57,15 +57,15 @@ def explained(
         raise Unreadable(name) from None
 
 
-def _newest(readers: Sequence[Reader]) -> Iterator[Known]:
+def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:
     return heapq.merge(*map(_decisions, readers), key=lambda known: known[1].stub.at, reverse=True)
 
 
-def _decisions(reader: Reader) -> Iterator[Known]:
+def _decisions(reader: TrailReader) -> Iterator[Known]:
     return ((reader, found) for found in reader.backwards() if found.is_decision)
 
 
-def _found(readers: Sequence[Reader], name: str, told: Progress | None) -> Known | None:
+def _found(readers: Sequence[TrailReader], name: str, told: Progress | None) -> Known | None:
     for reader in readers:
         found = record(reader, name, told)
         if found is not None and found.is_decision:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from stanchion.audit.rebuilt import Forgotten, event_of, inputs_of, moment_of
-from stanchion.audit.record import Entry, Said
+from stanchion.audit.record import RecordedFinding, RecordEntry
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
@@ -180,7 +180,11 @@ def moment_in(case: Case) -> Moment:
 
 
 def _reason(
-    said: Said, policy: CompiledPolicy | None, event: Event | None, case: Case, missing: str
+    said: RecordedFinding,
+    policy: CompiledPolicy | None,
+    event: Event | None,
+    case: Case,
+    missing: str,
 ) -> Reason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
@@ -212,7 +216,7 @@ def _reason(
 
 
 def _unfit(
-    said: Said, seat: Seat | None, event: Event | None, policy: CompiledPolicy | None
+    said: RecordedFinding, seat: Seat | None, event: Event | None, policy: CompiledPolicy | None
 ) -> Iterator[str]:
     """Where a condition that failed does not fit the tool: as the policy defines it, or as it was
     called."""
@@ -225,7 +229,7 @@ def _unfit(
             yield f"{point.message}: {point.advice}"
 
 
-def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
+def _evidence(said: RecordedFinding, guard: Any, entry: RecordEntry) -> dict[str, str]:
     """What a guard was told that it judged by, where it can show that to a person."""
     shown = getattr(guard, "shown", None)
     answers = [
@@ -236,7 +240,7 @@ def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
     return dict(shown(answers[0])) if shown is not None and answers else {}
 
 
-def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[Counter, ...]:
+def _counters(policy: CompiledPolicy, moment: Moment, entry: RecordEntry) -> tuple[Counter, ...]:
     """What the counters were, where the record's values are those of the lines that this moment
     leads to."""
     plans = Plans(policy, moment.events[0].run, could(inputs_of(entry)))

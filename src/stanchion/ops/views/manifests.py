@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.audit import notes
 from stanchion.audit.manifest_check import compared, file_faults, hash_faults, without_hashes
-from stanchion.audit.reader import Progress, Reader
+from stanchion.audit.reader import Progress, TrailReader
 from stanchion.audit.runs import RunStory, newest_runs, records_of, run_detail
 from stanchion.ops.views.runs import LAST, facts_of
 from stanchion.telemetry.notices.message import when
@@ -19,7 +19,7 @@ from stanchion.tutor.manifests.manifest import RUN, TUTOR, Environment, Manifest
 
 
 def run_manifest(
-    reader: Reader, name: str, progress: Progress | None = None
+    reader: TrailReader, name: str, progress: Progress | None = None
 ) -> dict[str, Any] | None:
     """The manifest of the newest run of that name, or with `last` of the newest of all; `None`
     where there is none. Everything in it is from the trail: what that does not know is `None`."""
@@ -48,7 +48,7 @@ def _manifest(story: RunStory, trail: Trail) -> Manifest:
     )
 
 
-def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> Trail:
+def _trail(reader: TrailReader, story: RunStory, progress: Progress | None) -> Trail:
     """Where the records of a run stand; they come newest first."""
     records = 0
     ends: dict[str, tuple[int, int]] = {}
@@ -90,7 +90,7 @@ class ManifestView(msgspec.Struct, frozen=True):
 
 def checked(
     manifest: Mapping[str, Any],
-    reader: Reader | None,
+    reader: TrailReader | None,
     folder: Path,
     progress: Progress | None = None,
 ) -> ManifestView:
@@ -111,7 +111,7 @@ def checked(
 
 
 def _hashes_in(
-    reader: Reader, manifest: Mapping[str, Any], progress: Progress | None
+    reader: TrailReader, manifest: Mapping[str, Any], progress: Progress | None
 ) -> tuple[dict[str, str], str] | None:
     """The hashes that a manifest would have by the trail: made anew from the records of its run, or
     as it was written down when the Tutor's run ended. Who changes the kind of a manifest is not
@@ -127,7 +127,7 @@ def _hashes_in(
 
 
 def _written(
-    reader: Reader, name: str, progress: Progress | None
+    reader: TrailReader, name: str, progress: Progress | None
 ) -> tuple[dict[str, str], str] | None:
     """The hashes that were written down with the newest manifest of that name."""
     for found in reader.of_kinds((notes.FACT,), progress):

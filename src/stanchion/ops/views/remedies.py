@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, Final
 
-from stanchion.audit.record import Said
+from stanchion.audit.record import RecordedFinding
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import Event
@@ -76,7 +76,7 @@ CHILD: Final = {"budget.exceeded": ("a larger budget for this child when it is s
 
 
 def remedies(
-    said: Said, guard: Any, event: Event | None, when: Part | None, check: Part | None
+    said: RecordedFinding, guard: Any, event: Event | None, when: Part | None, check: Part | None
 ) -> tuple[str, ...]:
     """What would have made it pass, one way a line; nothing where only the guard's own advice is
     known."""

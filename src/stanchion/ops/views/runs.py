@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.reader import Progress, Reader
+from stanchion.audit.reader import Progress, TrailReader
 from stanchion.audit.runs import LOST, RunStory, newest_runs, run_detail
 from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.began import began_key
@@ -96,7 +96,7 @@ def none_kept(_keys: frozenset[str]) -> frozenset[str]:
 
 
 def runs(
-    reader: Reader, most: int | None, progress: Progress | None = None, kept: Kept = none_kept
+    reader: TrailReader, most: int | None, progress: Progress | None = None, kept: Kept = none_kept
 ) -> Iterator[RunView]:
     """The newest runs, newest first."""
     return (
@@ -121,7 +121,11 @@ def _rested(stories: list[RunStory], kept: Kept) -> list[RunStory]:
 
 
 def run_in_full(
-    reader: Reader, name: str, now: Totals, progress: Progress | None = None, kept: Kept = none_kept
+    reader: TrailReader,
+    name: str,
+    now: Totals,
+    progress: Progress | None = None,
+    kept: Kept = none_kept,
 ) -> RunDetailView | None:
     """The newest run of that name, or with `last` the newest of all; `None` where there is none."""
     if name == LAST:

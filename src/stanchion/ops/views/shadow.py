@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.reader import DECISIONS, Found, would_change
+from stanchion.audit.reader import DECISIONS, FoundRecord, would_change
 from stanchion.audit.segment_scan import Stub
 from stanchion.kernel.actions import NAMES
 
@@ -62,7 +62,7 @@ class _Tally:
             self.examples.append(stub.id)
 
 
-def shadowed(found: Iterable[Found]) -> ShadowView:
+def shadowed(found: Iterable[FoundRecord]) -> ShadowView:
     """What guards in shadow mode would have done with these decisions, given newest first; the most
     frequent first."""
     tallies: dict[tuple[str, str, str], _Tally] = {}

@@ -3,8 +3,7 @@ more than a number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import msgspec
 
@@ -12,18 +11,15 @@ from stanchion.approvals.act import LONGEST_S
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.standing import CRITICAL, Call
 from stanchion.approvals.ticket import Kind
-from stanchion.audit.notes import FACT, Told
-from stanchion.audit.reader import Found, Reader
+from stanchion.audit.notes import FACT, FactNote
+from stanchion.audit.reader import FoundRecord, Source
 from stanchion.audit.rebuilt import withheld
-from stanchion.audit.record import INTENT, Entry, canonical
+from stanchion.audit.record import INTENT, RecordEntry, canonical
 from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.risk import ASKS
-
-if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
 
 MOST_ANSWERS: Final = 10_000
 """How many answers are looked at; older ones are left out."""
@@ -62,13 +58,13 @@ class Gathered(NamedTuple):
     more: bool
 
 
-def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gathered:
+def gathered(reader: Source, tenant: str, since_ms: int) -> Gathered:
     """The answers of a tenant's people since then, with their calls."""
     answers: list[Answered] = []
     calls: dict[str, str] = {}
     wanted: set[str] = set()
     more = False
-    for found in _facts(reader):
+    for found in reader.of_kinds((FACT,)):
         if found.stub.at < since_ms - LONGEST_S * 1000:
             break
         told = found.told()
@@ -87,14 +83,7 @@ def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gat
     )
 
 
-def _facts(reader: Reader | DatabaseReader) -> Iterator[Found]:
-    """Records that are no decisions, newest first."""
-    if isinstance(reader, Reader):
-        return reader.of_kinds((FACT,))
-    return (found for found in reader.backwards() if found.stub.kind == FACT)
-
-
-def _answered(told: Told) -> Answered:
+def _answered(told: FactNote) -> Answered:
     proven, about = told.data.get("proven") is True, str(told.data.get("about", ""))
     agents = told.data.get("agents")
     named = tuple(map(str, agents)) if isinstance(agents, list | tuple) else ()
@@ -103,7 +92,7 @@ def _answered(told: Told) -> Answered:
     return Answered(told.about, told.by, told.at, yes, proven, about, named)
 
 
-def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Call]:
+def _calls(reader: Source, ids: frozenset[str]) -> dict[str, Call]:
     """The calls with these ids that waited for a person, as they were recorded. A ticket about
     anything else, such as a run that somebody should look at, is no question about a call."""
     if not ids:
@@ -117,7 +106,7 @@ def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Ca
     return {name: call for name, call in found if call is not None}
 
 
-def call_of(found: Found) -> Call | None:
+def call_of(found: FoundRecord) -> Call | None:
     """The tool call that a record is about; `None` where it is about something else, or does not
     have it as it was."""
     if found.stub.kind != INTENT or found.stub.stage != Stage.TOOL_CALL:
@@ -135,7 +124,7 @@ def call_of(found: Found) -> Call | None:
     return Call(entry.tool, args, asked, entry.agent, entry.task, once_only)
 
 
-def asked_in(entry: Entry) -> tuple[str, ...]:
+def asked_in(entry: RecordEntry) -> tuple[str, ...]:
     """The guards that ask for a person in a record."""
     asks = [said.guard for said in entry.findings if said.action == Action.ESCALATE.name]
     return tuple(sorted(dict.fromkeys(asks)))

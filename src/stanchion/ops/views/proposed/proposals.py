@@ -21,8 +21,7 @@ from stanchion.policy.schema import always_active
 from stanchion.policy.sections import ApprovedEntry
 
 if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
-    from stanchion.audit.reader import Found, Reader
+    from stanchion.audit.reader import FoundRecord, Source
     from stanchion.policy.compiled import CompiledPolicy
 
 DAY_MS: Final = 86_400_000
@@ -79,7 +78,11 @@ class Proposals(msgspec.Struct, frozen=True):
 
 
 def proposals(
-    reader: Reader | DatabaseReader, policy: CompiledPolicy, terms: Terms, now_ms: int, tenant: str
+    reader: Source,
+    policy: CompiledPolicy,
+    terms: Terms,
+    now_ms: int,
+    tenant: str,
 ) -> Proposals:
     """The rules that the approvals in a trail propose for a policy."""
     found = gathered(reader, tenant, now_ms - terms.days * DAY_MS)
@@ -165,7 +168,7 @@ def _against(
 
 
 def _with_history(
-    reader: Reader | DatabaseReader, made: list[Proposal], tenant: str
+    reader: Source, made: list[Proposal], tenant: str
 ) -> Iterator[tuple[Proposal, History, bool]]:
     """Each proposal with what it matches among all records, read once; and whether anybody denied
     such a call."""
@@ -188,5 +191,5 @@ def _with_history(
         yield proposal, History(spared[at], dict(sorted(matched[at].items()))), at in denied
 
 
-def _was_denied(found: Found) -> bool:
+def _was_denied(found: FoundRecord) -> bool:
     return any(said.code == DENIED for said in found.entry().findings)
