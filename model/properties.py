@@ -29,8 +29,8 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import interleave
+from stanchion.testing.store_suite.chance import random_batch
 from stanchion.testing.store_suite.desk import Make
-from stanchion.testing.store_suite.random_batch import random_batch
 
 NO_AGE = -1_000_000
 """A maximum age that no knowledge of the gates is under: every decision asks the store."""

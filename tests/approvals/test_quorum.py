@@ -13,7 +13,7 @@ from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import AnswerRefused, TicketClosed, TicketError
 from stanchion.approvals.operators import Operator
 from stanchion.approvals.ticket import wish_of
-from stanchion.ops.views.tickets import ticket_view
+from stanchion.ops.views.people import ticket_view
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator

@@ -137,7 +137,7 @@ def test_what_the_design_allows_passes(path: str, source: str) -> None:
 
 def test_the_lab_uses_stanchion_and_its_command_line() -> None:
     source = (
-        "from stanchion.cli.parser import Parser\nfrom stanchion.runtime import run\nfrom "
+        "from stanchion.cli.command import Parser\nfrom stanchion.runtime import run\nfrom "
         "stanchion_lab import bench"
     )
     assert violations(PurePosixPath("stanchion_lab/bench/a.py"), source) == []

@@ -35,7 +35,7 @@ READS = frozenset(
 )
 """Methods by which cells, holds and records are read one by one."""
 
-WRITES_OUT = {"auditing/export.py": {"forwards"}}
+WRITES_OUT = {"audit_reading.py": {"forwards"}}
 """Commands that write records out as they are, and the methods that they read them by."""
 
 

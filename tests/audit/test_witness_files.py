@@ -215,9 +215,9 @@ WRITES = """
 import os, sys
 from pathlib import Path
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.place import Entry
+from stanchion.audit.witnessing.place import WitnessEntry
 kept, unread = map(Path, sys.argv[1:3])
-entry = Entry((sys.argv[3].encode(),), 1_700_000_000_000, 60)
+entry = WitnessEntry((sys.argv[3].encode(),), 1_700_000_000_000, 60)
 for path in (kept, kept, unread, unread):
     FilePlace(path).append(entry)
 for change in (

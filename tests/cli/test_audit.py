@@ -18,9 +18,9 @@ from stanchion import Shield
 from stanchion.audit.layout import chains
 from stanchion.audit.reader import FoundRecord, TrailReader, WantedRecords
 from stanchion.audit.trail import Trail
-from stanchion.cli.auditing.tail import follow
+from stanchion.cli.audit_reading import follow
 from stanchion.cli.main import main
-from stanchion.cli.progress import Progress
+from stanchion.cli.printing import Progress
 from stanchion.ops.views.amounts import size
 from stanchion.ops.views.trails import digits_of
 from tests.cli.test_command import started

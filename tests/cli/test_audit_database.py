@@ -14,7 +14,7 @@ from stanchion import Shield
 from stanchion.audit.postgres import ship_trail, verify_database
 from stanchion.audit.postgres.reader import DatabaseReader
 from stanchion.audit.reader import FoundRecord, WantedRecords
-from stanchion.cli.auditing.tail import follow
+from stanchion.cli.audit_reading import follow
 from stanchion.cli.main import main
 from tests.audit.postgres_records import quick, written
 from tests.cli.test_terminal import shown, tty
@@ -265,7 +265,7 @@ def test_urls_where_they_are_not_taken(
 
 
 def test_progress_counts_records(audit: Audit, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("stanchion.cli.progress.AFTER_S", -1.0)
+    monkeypatch.setattr("stanchion.cli.printing.AFTER_S", -1.0)
     monkeypatch.setenv("TERM", "xterm")
     stream = tty()
     monkeypatch.setattr(sys, "stderr", stream)

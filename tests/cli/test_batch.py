@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield, Stage
+from stanchion.cli.answers import CommandRuns
 from stanchion.cli.batch import MAX_LINE_BYTES, answer_lines
-from stanchion.cli.check_runs import Runs
 from stanchion.cli.events import read
 from stanchion.runtime.calling.reports import BadEvent
 
@@ -31,7 +31,7 @@ PIECES = st.sampled_from(
 def answered(source: bytes, policy: str | dict[str, Any] = "default") -> list[dict[str, Any]]:
     """The answers to a batch, after a check that the counts are theirs."""
     sink = io.BytesIO()
-    lines, bad = answer_lines(io.BytesIO(source), sink, Runs(Shield.load(policy)))
+    lines, bad = answer_lines(io.BytesIO(source), sink, CommandRuns(Shield.load(policy)))
     answers = [json.loads(line) for line in sink.getvalue().splitlines()]
     assert (lines, bad) == (len(answers), len([answer for answer in answers if "error" in answer]))
     return answers
@@ -102,7 +102,7 @@ def test_each_answer_is_out_before_the_next_line_is_read() -> None:
             seen.append(len(out.getvalue().splitlines()))
             return super().readline(size)
 
-    answer_lines(Source((CALL + b"\n") * 3), sink, Runs(Shield.load()))
+    answer_lines(Source((CALL + b"\n") * 3), sink, CommandRuns(Shield.load()))
     assert seen == [0, 1, 2, 3]
 
 
@@ -112,7 +112,7 @@ def event(run: str, **fields: Any) -> Any:
 
 
 def test_one_run_too_many_is_refused_and_known_ones_go_on() -> None:
-    runs = Runs(Shield.load(), max_runs=2)
+    runs = CommandRuns(Shield.load(), max_runs=2)
     runs.judge(event("a"))
     runs.judge(event("b"))
     with pytest.raises(BadEvent, match="run `c` is one too many: at most 2 are judged at once"):
@@ -121,14 +121,14 @@ def test_one_run_too_many_is_refused_and_known_ones_go_on() -> None:
 
 
 def test_a_bad_first_event_begins_no_run() -> None:
-    runs = Runs(Shield.load())
+    runs = CommandRuns(Shield.load())
     with pytest.raises(BadEvent, match="the parent `missing`"):
         runs.judge(event("a", agent="x", parent="missing"))
     assert runs.judge(event("a", agent="y")).run.agent == "y"
 
 
 def test_a_child_takes_task_and_tenant_from_its_parent() -> None:
-    runs = Runs(Shield.load())
+    runs = CommandRuns(Shield.load())
     runs.judge(event("a", task="t", tenant="x"))
     info = runs.judge(event("b", agent="worker", parent="a")).run.desk.info
     assert (info.agent, info.task, info.tenant, info.parents) == ("worker", "t", "x", ("a",))

@@ -240,7 +240,7 @@ def test_both_names_of_a_measure_mean_the_same(
             "tokens, cost_usd, api_calls, duration_s, one, cost_microusd",
         ),
         (["release"], "which call?"),
-        (["release", "r1.x.1", "tokens=5"], "which call?"),
+        (["release", "r1.x.1", "tokens=5"], "takes no `tokens=5`"),
         (["release", "r1.x.1", "--used", "tokens"], "`--used` is `tokens`, which is not an amount"),
         (["release", "r1.x.1", "--used", "tokens=many"], "which is not an amount"),
         (["release", "r1.x.1", "--used", "words=5"], "`words` is not a measure"),
@@ -249,7 +249,7 @@ def test_both_names_of_a_measure_mean_the_same(
         (["top-up", "spend", "tokens=5"], "`spend` does not name a budget"),
         (["top-up", "spend/run:r1", "tokens=0"], "top-up is empty"),
         (["top-up", "spend/run:r1", "words=5"], "`words` is not a measure"),
-        (["holds", "r1", "r2"], "one too many"),
+        (["holds", "r1", "r2"], "takes no `r2`"),
     ],
 )
 def test_mistakes_are_said(

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from stanchion.audit.journal import MemoryJournal
-from stanchion.ops.views.case import Case
-from stanchion.ops.views.explain import explain
+from stanchion.ops.views.explain import DecisionCase, explain
 from stanchion.runtime.run import Run
 from stanchion.testing import shield_for
 
@@ -80,5 +79,5 @@ def test_what_would_have_let_it_pass(
     run = shield.run("a", "t")
     did(run)
     spoke = [record for kept in journal.kept() if (record := kept.read()).findings]
-    (finding,) = explain(Case(spoke[-1], run.desk.info), shield.policy).findings
+    (finding,) = explain(DecisionCase(spoke[-1], run.desk.info), shield.policy).findings
     assert (finding.code, finding.to_pass) == (code, ways)

@@ -1,4 +1,4 @@
-"""`stanchion coverage`: names what escaped, and its exit status says whether anything did."""
+"""`stanchion audit coverage`: names what escaped, and its exit status says whether anything did."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 from stanchion import Shield, hosts
 from stanchion.cli.main import main
 from stanchion.hosts import canaries
-from stanchion.hosts.canaries import Listed
+from stanchion.hosts.canaries import CanaryEntry
 from tests.coverage.doing import BARE, start, write
 
 
@@ -39,7 +39,7 @@ def trail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def answered(capsys: pytest.CaptureFixture[str], status: int, *words: str) -> str:
     capsys.readouterr()
-    assert main(["coverage", *words]) == status
+    assert main(["audit", "coverage", *words]) == status
     return capsys.readouterr().out
 
 
@@ -153,8 +153,8 @@ def test_canaries_are_driven(
 ) -> None:
     where = "tests.coverage.test_canaries"
     listed = {
-        "holds": Listed("httpx", "httpx", where, "guarded"),
-        "moved": Listed("httpx", "httpx", where, "unguarded"),
+        "holds": CanaryEntry("httpx", "httpx", where, "guarded"),
+        "moved": CanaryEntry("httpx", "httpx", where, "unguarded"),
     }
     monkeypatch.setattr(canaries, "CANARIES", listed)
     found = json.loads(answered(capsys, 3, "--run", "guarded", "--canaries", "--json"))
@@ -171,7 +171,7 @@ def test_canaries_need_no_trail(
     monkeypatch.setattr(
         canaries,
         "CANARIES",
-        {"holds": Listed("httpx", "httpx", "tests.coverage.test_canaries", "guarded")},
+        {"holds": CanaryEntry("httpx", "httpx", "tests.coverage.test_canaries", "guarded")},
     )
     said = answered(capsys, 0, "--canaries")
     assert "canaries caught: 1 of 1 (holds)" in said
@@ -182,7 +182,7 @@ def test_canaries_need_no_trail(
         if name not in {"canaries", "contract"} and not name.endswith("_canary")
     }
     assert adapters_of == set(said.partition("without a canary: ")[2].strip().split(", "))
-    assert main(["coverage", "--canaries", "--run", "nobody"]) == 2
+    assert main(["audit", "coverage", "--canaries", "--run", "nobody"]) == 2
 
 
 @pytest.mark.usefixtures("trail")
@@ -200,5 +200,5 @@ def test_canaries_need_no_trail(
 def test_mistakes_are_bad_input(
     words: list[str], says: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["coverage", *words]) == 2
+    assert main(["audit", "coverage", *words]) == 2
     assert says in capsys.readouterr().err

@@ -134,9 +134,9 @@ def test_where_operators_are_nothing_leaves_without_their_word(
     ann = Signing(tmp_path).enrolled(os.environ["STANCHION_STORE"])
     monkeypatch.setenv("STANCHION_AUDIT", str(trail))
     assert main(["audit", "prune", "--older-than", "30d"]) == 1
-    assert "see `stanchion retention`" in capsys.readouterr().err
+    assert "see `stanchion audit retention`" in capsys.readouterr().err
     monkeypatch.setenv("STANCHION_AUDIT", "memory:")
-    assert main(["retention", "--days", "60", *ann.words()]) == 0
+    assert main(["audit", "retention", "--days", "60", *ann.words()]) == 0
     monkeypatch.setenv("STANCHION_AUDIT", str(trail))
     assert main(["audit", "prune", "--older-than", "30d"]) == 0
     assert "what is older than 60 days" in capsys.readouterr().out

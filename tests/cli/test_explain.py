@@ -18,8 +18,7 @@ from stanchion.audit.trail import Trail
 from stanchion.cli.checks import KEPT, Checks
 from stanchion.cli.main import main
 from stanchion.kernel.events import RunInfo
-from stanchion.ops.views.case import Case
-from stanchion.ops.views.explain import Explanation, explain
+from stanchion.ops.views.explain import DecisionCase, Explanation, explain
 from stanchion.policy.load import load_policy
 from stanchion.testing import FakeClock, shield_for
 
@@ -155,7 +154,7 @@ def explained(policy: dict[str, Any], stage: Stage, fields: dict[str, Any]) -> E
     shield = Shield.load(policy, journal=journal)
     run = shield.run("a", "t", role="r")
     run.judge(stage, **fields)
-    return explain(Case(journal.kept()[-1].read(), run.desk.info), shield.policy)
+    return explain(DecisionCase(journal.kept()[-1].read(), run.desk.info), shield.policy)
 
 
 @pytest.mark.parametrize("stage", Stage)
@@ -423,7 +422,7 @@ def test_a_record_without_its_beginning_is_explained_as_far_as_it_goes() -> None
     journal = MemoryJournal()
     shield = Shield.load("default", journal=journal)
     shield.run("a").check("t", {})
-    told_now = explain(Case(journal.kept()[-1].read(), RunInfo("r", "a")), None)
+    told_now = explain(DecisionCase(journal.kept()[-1].read(), RunInfo("r", "a")), None)
     assert (told_now.policy, told_now.source, told_now.changed, told_now.passed) == (
         "",
         None,

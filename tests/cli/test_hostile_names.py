@@ -65,7 +65,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "tail", "tail --json", "tail --run RUN", "show ID", "show ID --json", "show ODD", "verify",
         "verify --json", "export", "heads",
     ),
-    "coverage": ("", "--json", "--run ODD", "--transcript ODD", "ODD"),
+    "audit coverage": ("", "--json", "--run ODD", "--transcript ODD", "ODD"),
     "runs": (
         "", "--json", "show RUN", "show RUN --json", "show ODD", "manifest RUN",
         "manifest RUN --json", "manifest ODD", "verify ODD", "verify policy.yaml",
@@ -85,9 +85,11 @@ CASES: dict[str, tuple[str, ...]] = {
         "list", "list --json", "show TICKET", "show TICKET --json", "show ODD",
         "deny TICKET --by EVIL --comment EVIL", "list --all", "list --all --json",
     ),
-    "retention": ("--days 3 --why EVIL --by EVIL",),
+    "audit retention": ("--days 3 --why EVIL --by EVIL",),
     "secrets": ("allowed", "allow 000000000000 --tool EVIL --why EVIL --by EVIL", "forget ODD"),
-    "mcp": ("--listen ODD -- ODD", "--policy ODD.yaml -- ODD", "--server ODD", "wrap ODD", "unwrap policy.yaml", "ODD"),  # noqa: E501
+    "mcp": ("--listen ODD -- ODD", "--policy ODD.yaml -- ODD", "--server ODD", "ODD"),
+    "mcp wrap": ("ODD",),
+    "mcp unwrap": ("policy.yaml",),
     "broker": ("--socket ODD --policy ODD.yaml --allow-user ODD", "ODD"),
     "notify": ("test", "test --json", "waiting", "waiting --json", "send", "ODD"),
     "policy": ("show policy.yaml", "show policy.yaml --json", "diff policy.yaml default"),
@@ -97,7 +99,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "bundle policy.yaml --freeze ODD.json", "ODD",
     ),
     "sandbox": ("", "--json", "--user ODD", "ODD"),
-    "schema": ("", "--json"),
+    "policy schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip
 """What each command is asked; those that print what is stored both for people and for programs."""
@@ -198,7 +200,7 @@ def typed(words: str, world: Path) -> list[str]:
 
 
 def test_every_command_is_asked() -> None:
-    assert list(CASES) == list(COMMANDS)
+    assert CASES.keys() == COMMANDS.keys()
 
 
 @pytest.mark.parametrize("is_tty", [False, True], ids=["file", "terminal"])

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion.cli.main import main
 from stanchion.runtime.standing.notify_file import usual_file
-from stanchion.telemetry.notices.post import NoticePost
+from stanchion.telemetry.notices.post import Post
 from stanchion.telemetry.notices.webhook import secrets_in
 from tests.telemetry.receiver import SECRET, Receiver, receiving, status
 
@@ -20,7 +20,7 @@ from tests.telemetry.receiver import SECRET, Receiver, receiving, status
 def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PAGER_SECRET", SECRET)
     monkeypatch.setattr(
-        NoticePost.close, "__defaults__", (60.0,)
+        Post.close, "__defaults__", (60.0,)
     )  # a busy machine may be slow to deliver
     path = tmp_path / "notify.yaml"
     monkeypatch.setenv("STANCHION_NOTIFY", str(path))

@@ -6,15 +6,15 @@ import re
 
 import pytest
 
+from stanchion.cli.command import GivenOnce, Parser
 from stanchion.cli.main import main
-from stanchion.cli.parser import Once, Parser
 
 
 @pytest.mark.parametrize(
     ("option", "several"),
     [
         ({"action": "append"}, True),
-        ({"action": Once}, False),
+        ({"action": GivenOnce}, False),
         ({"action": "store_true"}, False),
         ({}, False),
     ],

@@ -8,10 +8,9 @@ import pytest
 
 from stanchion import Action, Decision, Finding, Stage
 from stanchion.audit.journal import MemoryJournal
-from stanchion.cli.explanation import _counter
+from stanchion.cli.explain import _counter
 from stanchion.kernel.guard import Kind
-from stanchion.ops.views.case import Case
-from stanchion.ops.views.explain import explain
+from stanchion.ops.views.explain import DecisionCase, explain
 from stanchion.testing import FakeClock, shield_for
 
 TASK = "another task: its spending is counted apart"
@@ -34,7 +33,10 @@ class Desk:
     def to_pass(self, run: Any = None) -> tuple[str, ...]:
         entry = self.journal.kept()[-1].read()
         return (
-            explain(Case(entry, (self.run if run is None else run).desk.info), self.shield.policy)
+            explain(
+                DecisionCase(entry, (self.run if run is None else run).desk.info),
+                self.shield.policy,
+            )
             .findings[0]
             .to_pass
         )
@@ -221,7 +223,7 @@ def test_a_guard_of_ones_own_says_what_would_have_helped() -> None:
     with shield_for({"name": "p"}, journal=journal, guards=[Few()]) as shield:
         run = shield.run("a")
         assert run.check("tool", {}).code == "few.many"
-        told = explain(Case(journal.kept()[-1].read(), run.desk.info), shield.policy)
+        told = explain(DecisionCase(journal.kept()[-1].read(), run.desk.info), shield.policy)
     assert told.findings[0].to_pass == ("at most 2 a day", "`ann`, `bob`")
 
 
@@ -230,7 +232,7 @@ def test_limits_are_in_units_people_use() -> None:
     desk = Desk(guard)
     desk.check(cost_usd=1, duration_s=1)
     entry = desk.journal.kept()[-1].read()
-    explained = explain(Case(entry, desk.run.desk.info), desk.shield.policy)
+    explained = explain(DecisionCase(entry, desk.run.desk.info), desk.shield.policy)
     said = "\n".join(map(_counter, explained.counters))
     assert "WARN from $4.00 on, BLOCK after $5.00" in said
     assert "WARN from 1 min 20 s on, BLOCK after 1 min 40 s" in said

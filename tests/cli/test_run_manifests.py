@@ -14,10 +14,10 @@ from stanchion.audit.manifest_check import hash_faults
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
-from stanchion.ops.views.manifests import run_manifest
+from stanchion.ops.views.runs import run_manifest
 from stanchion.testing import FakeClock, shield_for
 from stanchion.tutor.bundles.canonical import digest
-from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
+from stanchion.tutor.manifests.manifest import field_hashes, manifest_in
 
 POLICY = "name: p\nguards:\n  - {use: tool_denylist, tools: [rm]}\n"
 
@@ -184,10 +184,10 @@ def test_without_a_trail_its_own_hashes_alone_are_checked(
         (("manifest", "none"), "there is no run `none`"),
         (("verify", "missing.json"), "cannot be read"),
         (("verify", "policy.yaml"), "it is no JSON"),
-        (("manifest", "one", "--all"), "tells of one run"),
-        (("manifest", "one", "--store", "x"), "a manifest has no budgets"),
-        (("show", "one", "--out", "x"), "is for `stanchion runs manifest`"),
-        (("--out", "x"), "the list is printed"),
+        (("manifest", "one", "--all"), "takes no `--all`"),
+        (("manifest", "one", "--store", "x"), "takes no `--store`"),
+        (("show", "one", "--out", "x"), "takes no `--out`"),
+        (("--out", "x"), "takes no `--out`"),
         (("manifset", "one"), "did you mean `manifest`?"),
     ],
 )

@@ -14,7 +14,7 @@ from stanchion.audit.reader import TrailReader
 from stanchion.audit.runs import run_detail
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
-from stanchion.ops.views.burn_down import burn_down, policy_of
+from stanchion.ops.views.budgets import burn_down, policy_of
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.testing import FakeClock, shield_for

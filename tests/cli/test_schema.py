@@ -1,4 +1,4 @@
-"""`stanchion schema` writes the schema that the tests of the policy hold to."""
+"""`stanchion policy schema` writes the schema that the tests of the policy hold to."""
 
 import json
 from pathlib import Path
@@ -10,17 +10,17 @@ from stanchion.policy.json_schema import DIALECT, policy_schema
 
 
 def test_it_is_printed_or_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
+    assert main(["policy", "schema"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed == policy_schema()
     assert printed["$schema"] == DIALECT
-    assert main(["schema", "--out", str(tmp_path / "s.json")]) == 0
+    assert main(["policy", "schema", "--out", str(tmp_path / "s.json")]) == 0
     assert json.loads((tmp_path / "s.json").read_text(encoding="utf-8")) == printed
     assert "# yaml-language-server: $schema=s.json" in capsys.readouterr().out
 
 
 def test_one_line_for_programs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema", "--json"]) == 0
+    assert main(["policy", "schema", "--json"]) == 0
     (line,) = capsys.readouterr().out.splitlines()
     assert json.loads(line) == policy_schema()
 

@@ -19,8 +19,8 @@ from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import listing
-from stanchion.cli.ticket_watch import line, watch
-from stanchion.ops.views.tickets import TicketView, ticket_view
+from stanchion.cli.tickets import line
+from stanchion.ops.views.people import TicketView, ticket_view, watch
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator

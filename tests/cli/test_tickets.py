@@ -15,7 +15,7 @@ from stanchion.approvals.ticket import Ticket, as_of, reopen, use
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import listing, whole
-from stanchion.ops.views.tickets import ticket_view
+from stanchion.ops.views.people import ticket_view
 from tests.approvals.origins import Origins
 from tests.approvals.samples import asked, said
 from tests.cli.signing import Signing

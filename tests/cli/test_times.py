@@ -2,9 +2,8 @@
 
 import pytest
 
-from stanchion.cli.times import moment_ms
-from stanchion.cli.trouble import BadInput
-from stanchion.ops.views.times import clock, day, shown, span, took
+from stanchion.cli.command import BadInput, moment_ms
+from stanchion.ops.views.amounts import clock, day, shown, span, took
 
 NOW = 1_700_000_000_000
 

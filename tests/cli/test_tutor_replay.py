@@ -17,13 +17,12 @@ from stanchion import Refused, Shield
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
-from stanchion.ops.views.manifests import checked
+from stanchion.ops.views.runs import checked
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.envelope.config import EnvelopeConfig
-from stanchion.tutor.envelope.trace import Trace
+from stanchion.tutor.envelope.trace import EpisodeTrace
 from stanchion.tutor.law.v2 import TutorV2
-from stanchion.tutor.manifests.hashing import field_hashes
-from stanchion.tutor.manifests.manifest import Model
+from stanchion.tutor.manifests.manifest import Model, field_hashes
 from stanchion.tutor.playing.recorded import play_recorded
 from stanchion.tutor.playing.recordings import read_recording
 from stanchion.tutor.playing.replays import ReplayError, compared, replay
@@ -336,15 +335,19 @@ def test_every_field_of_a_trace_is_compared() -> None:
         '{"turn":1,"prompt_hash":"p","output_hash":"o","move_type":"ASK","parsed_move":{},"check_verdict":null,'
         '"move_verdict":"legal","score_delta":0,"state_hash":"s","attempts":1,"routing":"read"}\n'
     )
-    known = Trace.from_jsonl(text)
+    known = EpisodeTrace.from_jsonl(text)
     (one,) = known.turns
     for name in one.__struct_fields__:
-        other = Trace((msgspec.structs.replace(one, **{name: "x" if name != "turn" else 2}),))
+        other = EpisodeTrace(
+            (msgspec.structs.replace(one, **{name: "x" if name != "turn" else 2}),)
+        )
         assert [found.field for found in compared(known, other)] == [name]
-    assert [(found.turn, found.was, found.now) for found in compared(known, Trace())] == [
+    assert [(found.turn, found.was, found.now) for found in compared(known, EpisodeTrace())] == [
         (1, "a move", "nothing")
     ]
-    assert [(found.turn, found.was) for found in compared(Trace(), known)] == [(1, "nothing")]
+    assert [(found.turn, found.was) for found in compared(EpisodeTrace(), known)] == [
+        (1, "nothing")
+    ]
 
 
 def test_a_model_that_raises_leaves_a_manifest(place: Path) -> None:
@@ -420,7 +423,7 @@ def test_a_game_played_by_hand_leaves_what_a_recorded_one_does(
     assert (found.differences, found.notes) == ((), ())
     assert recorded() == (0 if won else 3)
     played, kept = (
-        Trace.from_jsonl(Path(one).read_text())
+        EpisodeTrace.from_jsonl(Path(one).read_text())
         for one in ("out/run.trace.jsonl", "run.trace.jsonl")
     )
     assert [(one.move_verdict, one.score_delta, one.state_hash) for one in played.turns] == [

@@ -13,7 +13,7 @@ import pytest
 
 from stanchion import Shield, Ungoverned, hosts
 from stanchion.hosts import EVERYTHING, Host, canaries
-from stanchion.hosts.canaries import CANARIES, WITHOUT, Listed, driven, installed
+from stanchion.hosts.canaries import CANARIES, WITHOUT, CanaryEntry, driven, installed
 from stanchion.hosts.contract.canary import TOOL, drive_canary
 from tests.coverage.doing import facts, watching
 
@@ -112,7 +112,9 @@ def moved(monkeypatch: pytest.MonkeyPatch) -> None:
     """A framework is loaded whose adapter does not hold."""
     monkeypatch.setitem(sys.modules, "a_moved_framework", ModuleType("a_moved_framework"))
     monkeypatch.setattr(
-        canaries, "CANARIES", {"moved": Listed("a_moved_framework", "moved", __name__, "unguarded")}
+        canaries,
+        "CANARIES",
+        {"moved": CanaryEntry("a_moved_framework", "moved", __name__, "unguarded")},
     )
 
 
@@ -133,7 +135,7 @@ def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(
-        canaries, "CANARIES", {"late": Listed("a_late_framework", "late", __name__, "guarded")}
+        canaries, "CANARIES", {"late": CanaryEntry("a_late_framework", "late", __name__, "guarded")}
     )
     shield, journal = watching("refuse")
     assert facts(journal, "coverage.canary") == []
@@ -146,6 +148,6 @@ def test_a_framework_that_is_loaded_later_is_tried_when_the_next_run_begins(
 
 def test_an_adapter_that_cannot_be_loaded_is_not_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        canaries, "CANARIES", {"broken": Listed("broken", "broken", "stanchion.hosts.nowhere")}
+        canaries, "CANARIES", {"broken": CanaryEntry("broken", "broken", "stanchion.hosts.nowhere")}
     )
     assert driven("broken").why.startswith("its adapter cannot be loaded: `ModuleNotFoundError")

@@ -398,8 +398,8 @@ def test_a_run_that_only_escapes_is_found(tmp_path: Path) -> None:
             folder(tmp_path / "file")
         with shield.run(id="run-2"), own_work("a folder of ours"):
             folder(tmp_path / "file")
-    assert main(["coverage", "--trail", str(trail), "--run", "run-1"]) == 3
-    assert main(["coverage", "--trail", str(trail), "--run", "run-2"]) == 0
+    assert main(["audit", "coverage", "--trail", str(trail), "--run", "run-1"]) == 3
+    assert main(["audit", "coverage", "--trail", str(trail), "--run", "run-2"]) == 0
 
 
 def test_reading_and_memory_touch_nothing(tmp_path: Path) -> None:

@@ -31,9 +31,9 @@ def provider() -> Iterator[Provider]:
 
 
 def escaped(trail: Path) -> list[tuple[str, str]]:
-    """What escaped, by `stanchion coverage`: what it is, and its name."""
+    """What escaped, by `stanchion audit coverage`: what it is, and its name."""
     found = coverage(chosen(TrailReader(trail), WantedRecords()))
-    assert (main(["coverage", "--trail", str(trail)]) == 3) == bool(found.escaped)
+    assert (main(["audit", "coverage", "--trail", str(trail)]) == 3) == bool(found.escaped)
     return [(one.what, one.name) for one in found.escaped]
 
 

@@ -28,7 +28,7 @@ HOME = os.path.dirname(os.path.abspath(stanchion.__file__))
         (f"{HOME}/hosts/http/leaving.py", OURS),
         (f"{HOME}/hosts/clients/guarded.py", OURS),
         (f"{HOME}/hosts/langchain.py", THROUGH),
-        (f"{HOME}/hosts/contract/hosted.py", THROUGH),
+        (f"{HOME}/hosts/contract/host.py", THROUGH),
         (f"{HOME}/runtime/calling/bound.py", THROUGH),
         (f"{HOME}/runtime/driving/sync.py", DRIVING),
         (os.__file__, STANDARD),

@@ -106,7 +106,7 @@ def test_the_three_files_are_all_it_takes(house: Path) -> None:
 
 def said_of_it(house: Path) -> None:
     """What the guard declares is in the schema, and in what is said of changes and refusals."""
-    schema = json.loads(ran(house, "stanchion", "schema", "--json").stdout)
+    schema = json.loads(ran(house, "stanchion", "policy", "schema", "--json").stdout)
     entry = schema["$defs"]["RecipientsEntry"]["properties"]
     assert entry["most"]["description"] == "The most people that a call may name."
 

@@ -22,7 +22,7 @@ import yaml
 from stanchion.cli.demo import BAR
 from stanchion.cli.main import main
 from stanchion.guards import SHIPPED
-from stanchion.ops.demo.hazard import Hazard, Outcome, Proof, Step, Tally
+from stanchion.ops.demo.hazard import DemoTally, Hazard, HazardOutcome, HazardStep, Proof
 from stanchion.ops.demo.hazards import HAZARDS
 from stanchion.ops.demo.operator import LINE, ann
 from stanchion.ops.demo.play import POLICY, Demo
@@ -366,13 +366,13 @@ def test_the_key_of_the_demos_operator_is_the_one_that_is_known() -> None:
     assert ann().key.public.line == LINE
 
 
-def outcome(step: Step, *expects: str, holds: bool = True) -> Outcome:
+def outcome(step: HazardStep, *expects: str, holds: bool = True) -> HazardOutcome:
     """A played hazard of one step."""
     hazard = Hazard("h", "H", "a story", expects, lambda _: Proof("", True))
-    return Outcome(1, 1, hazard, (step,), "", Proof("it rained", holds), Tally(), 1, "")
+    return HazardOutcome(1, 1, hazard, (step,), "", Proof("it rained", holds), DemoTally(), 1, "")
 
 
-REFUSED = Step("agent", "t()", "BLOCK", "tool.denied", proceeds=False, ran=False, tool="t")
+REFUSED = HazardStep("agent", "t()", "BLOCK", "tool.denied", proceeds=False, ran=False, tool="t")
 
 
 def test_a_hazard_handled_as_expected_has_no_faults() -> None:
@@ -394,12 +394,12 @@ def test_a_hazard_handled_as_expected_has_no_faults() -> None:
             "`t` ran despite BLOCK tool.denied",
         ),
         (
-            outcome(Step("agent", "t()", "ALLOW", ran=False, tool="t"), "ALLOW"),
+            outcome(HazardStep("agent", "t()", "ALLOW", ran=False, tool="t"), "ALLOW"),
             "`t` did not run despite ALLOW",
         ),
     ],
 )
-def test_each_fault_is_named(played: Outcome, fault: str) -> None:
+def test_each_fault_is_named(played: HazardOutcome, fault: str) -> None:
     assert played.faults == (fault,)
 
 

@@ -16,9 +16,8 @@ import pytest
 
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.host_suite import Driver, Scene
-from stanchion.testing.host_suite.calls import NO_ROOT
-from stanchion.testing.host_suite.capped import Capped
-from stanchion.testing.host_suite.script import script
+from stanchion.testing.host_suite.behaviours import NO_ROOT, Capped
+from stanchion.testing.host_suite.scene import script
 from stanchion.testing.host_suite.table import played
 from tests.hosts.results import HERE, ROOT, adapters, pins
 

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from stanchion.hosts.contract.versions import UnknownVersion
+from stanchion.hosts.contract.frameworks import UnknownVersion
 from tests.hosts.results import adapters, pins
 
 BY_DATA_ALONE = frozenset({"agent_hooks"})

@@ -17,9 +17,8 @@ import msgspec
 
 from stanchion.hosts import Host
 from stanchion.testing import shield_for
-from stanchion.testing.host_suite.capped import Capped
-from stanchion.testing.host_suite.judging import recorded
-from stanchion.testing.host_suite.traffic import Heard, Traffic
+from stanchion.testing.host_suite.behaviours import Capped, recorded
+from stanchion.testing.host_suite.table import HeardEvent, Traffic
 from tests.hosts.results import HERE, ROOT
 
 REPLAYED: Final = ("allow", "block", "modify", "redact", "error", "handoff", "parallel")
@@ -72,7 +71,7 @@ def judged_again(traffic: Traffic) -> list[tuple[str, str, str]]:
         return [_again(hosted, one) for one in traffic.heard]
 
 
-def _again(hosted: Any, heard: Heard) -> tuple[str, str, str]:
+def _again(hosted: Any, heard: HeardEvent) -> tuple[str, str, str]:
     told = hosted.report(
         heard.stage, key=heard.id if heard.stage in STARTS else heard.call, **heard.fields
     )

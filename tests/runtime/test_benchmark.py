@@ -12,9 +12,8 @@ import pytest
 
 from stanchion.cli.main import main
 from stanchion.readings.claims.claim import Predicate
-from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.moves import FIRST, SECOND
 from stanchion.tutor.envelope.schema.reading import read_move
-from stanchion.tutor.envelope.schema.second import SECOND
 from stanchion.tutor.playing.benchmark_runs import (
     FOLDER,
     LAWS,
@@ -22,17 +21,17 @@ from stanchion.tutor.playing.benchmark_runs import (
     PLAYERS,
     RETRIES,
     WORLD,
-    Change,
-    Result,
+    GameResult,
+    LayerChange,
     Still,
     changes,
+    load_transcript,
     names,
     readable,
     results,
 )
 from stanchion.tutor.playing.games import load_game
 from stanchion.tutor.playing.oracle import is_true
-from stanchion.tutor.playing.transcripts import load_transcript
 
 UID = 65534 if os.getuid() == 0 else None
 USER = [] if UID is None else ["--user", str(UID)]
@@ -40,25 +39,25 @@ GAMES = ["contradiction", "evidence-chain", "format-trap", "long-search", "loop"
 
 
 @pytest.fixture(scope="module")
-def found() -> list[Result]:
+def found() -> list[GameResult]:
     """All games, played once for all tests."""
     return list(results(names(), UID))
 
 
-def change(found: list[Result], law: str, player: str) -> Change:
+def change(found: list[GameResult], law: str, player: str) -> LayerChange:
     """What the layers change for a player."""
     (one,) = [one for one in changes(found) if (one.law, one.player) == (law, player)]
     return one
 
 
-def test_every_game_is_played_by_everybody_in_every_way(found: list[Result]) -> None:
+def test_every_game_is_played_by_everybody_in_every_way(found: list[GameResult]) -> None:
     assert names() == GAMES
     ways = {(one.game, one.law, one.player, one.layers) for one in found}
     assert len(ways) == len(found) == len(GAMES) * len(LAWS) * len(PLAYERS) * len(LAYERS)
 
 
 def test_schema_and_repair_win_at_least_half_of_what_a_weak_player_loses(
-    found: list[Result],
+    found: list[GameResult],
 ) -> None:
     weak = change(found, "2", "weak")
     assert len(weak.lost) >= 3
@@ -66,7 +65,7 @@ def test_schema_and_repair_win_at_least_half_of_what_a_weak_player_loses(
     assert weak.spoilt == ()
 
 
-def test_the_second_law_proves_nothing_that_is_false(found: list[Result]) -> None:
+def test_the_second_law_proves_nothing_that_is_false(found: list[GameResult]) -> None:
     second = [one for one in found if one.law == "2"]
     assert [one.false for one in second if one.false] == []
     for one in second:
@@ -74,7 +73,7 @@ def test_the_second_law_proves_nothing_that_is_false(found: list[Result]) -> Non
             assert one.checked >= len(load_game(FOLDER / one.game / "game.yaml").claims), one
 
 
-def test_the_first_law_proves_what_is_false_and_that_is_seen(found: list[Result]) -> None:
+def test_the_first_law_proves_what_is_false_and_that_is_seen(found: list[GameResult]) -> None:
     weak = [one for one in found if (one.law, one.player) == ("1", "weak")]
     assert {text for one in weak for text in one.false} >= {
         "File 'migrations/0003.done' exists",
@@ -84,12 +83,12 @@ def test_the_first_law_proves_what_is_false_and_that_is_seen(found: list[Result]
 
 
 @pytest.mark.parametrize("law", LAWS)
-def test_nothing_changes_for_a_strong_player(found: list[Result], law: str) -> None:
+def test_nothing_changes_for_a_strong_player(found: list[GameResult], law: str) -> None:
     strong = change(found, law, "strong")
     assert (strong.changed, strong.lost, strong.false) == (False, (), 0)
 
 
-def test_a_game_can_be_lost_with_more_points_than_it_is_won_with(found: list[Result]) -> None:
+def test_a_game_can_be_lost_with_more_points_than_it_is_won_with(found: list[GameResult]) -> None:
     chain = {
         one.layers: one
         for one in found
@@ -100,7 +99,7 @@ def test_a_game_can_be_lost_with_more_points_than_it_is_won_with(found: list[Res
     assert lost.score > won.score
 
 
-def test_a_model_is_asked_again_only_with_repair_and_not_too_often(found: list[Result]) -> None:
+def test_a_model_is_asked_again_only_with_repair_and_not_too_often(found: list[GameResult]) -> None:
     for one in found:
         most = one.turns * (1 + RETRIES) if "repair" in one.layers else one.turns
         assert one.calls <= most, one
@@ -179,7 +178,7 @@ def test_nothing_is_written_in_a_folder_that_does_not_change() -> None:
 
 
 def test_json_has_one_line_for_each_game_and_how_it_was_played(
-    found: list[Result], capfdbinary: pytest.CaptureFixture[bytes]
+    found: list[GameResult], capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
     assert main(["tutor", "games", "misleading-file", "--json", *USER]) == 0
     told = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]

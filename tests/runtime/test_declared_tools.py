@@ -15,9 +15,8 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import whole
 from stanchion.kernel.content import content_of
-from stanchion.ops.views.case import Case
-from stanchion.ops.views.explain import explain
-from stanchion.ops.views.tickets import ticket_in_full
+from stanchion.ops.views.explain import DecisionCase, explain
+from stanchion.ops.views.people import ticket_in_full
 from stanchion.testing import FakeClock, shield_for
 from tests.approvals.asking import policy
 from tests.approvals.bypassing import WHY, allowing, denies
@@ -115,7 +114,7 @@ def test_an_explanation_says_what_the_tool_does_and_to_whom() -> None:
     shield = shield_for({**ASKS, "tools": tools}, journal=journal)
     with shield.run("bot", "t") as run:
         run.check("transfer", {"to": "bob", "amount": 3})
-    told = explain(Case(journal.kept()[-1].read(), run.desk.info), shield.policy)
+    told = explain(DecisionCase(journal.kept()[-1].read(), run.desk.info), shield.policy)
     assert (told.effect, told.acts_on) == ("irreversible", {"to": "bob"})
 
 

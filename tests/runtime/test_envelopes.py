@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion.audit.manifest_check import read
-from stanchion.tutor.bundles.refusals import BundleRefused, Reason
+from stanchion.tutor.bundles.file import BundleFault, BundleRefused
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.playing.envelopes import make_envelope
 from stanchion.tutor.playing.episodes import play
@@ -50,16 +50,16 @@ def test_the_bundle_of_the_path_is_played_by_and_stands_in_the_manifest(tmp_path
 @pytest.mark.parametrize(
     ("make", "model", "scope", "name", "reason"),
     [
-        (second, "small:3b", {**FOR_ALL, "games": ["other"]}, "b.json", Reason.OUT_OF_SCOPE),
-        (second, "large", FOR_ALL, "b.json", Reason.OUT_OF_SCOPE),
-        (second, "", FOR_ALL, "b.json", Reason.OUT_OF_SCOPE),
-        (first, "small:3b", FOR_ALL, "b.json", Reason.OUT_OF_SCOPE),
-        (second, "small:3b", FOR_ALL, "missing.json", Reason.UNREADABLE),
+        (second, "small:3b", {**FOR_ALL, "games": ["other"]}, "b.json", BundleFault.OUT_OF_SCOPE),
+        (second, "large", FOR_ALL, "b.json", BundleFault.OUT_OF_SCOPE),
+        (second, "", FOR_ALL, "b.json", BundleFault.OUT_OF_SCOPE),
+        (first, "small:3b", FOR_ALL, "b.json", BundleFault.OUT_OF_SCOPE),
+        (second, "small:3b", FOR_ALL, "missing.json", BundleFault.UNREADABLE),
     ],
     ids=["game", "model", "no model", "law", "file"],
 )
 def test_one_that_is_refused_stops_the_run_or_leaves_it_at_baseline(
-    tmp_path: Path, make: Any, model: str, scope: Any, name: str, reason: Reason
+    tmp_path: Path, make: Any, model: str, scope: Any, name: str, reason: BundleFault
 ) -> None:
     config = settings(tmp_path, scope, name)
     with pytest.raises(BundleRefused) as refused:

@@ -15,11 +15,11 @@ from hypothesis import given, strategies as st
 from stanchion import Action, Finding, Refused, Shield, Stage
 from stanchion.audit.manifest_check import hash_faults, read
 from stanchion.audit.reader import TrailReader
-from stanchion.ops.views.manifests import checked
+from stanchion.ops.views.runs import checked
 from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.tutor.bundles.bundle import Bundle, ModelParams
+from stanchion.tutor.bundles.file import Bundle, ModelParams
 from stanchion.tutor.envelope.envelope import TutorEnvelope
-from stanchion.tutor.envelope.trace import Trace
+from stanchion.tutor.envelope.trace import EpisodeTrace
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.manifests.manifest import ManifestError
@@ -138,7 +138,7 @@ def test_a_manifest_and_the_trace_are_written(tmp_path: Path) -> None:
         "stopped": None,
     }
     assert data["repair_stats"] == {"total_retries": 1, "retries_per_turn": [1]}
-    assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
+    assert EpisodeTrace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
     assert sorted(one.name for one in tmp_path.glob("m.*")) == [
         "m.json",
         "m.recording.jsonl",
@@ -345,7 +345,7 @@ def test_what_ends_the_run_is_raised_and_the_trace_is_kept(
     data = read(tmp_path / "m.json")
     assert hash_faults(data) == []
     assert says in data["result"]["stopped"]
-    assert Trace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
+    assert EpisodeTrace.from_jsonl((tmp_path / "m.trace.jsonl").read_text()) == episode.trace
     assert [(one.attempts, one.routing) for one in episode.trace.turns] == [
         (one, "halted") for one in attempts
     ]
@@ -415,7 +415,10 @@ def test_manifest_trace_trail_and_budget_agree(
         )  # fmt: skip
         with made.run() as run, contextlib.suppress(Refused):
             play(run, envelope, player, 6)
-        data, trace = read(path), Trace.from_jsonl(path.with_name("m.trace.jsonl").read_text())
+        data, trace = (
+            read(path),
+            EpisodeTrace.from_jsonl(path.with_name("m.trace.jsonl").read_text()),
+        )
     assert all(one.attempts <= 1 + most for one in trace.turns)
     assert (
         data["result"]["model_calls"]

@@ -14,8 +14,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.replay import replay
-from stanchion.ops.views.case import Case
-from stanchion.ops.views.explain import explain
+from stanchion.ops.views.explain import DecisionCase, explain
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -308,7 +307,7 @@ def test_an_explanation_shows_the_origin() -> None:
     run = poisoned(made.run())
     run.check("send_money", PAY)
     entry = made.journal.kept()[-1].read()
-    (reason,) = explain(Case(entry, run.desk.info), made.policy).findings
+    (reason,) = explain(DecisionCase(entry, run.desk.info), made.policy).findings
     assert reason.evidence["value of recipient"] == EVIL
     assert "result 1 of read_file" in reason.evidence["value of recipient stands"]
 

@@ -22,8 +22,7 @@ from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Category
 from stanchion.kernel.findings import Retry, Wait
 from stanchion.kernel.guard import Kind
-from stanchion.ops.views.case import case_of
-from stanchion.ops.views.explain import explain
+from stanchion.ops.views.explain import case_of, explain
 from stanchion.runtime.run import Run
 from stanchion.runtime.values import project
 from tests.runtime.finders import KEY, Keys

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.tutor.envelope.envelope import Asked, Over
+from stanchion.tutor.envelope.envelope import ModelQuestion, NoMoreReplies
+from stanchion.tutor.playing.benchmark_runs import load_transcript, reply_to
 from stanchion.tutor.playing.games import GameError, load_game
-from stanchion.tutor.playing.transcripts import load_transcript, reply_to
 
 TURNS = (("one", "one again", "one at last"), ("two",))
 
 
-def asked(turn: int, attempt: int = 0) -> Asked:
+def asked(turn: int, attempt: int = 0) -> ModelQuestion:
     """What a player is asked in a turn."""
-    return Asked(turn, attempt, "your move", 0.0, None)
+    return ModelQuestion(turn, attempt, "your move", 0.0, None)
 
 
 def test_whoever_is_not_asked_again_does_not_get_the_replies_to_that() -> None:
@@ -33,7 +33,7 @@ def test_whoever_is_asked_again_gets_the_next_reply_of_the_turn_and_then_its_las
 
 
 def test_behind_the_last_turn_there_is_nothing() -> None:
-    assert isinstance(reply_to(TURNS, asked(3)), Over)
+    assert isinstance(reply_to(TURNS, asked(3)), NoMoreReplies)
 
 
 @pytest.mark.parametrize(

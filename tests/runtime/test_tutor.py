@@ -14,11 +14,11 @@ from stanchion import Shield
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.tutor.graph.nodes import Truth
+from stanchion.tutor.graph import Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import MoveVerdict
-from stanchion.tutor.moves.kinds import ProposeMove
+from stanchion.tutor.moves.legacy import ProposeMove
 from stanchion.tutor.moves.typed import Propose
 from stanchion.tutor.playing import make_tutor
 from stanchion.tutor.playing.games import GameError, load_rules

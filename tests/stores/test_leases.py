@@ -29,7 +29,7 @@ from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.store_suite import CASES, Case
-from stanchion.testing.store_suite.random_batch import COUNTERS, random_batch
+from stanchion.testing.store_suite.chance import COUNTERS, random_batch
 from tests.stores import redis_server
 from tests.stores.redis_server import Server
 from tests.stores.servers import Place, place

@@ -22,7 +22,7 @@ from stanchion.stores.protocol import Store
 from stanchion.stores.seen import Seen
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import Interleaved, interleave
-from stanchion.testing.store_suite.random_batch import random_batch
+from stanchion.testing.store_suite.chance import random_batch
 from tests.stores.servers import Empty, Place, place
 
 __all__ = ["place"]

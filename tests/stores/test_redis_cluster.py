@@ -12,7 +12,7 @@ from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.packed import Packing, RedisKeys, Script, source
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.store_suite import CASES, Case
-from stanchion.testing.store_suite.random_batch import random_batch
+from stanchion.testing.store_suite.chance import random_batch
 from tests.stores.redis_server import Server, make
 
 TENANTS = ("t", "default", "a b", "{x}", "ü:%", "}{", "a" * 200)

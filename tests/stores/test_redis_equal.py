@@ -17,7 +17,7 @@ from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.seen import Seen
 from stanchion.testing.clock import FakeClock
-from stanchion.testing.store_suite.random_batch import COUNTERS, random_batch
+from stanchion.testing.store_suite.chance import COUNTERS, random_batch
 from tests.stores import redis_server
 from tests.stores.redis_server import Server, make
 

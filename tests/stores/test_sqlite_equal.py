@@ -24,7 +24,7 @@ from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import Interleaved, interleave
-from stanchion.testing.store_suite.random_batch import random_batch
+from stanchion.testing.store_suite.chance import random_batch
 from tests.stores.several import OpenedAgain, TakingTurns, two
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))

@@ -285,8 +285,8 @@ def test_the_next_process_takes_over_what_was_left_and_leaves_alone_what_is_held
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from stanchion.telemetry.notices.courier import Courier, Report
-from stanchion.telemetry.notices.message import Message, Outcome
+from stanchion.telemetry.notices.courier import Courier, CourierReport
+from stanchion.telemetry.notices.message import NoticeMessage
 from stanchion.telemetry.notices.spool import Spool
 
 class Sends:
@@ -296,8 +296,8 @@ class Sends:
             assert WebhookPost(sys.argv[3], lambda: sys.argv[4], 30).send(message).delivered
         os.kill(os.getpid(), signal.SIGKILL)
 
-courier = Courier("pager", Sends(), Spool(Path(sys.argv[1])), Report())
-courier._queue.append(Message("msg_k", sys.argv[5]))
+courier = Courier("pager", Sends(), Spool(Path(sys.argv[1])), CourierReport())
+courier._queue.append(NoticeMessage("msg_k", sys.argv[5]))
 courier.turn()
 """
 

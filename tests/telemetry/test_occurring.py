@@ -26,7 +26,7 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from stanchion.telemetry.kinds import Kind, Occurrence
-from stanchion.telemetry.notices.post import NoticePost
+from stanchion.telemetry.notices.post import Post
 from tests.live_folders import remove
 from tests.operators import ANN, KNOWN
 from tests.stores.redis_server import FOREVER_S, Server, hurry
@@ -64,7 +64,7 @@ ASKS: dict[str, Any] = {
 def receiver(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
     """A receiver that the environment names as the place where notices go. A shield that closes
     waits until they are delivered, however long that takes on a busy machine."""
-    monkeypatch.setattr(NoticePost.close, "__defaults__", (FOREVER_S,))
+    monkeypatch.setattr(Post.close, "__defaults__", (FOREVER_S,))
     with receiving() as one:
         secret = tmp_path / "secret"
         secret.write_text(SECRET)

@@ -20,7 +20,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from stanchion import Shield
 from stanchion.cli.main import main
-from stanchion.cli.metrics import Trouble
+from stanchion.cli.metrics import StoreTrouble
 from stanchion.runtime.standing.state_figures import state_figures
 from stanchion.telemetry import asgi, wsgi
 from stanchion.telemetry.registry import Series
@@ -211,7 +211,7 @@ def test_what_was_counted_is_shown_while_the_store_is_away(
 
 
 def test_a_server_says_once_that_the_store_is_away(capsys: pytest.CaptureFixture[str]) -> None:
-    trouble = Trouble()
+    trouble = StoreTrouble()
     for why in ("gone", "gone", "full", "", "", "full"):
         trouble.told(why)
     assert capsys.readouterr().err.split("\n") == [

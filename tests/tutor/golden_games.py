@@ -16,13 +16,12 @@ import msgspec
 
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.tutor.envelope.envelope import TutorEnvelope
-from stanchion.tutor.envelope.states import States
-from stanchion.tutor.envelope.trace import Trace, Turn, text_hash
-from stanchion.tutor.graph.lines import to_jsonl
+from stanchion.tutor.envelope.trace import EpisodeTrace, States, TraceTurn, text_hash
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.moves.legacy import parse_move
-from stanchion.tutor.moves.typed import Unread, read
+from stanchion.tutor.moves.typed import UnreadReply, read
+from stanchion.tutor.picture import to_jsonl
 from stanchion.tutor.rules.bash import bash_rules
 from tests.tutor.worlds import Scripted
 
@@ -95,9 +94,9 @@ class Player:
         return next(self._script)
 
 
-def plain_first(script: tuple[str, ...]) -> tuple[Trace, list[str], TutorV1]:
+def plain_first(script: tuple[str, ...]) -> tuple[EpisodeTrace, list[str], TutorV1]:
     """The first law's game as it is played without an envelope, written down by hand."""
-    tutor, turns, prompts = first(), list[Turn](), list[str]()
+    tutor, turns, prompts = first(), list[TraceTurn](), list[str]()
     states = States(tutor.pcg, tutor.state)
     for reply in script:
         tutor.next_turn()
@@ -112,7 +111,7 @@ def plain_first(script: tuple[str, ...]) -> tuple[Trace, list[str], TutorV1]:
             action = move.move_type.value
             made = _entry(tutor, prompt, reply, score, seen, states)
             turns.append(
-                Turn(
+                TraceTurn(
                     move_type=action,
                     parsed_move=json.loads(json.dumps({"action": action, **fields})),
                     move_verdict=result.verdict.value,
@@ -123,14 +122,14 @@ def plain_first(script: tuple[str, ...]) -> tuple[Trace, list[str], TutorV1]:
             )
         if tutor.check_goal_satisfaction():
             break
-    return Trace(tuple(turns)), prompts, tutor
+    return EpisodeTrace(tuple(turns)), prompts, tutor
 
 
 def plain_second(
     script: tuple[str, ...], told: Callable[[TutorV2], str]
-) -> tuple[Trace, list[str], TutorV2]:
+) -> tuple[EpisodeTrace, list[str], TutorV2]:
     """The second law's game without an envelope."""
-    tutor, turns, prompts = second(), list[Turn](), list[str]()
+    tutor, turns, prompts = second(), list[TraceTurn](), list[str]()
     states = States(tutor.pcg, tutor.state)
     for reply in script:
         tutor.next_turn()
@@ -138,14 +137,16 @@ def plain_second(
         prompts.append(prompt)
         move = read(reply)
         data = (
-            None if isinstance(move, Unread) else json.loads(json.dumps(msgspec.to_builtins(move)))
+            None
+            if isinstance(move, UnreadReply)
+            else json.loads(json.dumps(msgspec.to_builtins(move)))
         )
         score, seen = tutor.state.score, len(tutor.pcg.events)
         result = tutor.play(reply)
         made = _entry(tutor, prompt, reply, score, seen, states)
         action = None if data is None else data["action"]
         turns.append(
-            Turn(
+            TraceTurn(
                 move_type=action,
                 parsed_move=data,
                 move_verdict=result.verdict.value,
@@ -156,7 +157,7 @@ def plain_second(
         )
         if tutor.check_goal_satisfaction():
             break
-    return Trace(tuple(turns)), prompts, tutor
+    return EpisodeTrace(tuple(turns)), prompts, tutor
 
 
 def _entry(

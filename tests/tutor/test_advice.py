@@ -8,42 +8,43 @@ from itertools import product
 
 import pytest
 
-from stanchion.tutor.advice.advisor import advise, board
+from stanchion.tutor.advice.advisor import advise, board, limit_of
 from stanchion.tutor.advice.cards import FOR, CardType, card_for
 from stanchion.tutor.advice.contradictions import contradiction
-from stanchion.tutor.advice.failures import FailureType, Step, Trace, failure
+from stanchion.tutor.advice.failures import FailureType, GameTrace, PlayedStep, failure
 from stanchion.tutor.advice.intent import Intent, course, distance, embed
-from stanchion.tutor.advice.wip import limit_of
-from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import ClaimKind, Status
+from stanchion.tutor.graph import ClaimKind, Graph, Status
 
 
-def steps(*actions: str, error: bool = False, output: str = "") -> tuple[Step, ...]:
+def steps(*actions: str, error: bool = False, output: str = "") -> tuple[PlayedStep, ...]:
     """Actions, one after the other."""
-    return tuple(Step(action, output, error) for action in actions)
+    return tuple(PlayedStep(action, output, error) for action in actions)
 
 
 @pytest.mark.parametrize(
     ("trace", "kind"),
     [
-        (Trace(steps("a", "b", "c", error=True)), FailureType.EXPLICIT_ERROR),
-        (Trace((*steps("a"), *steps("b", "c", error=True))), None),
-        (Trace(steps("ls  -la", "LS -la", "ls -la ")), FailureType.REPETITION),
-        (Trace(steps("a", "b", "a", "a")), None),
-        (Trace(steps("a", "b", "a", "b")), FailureType.CIRCULAR),
-        (Trace(steps("a", "b", "c", "a", "b", "c")), FailureType.CIRCULAR),
-        (Trace(steps("a", "b", "c", "a", "b")), None),
-        (Trace(known=(1, 5, 5, 5, 5)), FailureType.STALL),
-        (Trace(known=(5, 5, 5)), None),
-        (Trace(known=(4, 5, 5, 6)), None),
-        (Trace(cards=frozenset("ab"), used=frozenset("ab"), known=(1, 1)), FailureType.EXHAUSTION),
-        (Trace(cards=frozenset("ab"), used=frozenset("a"), known=(1, 1)), None),
-        (Trace(cards=frozenset("ab"), used=frozenset("ab"), known=(1, 2)), None),
-        (Trace(), None),
-        (Trace(steps("a", "a", "a", error=True)), FailureType.EXPLICIT_ERROR),
+        (GameTrace(steps("a", "b", "c", error=True)), FailureType.EXPLICIT_ERROR),
+        (GameTrace((*steps("a"), *steps("b", "c", error=True))), None),
+        (GameTrace(steps("ls  -la", "LS -la", "ls -la ")), FailureType.REPETITION),
+        (GameTrace(steps("a", "b", "a", "a")), None),
+        (GameTrace(steps("a", "b", "a", "b")), FailureType.CIRCULAR),
+        (GameTrace(steps("a", "b", "c", "a", "b", "c")), FailureType.CIRCULAR),
+        (GameTrace(steps("a", "b", "c", "a", "b")), None),
+        (GameTrace(known=(1, 5, 5, 5, 5)), FailureType.STALL),
+        (GameTrace(known=(5, 5, 5)), None),
+        (GameTrace(known=(4, 5, 5, 6)), None),
+        (
+            GameTrace(cards=frozenset("ab"), used=frozenset("ab"), known=(1, 1)),
+            FailureType.EXHAUSTION,
+        ),
+        (GameTrace(cards=frozenset("ab"), used=frozenset("a"), known=(1, 1)), None),
+        (GameTrace(cards=frozenset("ab"), used=frozenset("ab"), known=(1, 2)), None),
+        (GameTrace(), None),
+        (GameTrace(steps("a", "a", "a", error=True)), FailureType.EXPLICIT_ERROR),
     ],
 )
-def test_failures(trace: Trace, kind: FailureType | None) -> None:
+def test_failures(trace: GameTrace, kind: FailureType | None) -> None:
     found = failure(trace)
     assert (None if found is None else found.failure_type) == kind
 
@@ -62,7 +63,7 @@ def defined(actions: tuple[str, ...]) -> FailureType | None:
 def test_the_history_of_loops_finds_what_the_published_detector_does() -> None:
     for size in range(9):
         for actions in product("abc", repeat=size):
-            found = failure(Trace(steps(*actions)))
+            found = failure(GameTrace(steps(*actions)))
             assert (None if found is None else found.failure_type) == defined(actions), actions
             if found is not None and found.failure_type is FailureType.CIRCULAR:
                 assert found.pattern_sequence in {actions[-2:], actions[-3:]}
@@ -70,13 +71,13 @@ def test_the_history_of_loops_finds_what_the_published_detector_does() -> None:
 
 def test_weak_point_10_what_is_written_otherwise_and_brings_the_same_is_a_repetition() -> None:
     varied = ("cat a.txt", "cat ./a.txt", "cat  'a.txt'")
-    assert failure(Trace(steps(*varied))) is None
-    found = failure(Trace(steps(*varied), proven=True))
+    assert failure(GameTrace(steps(*varied))) is None
+    found = failure(GameTrace(steps(*varied), proven=True))
     assert found is not None
     assert (found.failure_type, found.repeated_action) == (FailureType.REPETITION, "cat a.txt")
-    news = tuple(Step("tail log", output) for output in "abc")
-    assert failure(Trace(news, proven=True)) is None
-    assert failure(Trace(news)) is not None
+    news = tuple(PlayedStep("tail log", output) for output in "abc")
+    assert failure(GameTrace(news, proven=True)) is None
+    assert failure(GameTrace(news)) is not None
 
 
 def test_every_failure_has_a_card_and_a_game_has_few() -> None:
@@ -109,7 +110,7 @@ def test_every_failure_has_a_card_and_a_game_has_few() -> None:
         (steps("ls"), 0, ""),
     ],
 )
-def test_contradictions(made: tuple[Step, ...], validated: int, says: str) -> None:
+def test_contradictions(made: tuple[PlayedStep, ...], validated: int, says: str) -> None:
     assert contradiction(made, validated) == says
 
 
@@ -152,7 +153,7 @@ def test_the_advisor_speaks_of_what_matters_most_and_touches_nothing() -> None:
     graph.add_action("look", "read", "ls")
     truth = graph.add_truth("t", ClaimKind.PROPERTY, "", "")
     before = graph.events
-    trace = Trace(steps("ls", "ls", "ls"))
+    trace = GameTrace(steps("ls", "ls", "ls"))
     assert board(graph).text == "TO DO: G1\nDOING: Act2, Act3\nSTUCK: T4\nDONE: nothing"
     first = advise(graph, trace)
     assert first is not None
@@ -163,7 +164,7 @@ def test_the_advisor_speaks_of_what_matters_most_and_touches_nothing() -> None:
     second = advise(graph, trace)
     assert second is not None
     assert second.card.card_type is CardType.ESCAPE_LOOP
-    assert advise(graph, Trace(steps("ls"))) is None
-    reading = Trace(steps("cat a", "cat b", "cat c"), turn=3)
+    assert advise(graph, GameTrace(steps("ls"))) is None
+    reading = GameTrace(steps("cat a", "cat b", "cat c"), turn=3)
     assert advise(graph, reading, "deepseek-r1:14b") is None
     assert (limit_of("mistral:latest"), limit_of("any")) == (1, 2)

@@ -9,14 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import example, given, strategies as st
 
-from stanchion.tutor.envelope.schema.first import FIRST
-from stanchion.tutor.envelope.schema.reading import Reading, read_move
-from stanchion.tutor.envelope.schema.second import SECOND
+from stanchion.tutor.envelope.schema.moves import FIRST, SECOND
+from stanchion.tutor.envelope.schema.reading import MoveReading, read_move
 from stanchion.tutor.envelope.schema.shape import tools
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.law.verdicts import MoveResult
 from stanchion.tutor.moves.legacy import parse_move
-from stanchion.tutor.moves.typed import ACTIONS, Misread, Unread, read
+from stanchion.tutor.moves.typed import ACTIONS, Misread, UnreadReply, read
 from tests.tutor.second import begun
 
 ANY = st.text(st.characters(categories=None), max_size=12)
@@ -83,7 +82,7 @@ HALF = '{"action": "PROPOSE", "command": "ls", "\\ud800": 1}'
 )
 def test_half_a_character_in_a_name_is_a_bad_field(reply: str) -> None:
     found = read(reply)
-    assert isinstance(found, Unread)
+    assert isinstance(found, UnreadReply)
     assert found.what is Misread.BAD_FIELD
     found.why.encode()
     tutor = begun()
@@ -97,8 +96,8 @@ def test_every_reply_is_read(reply: str) -> None:
     read(reply)
     for shape in (FIRST, SECOND, tools(["search", "fetch"])):
         for mode in ("strict", "lenient"):
-            assert isinstance(read_move(reply, mode, shape), Reading)
-    assert isinstance(read_move(reply, "off", SECOND), Reading)
+            assert isinstance(read_move(reply, mode, shape), MoveReading)
+    assert isinstance(read_move(reply, "off", SECOND), MoveReading)
 
 
 @given(REPLIES)

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from stanchion.tutor.advice.advisor import advise
-from stanchion.tutor.advice.failures import Step, Trace as Steps, failure
-from stanchion.tutor.bundles.bundle import Bundle, Exemplar, ModelParams
+from stanchion.tutor.advice.failures import GameTrace as Steps, PlayedStep, failure
+from stanchion.tutor.bundles.file import Bundle, Exemplar, ModelParams
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
-from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope, Withheld
-from stanchion.tutor.graph.nodes import Observation
+from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope, WithheldReply
+from stanchion.tutor.graph import Observation
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from tests.architecture.import_rules import imports
@@ -176,7 +176,7 @@ def test_a_bundle_that_nobody_asked_for_is_refused() -> None:
 def test_a_reply_that_is_withheld_is_no_move_and_counts_as_a_call() -> None:
     playing = TutorEnvelope(base_tutor=second(), **ON).episode(1)
     next(playing)
-    again = playing.send(Withheld("it names a secret"))
+    again = playing.send(WithheldReply("it names a secret"))
     assert "it names a secret" in again.prompt
     with pytest.raises(StopIteration) as ended:
         playing.send(COUNT)
@@ -189,14 +189,14 @@ def test_a_reply_that_is_withheld_is_no_move_and_counts_as_a_call() -> None:
     alone = TutorEnvelope(base_tutor=second()).episode(1)
     next(alone)
     with pytest.raises(StopIteration) as over:
-        alone.send(Withheld("it names a secret"))
+        alone.send(WithheldReply("it names a secret"))
     assert over.value.value.trace.turns[0].routing == "withheld"
 
 
 def advice_of(tutor: TutorV1 | TutorV2) -> tuple[Any, Any]:
     """What the advisor and the detectors say of a game."""
     seen = tutor.pcg.of(Observation)
-    steps = tuple(Step(one.command, one.stdout, one.rc != 0) for one in seen)
+    steps = tuple(PlayedStep(one.command, one.stdout, one.rc != 0) for one in seen)
     trace = Steps(steps, tuple(range(len(seen))), turn=tutor.state.turn)
     return failure(trace), advise(tutor.pcg, trace)
 

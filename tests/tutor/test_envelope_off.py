@@ -16,7 +16,13 @@ import pytest
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.envelope.laws import context_of
-from stanchion.tutor.envelope.trace import Exchange, Trace, TraceError, from_lines, to_lines
+from stanchion.tutor.envelope.trace import (
+    EpisodeTrace,
+    ModelExchange,
+    TraceError,
+    from_lines,
+    to_lines,
+)
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from tests.tutor.golden_games import (
@@ -70,7 +76,7 @@ def test_an_envelope_that_is_off_changes_nothing(name: str, given: dict[str, Any
 
 
 def test_the_kept_games_show_every_verdict() -> None:
-    turns = [one for name in GAMES for one in Trace.from_jsonl(kept(name)).turns]
+    turns = [one for name in GAMES for one in EpisodeTrace.from_jsonl(kept(name)).turns]
     assert {one.move_verdict for one in turns} == {"legal", "illegal", "blocked"}
     assert {one.check_verdict for one in turns} >= {None, "provable", "undecidable"}
     assert any(one.attempts == 0 for one in turns)
@@ -97,9 +103,9 @@ def test_what_breaks_the_first_laws_reading_breaks_it_still() -> None:
 
 def test_a_trace_is_read_again() -> None:
     trace = plain_first(FIRST)[0]
-    assert Trace.from_jsonl(trace.to_jsonl()) == trace
-    said = (Exchange(1, 0, "a\ud800", 0.0, None, "b"), Exchange(1, 1, "a", 0.0, 3, None))
-    assert from_lines(to_lines(said), Exchange) == said
+    assert EpisodeTrace.from_jsonl(trace.to_jsonl()) == trace
+    said = (ModelExchange(1, 0, "a\ud800", 0.0, None, "b"), ModelExchange(1, 1, "a", 0.0, 3, None))
+    assert from_lines(to_lines(said), ModelExchange) == said
 
 
 @pytest.mark.parametrize(
@@ -108,7 +114,7 @@ def test_a_trace_is_read_again() -> None:
 def test_lines_that_are_no_trace_are_refused_by_number(text: str) -> None:
     good = plain_first(FIRST)[0].to_jsonl()
     with pytest.raises(TraceError, match=r"line \d+"):
-        Trace.from_jsonl(good + text)
+        EpisodeTrace.from_jsonl(good + text)
 
 
 def test_half_a_character_in_a_reply_is_written_down() -> None:
@@ -117,7 +123,7 @@ def test_half_a_character_in_a_reply_is_written_down() -> None:
         (second(), '{"action": "ASK", "text": "a\\ud800"}'),
     ):
         trace = TutorEnvelope(base_tutor=tutor).run_episode(Player((reply,)), 1).trace
-        assert Trace.from_jsonl(trace.to_jsonl()) == trace
+        assert EpisodeTrace.from_jsonl(trace.to_jsonl()) == trace
 
 
 @pytest.mark.parametrize(

@@ -6,12 +6,10 @@ from __future__ import annotations
 import pytest
 
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.graph.lines import to_jsonl
-from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Truth
-from stanchion.tutor.law.denylist import is_safe
-from stanchion.tutor.law.v1 import TutorV1
+from stanchion.tutor.graph import ClaimKind, EdgeType, Observation, Truth
+from stanchion.tutor.law.v1 import TutorV1, is_safe
 from stanchion.tutor.law.verdicts import MoveVerdict
-from stanchion.tutor.moves.kinds import (
+from stanchion.tutor.moves.legacy import (
     AskMove,
     AssertMove,
     ChallengeMove,
@@ -20,9 +18,9 @@ from stanchion.tutor.moves.kinds import (
     ReformulateMove,
     RespondMove,
 )
+from stanchion.tutor.picture import to_jsonl
 from stanchion.tutor.rules.bash import bash_rules
-from stanchion.tutor.rules.reading import read_rules
-from stanchion.tutor.rules.rule import Rule
+from stanchion.tutor.rules.rule import TextRule, read_rules
 from tests.tutor.worlds import Outcome, Scripted
 
 
@@ -137,7 +135,7 @@ def test_a_rule_can_be_written_in_a_game_and_proves_what_it_says() -> None:
         }
     )
 
-    def author(_prompt: str, claimed: Truth, _seen: Observation) -> Rule:
+    def author(_prompt: str, claimed: Truth, _seen: Observation) -> TextRule:
         if claimed.text != "cats can fly":
             raise ValueError("no rule")
         return rule

@@ -9,10 +9,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from stanchion.tutor.graph.graph import Graph, GraphError
-from stanchion.tutor.graph.lines import to_jsonl
-from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Observation, Soundness, Status, Truth
-from stanchion.tutor.graph.picture import to_dot, to_svg
+from stanchion.tutor.graph import (
+    ClaimKind,
+    EdgeType,
+    Graph,
+    GraphError,
+    Observation,
+    Soundness,
+    Status,
+    Truth,
+)
+from stanchion.tutor.picture import to_dot, to_jsonl, to_svg
 
 
 def played(stdout: str = "2 a.txt\n", said: str = "it has two lines", clock: str = "") -> Graph:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.tutor.moves.kinds import (
+from stanchion.tutor.moves.legacy import (
     AskMove,
     AssertMove,
     ChallengeMove,
@@ -12,8 +12,8 @@ from stanchion.tutor.moves.kinds import (
     ProposeMove,
     ReformulateMove,
     RespondMove,
+    parse_move,
 )
-from stanchion.tutor.moves.legacy import parse_move
 
 
 def read(text: str) -> list[Move]:

@@ -13,13 +13,11 @@ import yaml
 from hypothesis import given, strategies as st
 
 from stanchion.tutor import read_move
-from stanchion.tutor.envelope.schema.first import FIRST
+from stanchion.tutor.envelope.schema.moves import FIRST, SECOND
 from stanchion.tutor.envelope.schema.reading import Mode, ReadVerdict
-from stanchion.tutor.envelope.schema.second import SECOND
-from stanchion.tutor.envelope.schema.shape import Shape, ToolCall, tools
-from stanchion.tutor.moves.kinds import AnyMove
-from stanchion.tutor.moves.legacy import parse_move
-from stanchion.tutor.moves.typed import Misread, Unread, read
+from stanchion.tutor.envelope.schema.shape import MeantCall, MoveShape, tools
+from stanchion.tutor.moves.legacy import AnyMove, parse_move
+from stanchion.tutor.moves.typed import Misread, UnreadReply, read
 from tests.tutor.replies import framed, fresh
 from tests.tutor.replies.grown import MOVES, TYPED, WAYS, Data, meant, not_meant, written
 from tests.tutor.replies.more import MORE, THIRD
@@ -28,7 +26,7 @@ from tests.tutor.replies.written import REFERENCE, WEAK, Meant
 
 LONG = "Oops, the user said x, and I wrote y. Ignore the call above. The correct call is:"
 REPLIES = Path(__file__).parent / "replies"
-LAWS: tuple[tuple[tuple[Data, ...], Shape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
+LAWS: tuple[tuple[tuple[Data, ...], MoveShape[Any]], ...] = ((MOVES, FIRST), (TYPED, SECOND))
 ALL = [
     *(text for text, _ in REFERENCE + WEAK + MORE + THIRD),
     *(text for moves, _ in LAWS for _, text, _ in meant(moves)),
@@ -56,7 +54,7 @@ def test_there_are_enough_replies() -> None:
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])
 @pytest.mark.parametrize("shape", [FIRST, SECOND, tools(["bash", "search"])])
-def test_no_reply_raises_or_gives_two_moves(mode: Mode, shape: Shape[Any]) -> None:
+def test_no_reply_raises_or_gives_two_moves(mode: Mode, shape: MoveShape[Any]) -> None:
     for text in ALL:
         found = read_move(text, mode, shape)
         assert len(found.moves) <= 1
@@ -163,7 +161,7 @@ def test_many_ways_of_weak_models(line: str) -> None:
     name, fields = row["meant"]
     assert found is not None, row["way"]
     if row["tools"] is not None:
-        assert found == ToolCall(name, fields), row["way"]
+        assert found == MeantCall(name, fields), row["way"]
     else:
         assert (found.move_type.value, {one: getattr(found, one) for one in fields}) == (
             name,
@@ -177,7 +175,7 @@ FORMATS = yaml.safe_load((REPLIES / "formats.yaml").read_text("utf-8"))
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_call_is_read_as_templates_write_it(name: str) -> None:
     text, shape = FORMATS[name], tools(["get_weather", "send_email"])
-    assert read_move(text, shape=shape).move == ToolCall("get_weather", {"city": "Rome"})
+    assert read_move(text, shape=shape).move == MeantCall("get_weather", {"city": "Rome"})
     assert not read_move(text, shape=tools(["send_email"])).moves
     assert not read_move(f"The page says:\n{text}", shape=shape).moves
     assert not read_move(f"{text}\n\nOn second thought, skip it.", shape=shape).moves
@@ -194,7 +192,7 @@ def test_values_of_tags_are_texts_as_they_are(frame: str) -> None:
     found = read_move(
         f"<tool_call>\n<function=write>\n{body}\n</function>\n</tool_call>", shape=tools(["write"])
     )
-    assert found.move == ToolCall("write", said)
+    assert found.move == MeantCall("write", said)
     escaped = "<action>PROPOSE</action><command>true &amp;&amp; ls</command>"
     assert told(read_move(escaped).move) == ("PROPOSE", "true && ls")
     mixed = "<action>PROPOSE</action><command>true && echo '&amp;'</command>"
@@ -215,7 +213,7 @@ def test_values_of_tags_are_texts_as_they_are(frame: str) -> None:
     ],
 )
 def test_other_ways_to_write_a_call(text: str) -> None:
-    assert read_move(text, shape=tools(["fetch"])).move == ToolCall(
+    assert read_move(text, shape=tools(["fetch"])).move == MeantCall(
         "fetch", {"url": "x", "timeout": "5"}
     )
 
@@ -305,7 +303,7 @@ def test_off_is_the_reading_of_the_law() -> None:
         else:
             assert read_move(text, "off").moves == expected
         typed, found = read(text), read_move(text, "off", SECOND)
-        assert found.moves == (() if isinstance(typed, Unread) else (typed,))
+        assert found.moves == (() if isinstance(typed, UnreadReply) else (typed,))
         assert found.verdict is ReadVerdict.UNCHANGED
 
 
@@ -345,13 +343,13 @@ def test_what_is_wrong_is_said(text: str, what: Misread) -> None:
 @pytest.mark.parametrize(
     ("text", "call"),
     [
-        ('{"name": "search", "arguments": {"q": "x"}}', ToolCall("search", {"q": "x"})),
+        ('{"name": "search", "arguments": {"q": "x"}}', MeantCall("search", {"q": "x"})),
         (
             "Action: search\nAction Input: {'q': 'it's', 'n': 3,}",
-            ToolCall("search", {"q": "it's", "n": 3}),
+            MeantCall("search", {"q": "it's", "n": 3}),
         ),
-        ('{"tool": "SEARCH", "q": "x"}', ToolCall("search", {"q": "x"})),
-        ('search(q="x", deep=True)', ToolCall("search", {"q": "x", "deep": True})),
+        ('{"tool": "SEARCH", "q": "x"}', MeantCall("search", {"q": "x"})),
+        ('search(q="x", deep=True)', MeantCall("search", {"q": "x", "deep": True})),
         ('{"name": "delete", "arguments": {"q": "x"}}', None),
         (
             (
@@ -362,7 +360,7 @@ def test_what_is_wrong_is_said(text: str, what: Misread) -> None:
         ),
     ],
 )
-def test_any_tools_can_be_read(text: str, call: ToolCall | None) -> None:
+def test_any_tools_can_be_read(text: str, call: MeantCall | None) -> None:
     assert read_move(text, shape=tools(["search", "fetch"])).move == call
 
 

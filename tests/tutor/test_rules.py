@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from stanchion.tutor.rules.bash import bash_rules
-from stanchion.tutor.rules.reading import RuleError, read_rules
-from stanchion.tutor.rules.rule import holds
+from stanchion.tutor.rules.rule import RuleError, holds, read_rules
 
 TRUTH = {"truth": {"text": "it is so", "kind": "property"}}
 

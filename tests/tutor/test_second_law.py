@@ -14,14 +14,13 @@ from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.advice.failures import FailureType, failure
 from stanchion.tutor.advice.intent import Intent
-from stanchion.tutor.envelope.states import States
-from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.lines import to_jsonl
-from stanchion.tutor.graph.nodes import Action, Assumption, EdgeType, Status, Truth
+from stanchion.tutor.envelope.trace import States
+from stanchion.tutor.graph import Action, Assumption, EdgeType, Graph, Status, Truth
 from stanchion.tutor.law import ledger
 from stanchion.tutor.law.v2 import Outcome, TutorV2
 from stanchion.tutor.law.verdicts import MoveVerdict
-from stanchion.tutor.moves.typed import Misread, Unread, read
+from stanchion.tutor.moves.typed import Misread, UnreadReply, read
+from stanchion.tutor.picture import to_jsonl
 from tests.tutor.second import World, assert_, begun, propose, says
 
 GONE = Outcome(True, 1)
@@ -177,7 +176,7 @@ def test_weak_point_6_what_the_runner_refuses_is_blocked_before_it_runs() -> Non
 )
 def test_weak_point_8_a_reply_is_one_move_or_a_typed_error(reply: str, what: Misread) -> None:
     found = read(reply)
-    assert isinstance(found, Unread)
+    assert isinstance(found, UnreadReply)
     assert found.what is what
     assert found.why
 

@@ -9,7 +9,7 @@ import pytest
 
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.graph.nodes import EdgeType, RuleNode, Soundness, Status, Truth
+from stanchion.tutor.graph import EdgeType, RuleNode, Soundness, Status, Truth
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.law.verdicts import MoveVerdict
 from stanchion.tutor.rules.typed import Spoken, TypedRule

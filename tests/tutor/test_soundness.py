@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.graph.nodes import Status, Truth
+from stanchion.tutor.graph import Status, Truth
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.moves.typed import Propose, WriteRule
 from stanchion.tutor.rules.typed import Spoken, TypedRule

@@ -8,7 +8,7 @@ import pytest
 
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.facts import Ran
-from stanchion.tutor.rules.reading import RuleError
+from stanchion.tutor.rules.rule import RuleError
 from stanchion.tutor.rules.typed import TypedRules, read_typed_rules, spoken_for
 
 SIZE = {

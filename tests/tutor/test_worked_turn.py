@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections import Counter
 
-from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Status
+from stanchion.tutor.graph import ClaimKind, EdgeType, Status
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.verdicts import MoveResult, MoveVerdict
-from stanchion.tutor.moves.kinds import AssertMove, ProposeMove
+from stanchion.tutor.moves.legacy import AssertMove, ProposeMove
 from stanchion.tutor.rules.bash import bash_rules
 from tests.tutor.worlds import Scripted
 

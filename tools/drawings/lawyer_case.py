@@ -3,14 +3,20 @@ the law did."""
 
 from typing import NamedTuple
 
-from stanchion.tutor.envelope.envelope import Asked, Episode, TutorEnvelope
+from stanchion.tutor.envelope.envelope import Episode, ModelQuestion, TutorEnvelope
 from stanchion.tutor.envelope.laws import Foreseen, law_of
+from stanchion.tutor.envelope.schema.moves import SECOND
 from stanchion.tutor.envelope.schema.reading import read_move
-from stanchion.tutor.envelope.schema.second import SECOND
 from stanchion.tutor.law.v2 import Outcome, TutorV2
-from stanchion.tutor.playing.benchmark_runs import BOTH, FOLDER, LAYERS, WORLD
+from stanchion.tutor.playing.benchmark_runs import (
+    BOTH,
+    FOLDER,
+    LAYERS,
+    WORLD,
+    load_transcript,
+    reply_to,
+)
 from stanchion.tutor.playing.games import load_game
-from stanchion.tutor.playing.transcripts import load_transcript, reply_to
 
 GAME, PLAYER, TURN = "evidence-chain", "weak", 3
 
@@ -82,7 +88,7 @@ def _ahead(one: Foreseen) -> str:
 
 def _asked(
     envelope: TutorEnvelope, replies: tuple[tuple[str, ...], ...]
-) -> tuple[list[Asked], Episode]:
+) -> tuple[list[ModelQuestion], Episode]:
     """What the model was asked in a turn, and how it ended."""
     playing = envelope.episode(turns=1)
     asked = [next(playing)]

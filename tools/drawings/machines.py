@@ -9,7 +9,7 @@ from stanchion import Refused
 from stanchion.approvals.errors import AnswerRefused, TicketClosed
 from stanchion.approvals.words import EXPIRED
 from stanchion.kernel.states import EDGES, STATES
-from stanchion.ops.views.tools import tools
+from stanchion.ops.views.standing import tools
 from stanchion.runtime.standing.states import shown
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, ScriptedTool, shield_for

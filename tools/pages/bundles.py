@@ -5,7 +5,7 @@ import json
 import msgspec
 
 from stanchion.tutor.bundles import file
-from stanchion.tutor.bundles.refusals import Reason
+from stanchion.tutor.bundles.file import BundleFault
 from stanchion.tutor.playing.bundle_files import ENDINGS, LARGEST
 from tools.struct_table import tables
 
@@ -31,35 +31,35 @@ beyond 2^53 - 1 have no canonical form, nor has what is more than 64 levels deep
 """
 
 WHY = {
-    Reason.UNREADABLE: (
+    BundleFault.UNREADABLE: (
         "there is no such plain file, it is neither JSON nor YAML, or it was cut off"
     ),
-    Reason.TOO_LARGE: "it is larger than a bundle can be",
-    Reason.ALIASES: (
+    BundleFault.TOO_LARGE: "it is larger than a bundle can be",
+    BundleFault.ALIASES: (
         "it has an anchor or an alias of YAML, with which a few bytes can become gigabytes"
     ),
-    Reason.DUPLICATE_KEY: "a key is there twice",
-    Reason.UNKNOWN_KEY: "it has a key that is not on this page",
-    Reason.BAD_VALUE: (
+    BundleFault.DUPLICATE_KEY: "a key is there twice",
+    BundleFault.UNKNOWN_KEY: "it has a key that is not on this page",
+    BundleFault.BAD_VALUE: (
         "a key is missing, its value is not of its type, or `task_template` has "
         "other places to fill in"
     ),
-    Reason.NEWER: "its `bundle_version` is newer than {version}",
-    Reason.NO_HASH: "it has no `bundle_hash`: nobody has frozen it",
-    Reason.WRONG_HASH: "it was changed after it was frozen",
-    Reason.NO_SCOPE: "it does not say what it is for",
-    Reason.OUT_OF_SCOPE: "it was not made for this game, this model or this law",
-    Reason.NOT_DETERMINISTIC: "its temperature is not 0, and `deterministic_mode` is on",
+    BundleFault.NEWER: "its `bundle_version` is newer than {version}",
+    BundleFault.NO_HASH: "it has no `bundle_hash`: nobody has frozen it",
+    BundleFault.WRONG_HASH: "it was changed after it was frozen",
+    BundleFault.NO_SCOPE: "it does not say what it is for",
+    BundleFault.OUT_OF_SCOPE: "it was not made for this game, this model or this law",
+    BundleFault.NOT_DETERMINISTIC: "its temperature is not 0, and `deterministic_mode` is on",
 }
 
 STRUCTS = (
     file.BundleFile,
     file.ScopeKeys,
-    file.Prompts,
-    file.ModelParams,
+    file.PromptKeys,
+    file.ModelParamKeys,
     file.Metadata,
     file.OptimizerConfig,
-    file.Shown,
+    file.ShownExemplar,
     file.Compared,
     file.AntiPattern,
     file.FormatGuidance,
@@ -82,7 +82,9 @@ def render() -> str:
     """The hash, the reasons, a table for each struct, and the schema."""
     version = ".".join(map(str, file.VERSION))
     endings = ", ".join(f"`{one}`" for one in ENDINGS[:-1]) + f" or `{ENDINGS[-1]}`"
-    rows = "".join(f"| `{one.value}` | {WHY[one].format(version=version)} |\n" for one in Reason)
+    rows = "".join(
+        f"| `{one.value}` | {WHY[one].format(version=version)} |\n" for one in BundleFault
+    )
     schema = json.dumps(msgspec.json.schema(file.BundleFile), indent=2)
     top = INTRODUCTION.format(endings=endings, largest=LARGEST >> 20)
     return top + rows + tables(STRUCTS) + SCHEMA.format(schema=schema)

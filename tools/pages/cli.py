@@ -1,6 +1,7 @@
 """The command line: every command's own help."""
 
-from stanchion.cli.main import COMMANDS, parser_for
+from stanchion.cli.command import parser_of
+from stanchion.cli.main import COMMANDS, command_of, help_lines
 
 PATH = "docs/reference/cli.md"
 
@@ -17,9 +18,9 @@ ahead: only 0 does. Colours are for terminals; `NO_COLOR` takes them away there 
 
 def render() -> str:
     """Render the help of the command itself, then that of each of its commands."""
-    parts = [INTRODUCTION, *_section("stanchion", parser_for(None).parser.format_help())]
+    parts = [INTRODUCTION, *_section("stanchion", "\n".join(help_lines()))]
     for name in COMMANDS:
-        parts += _section(f"stanchion {name}", parser_for(name).own.format_help())
+        parts += _section(f"stanchion {name}", parser_of(name, command_of(name)).format_help())
     return "\n".join(parts)
 
 

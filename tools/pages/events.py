@@ -8,10 +8,9 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import msgspec
 
 from stanchion import Stage
-from stanchion.cli.answers import Answer
+from stanchion.cli.answers import MAX_RUNS, CheckAnswer
 from stanchion.cli.batch import MAX_LINE_BYTES
-from stanchion.cli.check_runs import MAX_RUNS
-from stanchion.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, Field, fields_of
+from stanchion.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, EventField, fields_of
 from stanchion.kernel.stages import CAUGHT
 
 PATH = "docs/reference/events.md"
@@ -172,7 +171,7 @@ def render() -> str:
 _COMMON = ("call", "tool", "tokens", "cost_usd", "api_calls", "duration_s")
 
 
-def _table(fields: tuple[Field, ...], stage: Stage | None = None) -> list[str]:
+def _table(fields: tuple[EventField, ...], stage: Stage | None = None) -> list[str]:
     lines = ["| field | type | default | meaning |", "|---|---|---|---|"]
     for field in fields:
         if field.required:
@@ -187,7 +186,7 @@ def _table(fields: tuple[Field, ...], stage: Stage | None = None) -> list[str]:
 
 def _answers() -> list[str]:
     lines = ["| field | type | meaning |", "|---|---|---|"]
-    for field in msgspec.structs.fields(Answer):
+    for field in msgspec.structs.fields(CheckAnswer):
         lines.append(f"| `{field.name}` | {_type(field.type)} | {ANSWERED[field.name]} |")
     return [*lines, ""]
 

@@ -34,17 +34,17 @@ copy it to check manifests with Python alone.
 STRUCTS = (
     manifest.Manifest,
     manifest.Environment,
-    manifest.Repository,
+    manifest.RepositoryPart,
     manifest.TutorPart,
     manifest.Model,
     manifest.Benchmark,
-    manifest.Policy,
+    manifest.PolicyPart,
     manifest.Outputs,
     manifest.Checksums,
     manifest.RepairStats,
-    manifest.Result,
+    manifest.ResultPart,
     manifest.RunPart,
-    manifest.Trail,
+    manifest.TrailPart,
 )
 
 

@@ -38,7 +38,7 @@ INTRODUCTION = """\
 
 One YAML document. Unknown keys, wrong types, unknown words, and whatever nothing acts on are errors with file, line,
 column and the nearest valid word, all of them at once. Only `true` and `false` are booleans; a name in a list is
-exact unless a glob (`*`, `?`) is written. `stanchion schema` prints the JSON Schema for editors. A first policy is
+exact unless a glob (`*`, `?`) is written. `stanchion policy schema` prints the JSON Schema for editors. A first policy is
 written step by step in the [tutorial](../tutorial/write-a-policy.md).
 """
 

@@ -8,19 +8,14 @@ import msgspec
 from msgspec import inspect as kinds
 
 from stanchion.approvals.bypass import Requested, Review
-from stanchion.ops.views.allowances import AllowanceView
-from stanchion.ops.views.breakers import BreakerView
 from stanchion.ops.views.budgets import BudgetView, HeldPart, HeldView
-from stanchion.ops.views.conditions import Part
 from stanchion.ops.views.coverage import CoverageView, CoveredRunView, EscapedView
-from stanchion.ops.views.explain import Counter, Explanation, Reason
-from stanchion.ops.views.manifests import ManifestView, WrongView
-from stanchion.ops.views.operators import OperatorView
-from stanchion.ops.views.projects import ProjectView
-from stanchion.ops.views.records import DecisionView, RecordView
-from stanchion.ops.views.runs import BurnView, RunDetailView, RunView
-from stanchion.ops.views.shadow import ShadowView, WouldView
-from stanchion.ops.views.standing import StateView
+from stanchion.ops.views.explain import CounterView, Explanation, FindingReason
+from stanchion.ops.views.people import AllowanceView, OperatorView, TicketView
+from stanchion.ops.views.records import DecisionView, RecordView, ShadowView, WouldView
+from stanchion.ops.views.remedies import ConditionPart
+from stanchion.ops.views.runs import BurnView, ManifestView, RunDetailView, RunView, WrongView
+from stanchion.ops.views.standing import BreakerView, StateView, ToolView
 from stanchion.ops.views.stored import (
     CounterCell,
     HoldView,
@@ -30,10 +25,8 @@ from stanchion.ops.views.stored import (
     ShieldCell,
     TookView,
 )
-from stanchion.ops.views.tickets import TicketView
-from stanchion.ops.views.tools import ToolView
 from stanchion.ops.views.verdicts import VerdictView
-from stanchion.ops.views.where import StatePlace
+from stanchion.ops.views.where import ProjectView, StatePlace
 from stanchion.telemetry.guardrails import GuardrailState
 from tools.view_meanings import MEANINGS
 
@@ -53,9 +46,9 @@ VIEWS: Final[dict[str, tuple[type, ...]]] = {
     "stanchion runs": (RunView,),
     "stanchion runs show": (RunDetailView, BurnView, RecordView),
     "stanchion runs verify": (ManifestView, WrongView),
-    "stanchion coverage": (CoverageView, EscapedView, CoveredRunView),
+    "stanchion audit coverage": (CoverageView, EscapedView, CoveredRunView),
     "stanchion explain": (DecisionView,),
-    "stanchion explain ID": (Explanation, Reason, Part, Counter, VerdictView),
+    "stanchion explain ID": (Explanation, FindingReason, ConditionPart, CounterView, VerdictView),
     "stanchion tickets": (TicketView, Requested, Review),
     "stanchion budget show` and `top": (BudgetView,),
     "stanchion budget holds": (HeldView, HeldPart),

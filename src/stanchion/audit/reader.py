@@ -54,7 +54,7 @@ class Following(Protocol):
         """The records that came since the last look, oldest first."""
 
 
-class Source(Protocol):
+class RecordSource(Protocol):
     """Records in a folder or in a database. A span of time may let records through that are outside
     of it: who gives one looks at them once more."""
 

@@ -2,42 +2,43 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
-from stanchion.audit.errors import TrailError
 from stanchion.audit.keys import make_key
-from stanchion.cli.auditing.erase import erase
-from stanchion.cli.auditing.export import export
-from stanchion.cli.auditing.prune import prune
-from stanchion.cli.auditing.shadow import shadow
-from stanchion.cli.auditing.show import show
-from stanchion.cli.auditing.tail import tail
-from stanchion.cli.auditing.verify import check_trail
-from stanchion.cli.auditing.witness import keep_witness
-from stanchion.cli.options import PROJECT, group, know_verb, option
-from stanchion.cli.parser import Once, count
-from stanchion.cli.terminal import Terminal, put_lines, say
-from stanchion.cli.times import lasting_s
+from stanchion.cli.answers import row
+from stanchion.cli.audit_leaving import erase, prune
+from stanchion.cli.audit_reading import export, shadow, show, tail
+from stanchion.cli.audit_verifying import check_trail, keep_witness
+from stanchion.cli.command import (
+    BY,
+    PROJECT,
+    WHO,
+    WHY,
+    Args,
+    BadInput,
+    DeclaredCommand,
+    GivenOnce,
+    Verb,
+    Work,
+    count,
+    group,
+    lasting_s,
+    option,
+)
+from stanchion.cli.terminal import Terminal, put_lines, warn
 from stanchion.cli.trails import records_in
-from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.cli.verdict import row
-from stanchion.ops.views.trails import is_database, said
-from stanchion.runtime.standing.places import KEY
-
-MADE = 0
+from stanchion.ops.views.trails import said
+from stanchion.runtime.standing.places import KEY as KEY_FILE
 
 
-def key(args: argparse.Namespace) -> int:
+def key(args: Args) -> int:
     """Make a key in a file that was named, and say what belongs where."""
     if args.what != "new" or args.more is None:
         raise BadInput("`stanchion audit key` makes a key: write `stanchion audit key new FILE`")
     path = Path(args.more)
-    with AsBadInput(TrailError):
-        other = make_key(path)
+    other = make_key(path)
     terminal = Terminal.of_stdout()
     said = {
         "seals": (
@@ -48,18 +49,14 @@ def key(args: argparse.Namespace) -> int:
             f"{other}: do not keep it on this machine. Move it to where you verify, and "
             f"delete it here"
         ),
-        "next": f"export {KEY}={path.absolute()}",
+        "next": f"export {KEY_FILE}={path.absolute()}",
     }
     for name, text in said.items():
         put_lines(row(name, text, terminal))
-    return MADE
+    return 0
 
 
-ALL = 0
-SOME = 1
-
-
-def heads(args: argparse.Namespace) -> int:
+def heads(args: Args) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
     with records_in(args) as reader:
@@ -70,14 +67,35 @@ def heads(args: argparse.Namespace) -> int:
             else:
                 without.append(name)
     for name in without:
-        say(
-            sys.stderr,
-            f"stanchion: chain {name} has no readable head: see `stanchion audit verify`",
+        warn(
+            f"chain {name} has no readable head: see `stanchion audit verify`",
         )
-    return SOME if without else ALL
+    return 1 if without else 0
 
 
-USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
+SOURCE: Final = "trail schema "
+CHOICE: Final = "trail schema run agent tool stage action refused since until "
+ANSWERER: Final = "key ssh-agent as role passphrase-fd policy "
+
+
+def _on_trail(work: Work) -> Work:
+    """The same on the trail that stands behind the verb, where one does."""
+
+    def done(args: Args) -> int:
+        if args.what is not None:
+            if args.trail is not None:
+                raise BadInput(
+                    f"`{said(args.what)}` and `--trail {said(args.trail)}` both give a trail: "
+                    f"leave one of them out"
+                )
+            args.trail = args.what
+        return work(args)
+
+    return done
+
+
+AUDIT_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit shadow [CHOICE] [--json]
        stanchion audit show ID|CHAIN:SEQ [--json]
        stanchion audit verify [DIR|URL] [--key FILE] [--store URL] [--witness PLACE] [--json]
@@ -87,9 +105,8 @@ USAGE: Final = """stanchion audit tail [-n N] [-f] [CHOICE] [--json]
        stanchion audit export [--format jsonl|parquet|trail] [--out FILE] [CHOICE]
        stanchion audit prune [--older-than 30d] [--larger-than 500MB] [--dry-run]
        stanchion audit erase --run ID | --agent NAME | --task NAME | --tenant NAME
-             | --containing TEXT [--why WORDS] [--dry-run] [--key FILE | --ssh-agent]"""
-
-DESCRIPTION: Final = """\
+             | --containing TEXT [--why WORDS] [--dry-run] [--key FILE | --ssh-agent]""",
+    description="""\
 tail    the newest records, oldest first, one per line; with -f also later ones
 shadow  what guards in shadow mode would have done, counted by guard, with decisions to look at
 show    one record in full, with its hash and its position; as JSON, exactly the bytes that
@@ -106,9 +123,10 @@ prune   remove the oldest segments now; without options, as the environment says
 erase   overwrite the texts in records (content, answers, reasons), also in those of
         `stanchion check`, and in pieces that a crash left. The records themselves stay, with
         time, tool and decision, and the trail still verifies. What it cannot reach is named:
-        damaged lines, files of other users, open runs, what the store keeps"""
+        damaged lines, files of other users, open runs, what the store keeps
 
-EPILOG: Final = """\
+`stanchion audit coverage` and `stanchion audit retention` have a help of their own.""",
+    epilog="""\
 examples:
   stanchion audit tail -f --refused
   stanchion audit tail --shadow --since 7d
@@ -140,7 +158,7 @@ a timestamp service (tsa+https://HOST/PATH, perhaps #FILE for the tokens) or a b
 (broker:SOCKET, perhaps #NAME). STANCHION_AUDIT_WITNESS names that of the usual trail.
 
 If operators are enrolled, only they may erase (--key, --ssh-agent), and prune removes only
-what they allow (`stanchion retention`). Without operators, whoever erases types a code at
+what they allow (`stanchion audit retention`). Without operators, whoever erases types a code at
 the terminal. Prune and erase work only on the trail of the project.
 
 exit status:
@@ -149,186 +167,129 @@ exit status:
      for witness --once: the place was not reached;
      for prune and erase: you are not allowed to, and nothing has changed
   2  there is no such trail or record, or it cannot be read
-  3  for erase: something is left, or would be left, and is listed"""
-
-
-class Verb(NamedTuple):
-    """A word of `stanchion audit`: what does it, what may stand behind it, and which options it
-    takes."""
-
-    work: Callable[[argparse.Namespace], int]
-    takes: str = ""
-    options: frozenset[str] = frozenset()
-
-
-CHOICE: Final = frozenset(
-    {"run", "agent", "tool", "stage", "action", "refused", "shadow", "since", "until"}
+  3  for erase: something is left, or would be left, and is listed""",
+    options=(
+        option(
+            "verb tail|shadow|show|verify|heads|witness|key|export|prune|erase",
+            "what to do",
+        ),
+        option("what WHAT", "the record, the trail or the place", nargs="?"),
+        option("more FILE", "the file of the key to make", nargs="?"),
+        option(
+            "--trail DIR", "the folder of the trail, or the URL of its database", action=GivenOnce
+        ),
+        option(PROJECT.written, PROJECT.help, action=GivenOnce),
+        option(
+            "--schema NAME",
+            "where it is in the database (default: stanchion_audit)",
+            action=GivenOnce,
+        ),
+        option("--json", "answer with JSON", default=None),
+        group(
+            "tail",
+            option("-n, --lines N", "how many records (default: 20)", type=count, action=GivenOnce),
+            option("-f, --follow", "keep printing new records", default=None),
+        ),
+        group(
+            "which records (tail, shadow, export; erase: --run, --agent)",
+            option("--run ID", "records of this run", action=GivenOnce),
+            option("--agent NAME", "records of this agent", action="append"),
+            option("--tool NAME", "decisions about this tool", action="append"),
+            option("--stage STAGE", "decisions at this stage", action="append"),
+            option("--action ACTION", "decisions with this action", action="append"),
+            option("--refused", "only what did not go ahead", default=None),
+            option("--shadow", "what guards in shadow mode would have changed", default=None),
+            option("--since TIME", "only records since this time", action=GivenOnce),
+            option("--until TIME", "only records before this time", action=GivenOnce),
+        ),
+        group(
+            "verify",
+            option(
+                "--key FILE",
+                "the key of its seals: the secret, or the public key; to erase, your own",
+                action=GivenOnce,
+            ),
+            option(
+                "--store URL",
+                "the store beside the trail: a file or a URL (default: the project's)",
+                action=GivenOnce,
+            ),
+            option("--witness PLACE", "a place where heads were kept", action="append"),
+        ),
+        group(
+            "witness",
+            option(
+                "--every TIME",
+                "how often a line is written (default: 60s)",
+                type=lasting_s,
+                action=GivenOnce,
+            ),
+            option("--once", "write one line and exit", default=None),
+            option(
+                "--tsa-cert FILE",
+                "the certificate of the timestamp service; also for verify",
+                action=GivenOnce,
+            ),
+        ),
+        group(
+            "export",
+            option(
+                "--format FORMAT",
+                "jsonl, parquet or trail (default: as the file is named)",
+                action=GivenOnce,
+            ),
+            option(
+                "--out FILE",
+                "write to this file instead of standard output; for a trail, a folder",
+                action=GivenOnce,
+            ),
+            option("--force", "overwrite an existing file", default=None),
+        ),
+        group(
+            "prune",
+            option(
+                "--older-than AGE",
+                "remove segments whose newest record is older: 30d, 8w",
+                action=GivenOnce,
+            ),
+            option(
+                "--larger-than SIZE",
+                "remove the oldest segments above this size: 500MB, 2GB",
+                action=GivenOnce,
+            ),
+            option("--dry-run", "only show what would happen (prune, erase)", default=None),
+        ),
+        group(
+            "erase",
+            option(
+                "--task NAME",
+                "records of this task, or of tasks that match a pattern",
+                action=GivenOnce,
+            ),
+            option(
+                "--tenant NAME",
+                "records of this tenant, or of tenants that match a pattern",
+                action=GivenOnce,
+            ),
+            option("--containing TEXT", "records that contain exactly this text", action=GivenOnce),
+            WHY,
+            BY,
+            *WHO,
+            option(
+                "--policy FILE", "the policy that lists operators, if one does", action=GivenOnce
+            ),
+        ),
+    ),
+    work={
+        "tail": Verb(tail, CHOICE + "shadow lines follow json"),
+        "shadow": Verb(shadow, CHOICE + "json"),
+        "show": Verb(show, SOURCE + "what json"),
+        "verify": Verb(_on_trail(check_trail), SOURCE + "what key store witness tsa-cert json"),
+        "heads": Verb(_on_trail(heads), SOURCE + "what"),
+        "witness": Verb(keep_witness, SOURCE + "what every once tsa-cert"),
+        "key": Verb(key, SOURCE + "what more"),
+        "export": Verb(export, CHOICE + "shadow format out force"),
+        "prune": Verb(prune, "older-than larger-than dry-run store policy"),
+        "erase": Verb(erase, ANSWERER + "run agent task tenant containing why by dry-run store"),
+    },
 )
-
-MEANT: Final = frozenset({"run", "agent", "task", "tenant", "containing"})
-ANSWERER: Final = frozenset({"key", "ssh_agent", "as_name", "role", "passphrase_fd", "policy"})
-
-VERBS: Final = {
-    "tail": Verb(tail, "", CHOICE | {"lines", "follow", "json"}),
-    "shadow": Verb(shadow, "", (CHOICE - {"shadow"}) | {"json"}),
-    "show": Verb(show, "a record", frozenset({"json"})),
-    "verify": Verb(
-        check_trail, "a trail", frozenset({"key", "store", "witness", "tsa_cert", "json"})
-    ),
-    "heads": Verb(heads, "a trail"),
-    "witness": Verb(keep_witness, "a place", frozenset({"every", "once", "tsa_cert"})),
-    "key": Verb(key, "`new` and a file", frozenset({"more"})),
-    "export": Verb(export, "", CHOICE | {"format", "out", "force"}),
-    "prune": Verb(
-        prune, "", frozenset({"older_than", "larger_than", "dry_run", "store", "policy"})
-    ),
-    "erase": Verb(erase, "", MEANT | ANSWERER | {"why", "by", "dry_run", "store"}),
-}
-
-
-OPTIONS: Final = (
-    option("verb " + "|".join(VERBS), "what to do"),
-    option("what WHAT", "the record, the trail or the place", nargs="?"),
-    option("more FILE", "the file of the key to make", nargs="?"),
-    option("--trail DIR", "the folder of the trail, or the URL of its database", action=Once),
-    option(PROJECT.written, PROJECT.help, action=Once),
-    option("--schema NAME", "where it is in the database (default: stanchion_audit)", action=Once),
-    option("--json", "answer with JSON", default=None),
-    group(
-        "tail",
-        option("-n, --lines N", "how many records (default: 20)", type=count, action=Once),
-        option("-f, --follow", "keep printing new records", default=None),
-    ),
-    group(
-        "which records (tail, shadow, export; erase: --run, --agent)",
-        option("--run ID", "records of this run", action=Once),
-        option("--agent NAME", "records of this agent", action="append"),
-        option("--tool NAME", "decisions about this tool", action="append"),
-        option("--stage STAGE", "decisions at this stage", action="append"),
-        option("--action ACTION", "decisions with this action", action="append"),
-        option("--refused", "only what did not go ahead", default=None),
-        option("--shadow", "what guards in shadow mode would have changed", default=None),
-        option("--since TIME", "only records since this time", action=Once),
-        option("--until TIME", "only records before this time", action=Once),
-    ),
-    group(
-        "verify",
-        option(
-            "--key FILE",
-            "the key of its seals: the secret, or the public key; to erase, your own",
-            action=Once,
-        ),
-        option(
-            "--store URL",
-            "the store beside the trail: a file or a URL (default: the project's)",
-            action=Once,
-        ),
-        option("--witness PLACE", "a place where heads were kept", action="append"),
-    ),
-    group(
-        "witness",
-        option(
-            "--every TIME",
-            "how often a line is written (default: 60s)",
-            type=lasting_s,
-            action=Once,
-        ),
-        option("--once", "write one line and exit", default=None),
-        option(
-            "--tsa-cert FILE",
-            "the certificate of the timestamp service; also for verify",
-            action=Once,
-        ),
-    ),
-    group(
-        "export",
-        option(
-            "--format FORMAT",
-            "jsonl, parquet or trail (default: as the file is named)",
-            action=Once,
-        ),
-        option(
-            "--out FILE",
-            "write to this file instead of standard output; for a trail, a folder",
-            action=Once,
-        ),
-        option("--force", "overwrite an existing file", default=None),
-    ),
-    group(
-        "prune",
-        option(
-            "--older-than AGE", "remove segments whose newest record is older: 30d, 8w", action=Once
-        ),
-        option(
-            "--larger-than SIZE",
-            "remove the oldest segments above this size: 500MB, 2GB",
-            action=Once,
-        ),
-        option("--dry-run", "only show what would happen (prune, erase)", default=None),
-    ),
-    group(
-        "erase",
-        option(
-            "--task NAME", "records of this task, or of tasks that match a pattern", action=Once
-        ),
-        option(
-            "--tenant NAME",
-            "records of this tenant, or of tenants that match a pattern",
-            action=Once,
-        ),
-        option("--containing TEXT", "records that contain exactly this text", action=Once),
-        option("--why WORDS", "the reason, for the trail", action=Once),
-        option("--by NAME", "your name, if no key proves it", action=Once),
-        option("--ssh-agent", "sign with a key in your ssh-agent", default=None),
-        option(
-            "--as NAME",
-            "your name as an operator, if your key does not tell",
-            dest="as_name",
-            action=Once,
-        ),
-        option("--role ROLE", "the role in which you answer, if you have several", action=Once),
-        option(
-            "--passphrase-fd N",
-            "read the key's passphrase from this descriptor",
-            type=int,
-            action=Once,
-        ),
-        option("--policy FILE", "the policy that lists operators, if one does", action=Once),
-    ),
-)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked for."""
-    know_verb("audit", args.verb, VERBS)
-    verb = VERBS[args.verb]
-    every = frozenset[str]().union(*[one.options for one in VERBS.values()]) | {
-        "lines",
-        "follow",
-        "trail",
-        "schema",
-    }
-    allowed = (
-        verb.options if args.verb in ("prune", "erase") else verb.options | {"trail", "schema"}
-    )
-    for name in sorted(every - allowed - {"more"}):
-        if getattr(args, name) is not None:
-            option = "as" if name == "as_name" else name.replace("_", "-")
-            raise BadInput(
-                f"`stanchion audit {args.verb}` takes no `--{option}`: see `stanchion audit --help`"
-            )
-    if args.more is not None and "more" not in verb.options:
-        raise BadInput(f"`{args.more}` is an argument too many for `stanchion audit {args.verb}`")
-    if args.what is not None and not verb.takes:
-        name = "give a trail with `--trail`" if is_database(args.what) else "it takes only options"
-        raise BadInput(
-            f"`{said(args.what)}` is an argument too many for `stanchion audit {args.verb}`: {name}"
-        )
-    if args.what is not None and verb.takes == "a trail":
-        if args.trail is not None:
-            raise BadInput(
-                f"`{said(args.what)}` and `--trail {said(args.trail)}` both give a trail: leave "
-                f"one of them out"
-            )
-        args.trail = args.what
-    return verb.work(args)

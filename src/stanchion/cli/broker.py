@@ -3,77 +3,34 @@ their reach."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import signal
 import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.options import option
-from stanchion.cli.terminal import say, tell
-from stanchion.cli.trouble import BadInput
-
-USAGE: Final = "stanchion broker --socket PATH --policy POLICY --allow-user USER [options]"
-
-DESCRIPTION: Final = """\
-Judge for agents that run as other users. The broker holds the policy, the state, the trail
-and the keys in a folder of its own, and listens on a unix socket: an agent can ask it for
-decisions, but can neither read nor change anything. Programs use it with
-`Shield.load("broker:/run/stanchion/broker.sock")`. It runs until SIGTERM or Ctrl-C."""
-
-EPILOG: Final = """\
-examples:
-  stanchion broker --socket /run/stanchion/broker.sock --policy policy.yaml \\
-    --state /var/lib/stanchion --allow-user agent
-  stanchion broker --socket /run/stanchion/broker.sock --policy default \\
-    --state /var/lib/stanchion --allow-group agents:team-a
-
-USER and GROUP are names or numbers. With `:TENANT` they ask for that tenant, otherwise for
-`default`. Linux only: there the kernel says which user is at the other end of a socket.
-
-exit status:
-  0  the broker was stopped
-  2  the broker cannot run with these options; the message says what to do"""
+from stanchion.audit.layout import STATE_DIR, state_folder
+from stanchion.cli.command import Args, AsBadInput, BadInput, DeclaredCommand, option
+from stanchion.cli.terminal import tell, warn
+from stanchion.ops.broker.c_library import share_memory_between_threads
+from stanchion.ops.broker.passes import key_in
+from stanchion.ops.broker.peers import NobodyKnown, Unsupported, admission, supported
+from stanchion.ops.broker.premises import Exposed, own_file, own_folder
+from stanchion.ops.broker.server import Broker
+from stanchion.ops.broker.socket import Taken, listening, locked, removed
+from stanchion.ops.broker.witnesses import WITNESSES
+from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.places import KEY, STORE_FILE, TRAIL_FOLDER
 
 
-OPTIONS: Final = (
-    option("--socket PATH", "the path of the socket", required=True),
-    option("--policy POLICY", "a policy file, or the name of a pack", required=True),
-    option("--env NAME", "an environment of the policy"),
-    option("--state DIR", "the broker's own folder (default: your state folder)"),
-    option("--allow-user USER", "a user to serve, or USER:TENANT", action="append", default=[]),
-    option("--allow-group GROUP", "a group to serve, or GROUP:TENANT", action="append", default=[]),
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Serve until told to stop."""
-    from stanchion.audit.errors import TrailError
-    from stanchion.ops.broker.peers import NobodyKnown, Unsupported
-    from stanchion.ops.broker.premises import Exposed
-    from stanchion.ops.broker.socket import Taken
-    from stanchion.policy.errors import PolicyError
-    from stanchion.stores.protocol import StoreError
 
-    try:
+    with AsBadInput(Exposed, NobodyKnown, Taken, Unsupported):
         return _serve(args)
-    except (Exposed, NobodyKnown, PolicyError, StoreError, Taken, TrailError, Unsupported) as error:
-        raise BadInput(*str(error).splitlines()) from None
 
 
-def _serve(args: argparse.Namespace) -> int:
-    from stanchion.audit.layout import STATE_DIR, state_folder
-    from stanchion.ops.broker.c_library import share_memory_between_threads
-    from stanchion.ops.broker.passes import key_in
-    from stanchion.ops.broker.peers import admission, supported
-    from stanchion.ops.broker.premises import own_file, own_folder
-    from stanchion.ops.broker.server import Broker
-    from stanchion.ops.broker.socket import listening, locked, removed
-    from stanchion.ops.broker.witnesses import WITNESSES
-    from stanchion.runtime.errors import NotifyError
-    from stanchion.runtime.standing.notify_file import post_for
-    from stanchion.runtime.standing.places import KEY, STORE_FILE, TRAIL_FOLDER
+def _serve(args: Args) -> int:
 
     supported()
     share_memory_between_threads()
@@ -89,10 +46,7 @@ def _serve(args: argparse.Namespace) -> int:
     key = os.environ.get(KEY, "")
     if key:
         own_file(Path(key))
-    try:
-        post_for(None, os.environ)
-    except NotifyError as error:
-        raise BadInput(*error.faults) from None
+    post_for(None, os.environ)
     path = Path(args.socket)
     with (
         locked(folder),
@@ -109,7 +63,7 @@ def _serve(args: argparse.Namespace) -> int:
             shield,
             who,
             key_in(folder),
-            warn=lambda words: say(sys.stderr, f"stanchion: {words}"),
+            warn=lambda words: warn(f"{words}"),
             witnesses=folder / WITNESSES,
             apart=True,
         )
@@ -128,3 +82,37 @@ def _serve(args: argparse.Namespace) -> int:
             signal.set_wakeup_fd(-1)
             removed(path, listener, inode)
     return 0
+
+
+BROKER_COMMAND: Final = DeclaredCommand(
+    usage="stanchion broker --socket PATH --policy POLICY --allow-user USER [options]",
+    description="""\
+Judge for agents that run as other users. The broker holds the policy, the state, the trail
+and the keys in a folder of its own, and listens on a unix socket: an agent can ask it for
+decisions, but can neither read nor change anything. Programs use it with
+`Shield.load("broker:/run/stanchion/broker.sock")`. It runs until SIGTERM or Ctrl-C.""",
+    epilog="""\
+examples:
+  stanchion broker --socket /run/stanchion/broker.sock --policy policy.yaml \\
+    --state /var/lib/stanchion --allow-user agent
+  stanchion broker --socket /run/stanchion/broker.sock --policy default \\
+    --state /var/lib/stanchion --allow-group agents:team-a
+
+USER and GROUP are names or numbers. With `:TENANT` they ask for that tenant, otherwise for
+`default`. Linux only: there the kernel says which user is at the other end of a socket.
+
+exit status:
+  0  the broker was stopped
+  2  the broker cannot run with these options; the message says what to do""",
+    options=(
+        option("--socket PATH", "the path of the socket", required=True),
+        option("--policy POLICY", "a policy file, or the name of a pack", required=True),
+        option("--env NAME", "an environment of the policy"),
+        option("--state DIR", "the broker's own folder (default: your state folder)"),
+        option("--allow-user USER", "a user to serve, or USER:TENANT", action="append", default=[]),
+        option(
+            "--allow-group GROUP", "a group to serve, or GROUP:TENANT", action="append", default=[]
+        ),
+    ),
+    work=run,
+)

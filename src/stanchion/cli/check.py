@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from contextlib import AbstractContextManager, redirect_stdout
 from functools import partial
 from math import isfinite, nan
 from typing import Any, BinaryIO, Final
 
-from stanchion import PolicyError, Shield
-from stanchion.cli.answers import PROCEEDS, answer_of, line_of, status_of
-from stanchion.cli.check_runs import JudgedEvent, Runs
+from stanchion import Shield
+from stanchion.cli.answers import (
+    PROCEEDS,
+    CommandRuns,
+    JudgedEvent,
+    Unasked,
+    answer_of,
+    line_of,
+    row,
+    status_of,
+    verdict,
+)
 from stanchion.cli.checks import Checks
-from stanchion.cli.checks_folder import checks_folder
+from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, group, in_words, option
 from stanchion.cli.events import fields_of, parse, read
-from stanchion.cli.options import PROJECT, group, option
-from stanchion.cli.terminal import Terminal, put_lines, say
-from stanchion.cli.trouble import AsBadInput, BadInput, in_words
-from stanchion.cli.unresolved import Unasked
-from stanchion.cli.verdict import row, verdict
-from stanchion.cli.whose import whose
+from stanchion.cli.terminal import Terminal, put_lines, warn
+from stanchion.cli.whose import checks_folder, whose
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.standing.notify_file import NOBODY
@@ -32,22 +36,6 @@ MAX_RESULT: Final = 8 * 1024 * 1024
 RUN: Final = "check"
 """The run of an event that names none."""
 
-USAGE: Final = """stanchion check --tool NAME [--args JSON] [options]
-       stanchion check --stage STAGE --event JSON [options]
-       stanchion check --run ID --tool NAME [--args JSON] [options]
-       stanchion check --run ID --tool NAME --call CALL --result TEXT [options]
-       stanchion check --batch FILE [--policy POLICY] [--env NAME]"""
-
-DESCRIPTION: Final = """\
-Judge what an agent is about to do, or what it has just received, and do nothing about it.
-One event is given by options and answered for people to read, or as JSON. With --batch
-events come one a line from a file or from standard input, and each is answered by one
-line of JSON before the next is read. Later events of a run see what earlier ones counted.
-
-With --run the event counts: it belongs to that run, whose steps, budgets and tickets are in
-the project's store, and it is written to the trail. All checks of a run share these,
-whether they come one after another or at once. Only the first check needs to name the
-agent."""
 
 EXAMPLES: Final = """\
 examples:
@@ -72,63 +60,30 @@ exit status:
   4  the event waits for a person"""
 
 
-OPTIONS: Final = (
-    group(
-        "the event",
-        option("--tool NAME", "the tool that is about to be called"),
-        option("--args JSON", "its arguments, a JSON object"),
-        option("--stage STAGE", "the stage, if it is not `tool_call`"),
-        option("--event JSON", "the event's fields, as in a line of a batch"),
-        option("--agent NAME", "the agent"),
-        option("--task NAME", "the task"),
-        option("--call CALL", "the call that a result or an error belongs to"),
-        option("--result TEXT", "the tool's result as text; `-` reads standard input"),
-        option("--tokens N", "the tokens that the event uses or has used"),
-        option("--cost USD", "the cost of the event, in dollars"),
-        option("--batch FILE", "events as JSON lines instead; `-` reads standard input"),
-    ),
-    group(
-        "judging and answering",
-        option(
-            "--policy POLICY",
-            "a policy file, a pack, or `found` (default: default)",
-            default="default",
-        ),
-        option("--env NAME", "use this environment of the policy"),
-        option("--explain", "also print what `stanchion explain` says about the answer"),
-        option("--run ID", "count the event as part of this run, in the project's store"),
-        option("--resolve", "resolve host names with the system's DNS"),
-        PROJECT,
-        option("--json", "answer with one line of JSON, as a batch does"),
-    ),
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Judge what was asked for and return the exit status; what guards print goes to standard
     error."""
     return _one(args) if args.batch is None else _many(args)
 
 
-def _one(args: argparse.Namespace) -> int:
+def _one(args: Args) -> int:
     if args.run is not None and args.explain:
         raise BadInput(
             "`--explain` is for a check without `--run`: for this one use `stanchion explain ID`"
         )
     checks = Checks(partial(checks_folder, whose(args.project)), _not_kept)
-    with AsBadInput(BadEvent):
-        report = read(_event(args))
-        if args.run is not None:
-            from stanchion.cli.counted import judge_counted
+    report = read(_event(args))
+    if args.run is not None:
+        from stanchion.cli.counted import judge_counted
 
-            judged, policy = judge_counted(args, report)
-        else:
-            unasked = Unasked()
-            with redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
-                judged = Runs(shield, unresolved=unasked.take).judge(report)
-                policy = shield.policy
+        judged, policy = judge_counted(args, report)
+    else:
+        unasked = Unasked()
+        with redirect_stdout(sys.stderr), _shield(args, checks, unasked) as shield:
+            judged = CommandRuns(shield, unresolved=unasked.take).judge(report)
+            policy = shield.policy
     if args.explain:
-        from stanchion.cli.explanation import show
+        from stanchion.cli.explain import show
         from stanchion.ops.views.explain import explain
 
         show(explain(checks.last(), policy), args.json)
@@ -153,7 +108,7 @@ def _ticket(judged: JudgedEvent, terminal: Terminal, counted: bool) -> list[str]
     return row("person", "a check asks nobody: in a run, this opens a ticket", terminal)
 
 
-def _many(args: argparse.Namespace) -> int:
+def _many(args: Args) -> int:
     if args.run is not None:
         raise BadInput(
             f"`--run` is for one event, which counts: the lines of `{args.batch}` name their own "
@@ -187,18 +142,16 @@ def _many(args: argparse.Namespace) -> int:
         redirect_stdout(sys.stderr),
         _shield(args, checks, unasked) as shield,
     ):
-        lines, bad = answer_lines(source, answers, Runs(shield, unresolved=unasked.take))
+        lines, bad = answer_lines(source, answers, CommandRuns(shield, unresolved=unasked.take))
     if bad:
-        say(
-            sys.stderr,
-            f"stanchion: {bad} of {lines} lines are not events: correct those answered with "
-            f"`error`",
+        warn(
+            f"{bad} of {lines} lines are not events: correct those answered with `error`",
         )
     return BAD_LINES if bad else PROCEEDS
 
 
 def _source(name: str) -> AbstractContextManager[BinaryIO]:
-    from stanchion.cli.interruptible import interruptible
+    from stanchion.cli.batch import interruptible
 
     if name == "-":
         return interruptible(sys.stdin.buffer)
@@ -210,7 +163,7 @@ def _source(name: str) -> AbstractContextManager[BinaryIO]:
         ) from None
 
 
-def _event(args: argparse.Namespace) -> dict[str, Any]:
+def _event(args: Args) -> dict[str, Any]:
     """One event from all the options that speak of it."""
     event: dict[str, Any] = {} if args.event is None else _object("--event", args.event)
     said = {
@@ -287,33 +240,27 @@ def _short(text: str) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _shield(args: argparse.Namespace, checks: Checks, unasked: Unasked) -> Shield:
+def _shield(args: Args, checks: Checks, unasked: Unasked) -> Shield:
     """The shield to judge with. It counts in memory, for this command alone, and keeps what it
     decides."""
     named: dict[str, Any] = {} if args.env is None else {"env": args.env}
     if not args.resolve:
         named["resolver"] = unasked
-    try:
-        quiet: Any = {"metrics": False, "notify": NOBODY, "prepare": args.batch is not None}
-        shield: Shield = args.load(args.policy, store=MEMORY, journal=checks, **quiet, **named)
-    except PolicyError as error:
-        raise BadInput(*map(str, error.faults)) from None
+    quiet: Any = {"metrics": False, "notify": NOBODY, "prepare": args.batch is not None}
+    shield: Shield = args.load(args.policy, store=MEMORY, journal=checks, **quiet, **named)
     shield.occurrences.mute()
     return shield
 
 
 def _not_kept(why: str) -> None:
     """Say that there will be nothing to explain; it changes no answer."""
-    say(sys.stderr, f"stanchion: decisions are not kept for `stanchion explain`: {why}")
+    warn(f"decisions are not kept for `stanchion explain`: {why}")
 
 
 def _epilog() -> str:
     stages = [f"  {stage:<13} {', '.join(_marked(stage))}" for stage in Stage]
     everywhere = "  everywhere    call, tool, tokens, cost_usd, api_calls, duration_s"
     return "\n".join([EXAMPLES, "", "stages and their fields (* is needed):", *stages, everywhere])
-
-
-EPILOG: Final = _epilog
 
 
 def _marked(stage: Stage) -> list[str]:
@@ -324,3 +271,54 @@ def _marked(stage: Stage) -> list[str]:
         for field in fields
         if field.required or field.name != "tool"
     ]
+
+
+CHECK_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion check --tool NAME [--args JSON] [options]
+       stanchion check --stage STAGE --event JSON [options]
+       stanchion check --run ID --tool NAME [--args JSON] [options]
+       stanchion check --run ID --tool NAME --call CALL --result TEXT [options]
+       stanchion check --batch FILE [--policy POLICY] [--env NAME]""",
+    description="""\
+Judge what an agent is about to do, or what it has just received, and do nothing about it.
+One event is given by options and answered for people to read, or as JSON. With --batch
+events come one a line from a file or from standard input, and each is answered by one
+line of JSON before the next is read. Later events of a run see what earlier ones counted.
+
+With --run the event counts: it belongs to that run, whose steps, budgets and tickets are in
+the project's store, and it is written to the trail. All checks of a run share these,
+whether they come one after another or at once. Only the first check needs to name the
+agent.""",
+    epilog=_epilog,
+    options=(
+        group(
+            "the event",
+            option("--tool NAME", "the tool that is about to be called"),
+            option("--args JSON", "its arguments, a JSON object"),
+            option("--stage STAGE", "the stage, if it is not `tool_call`"),
+            option("--event JSON", "the event's fields, as in a line of a batch"),
+            option("--agent NAME", "the agent"),
+            option("--task NAME", "the task"),
+            option("--call CALL", "the call that a result or an error belongs to"),
+            option("--result TEXT", "the tool's result as text; `-` reads standard input"),
+            option("--tokens N", "the tokens that the event uses or has used"),
+            option("--cost USD", "the cost of the event, in dollars"),
+            option("--batch FILE", "events as JSON lines instead; `-` reads standard input"),
+        ),
+        group(
+            "judging and answering",
+            option(
+                "--policy POLICY",
+                "a policy file, a pack, or `found` (default: default)",
+                default="default",
+            ),
+            option("--env NAME", "use this environment of the policy"),
+            option("--explain", "also print what `stanchion explain` says about the answer"),
+            option("--run ID", "count the event as part of this run, in the project's store"),
+            option("--resolve", "resolve host names with the system's DNS"),
+            PROJECT,
+            option("--json", "answer with one line of JSON, as a batch does"),
+        ),
+    ),
+    work=run,
+)

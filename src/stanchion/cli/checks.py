@@ -21,7 +21,7 @@ from stanchion.kernel.findings import Patch
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.ops.views.case import Case
+    from stanchion.ops.views.explain import DecisionCase
 
 KEPT: Final = TrailOptions(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
 
@@ -78,9 +78,9 @@ class Checks:
         if self._trail is not None:
             self._trail.close()
 
-    def last(self) -> Case:
+    def last(self) -> DecisionCase:
         """The newest decision, as a case to explain."""
-        from stanchion.ops.views.case import case_just_made
+        from stanchion.ops.views.explain import case_just_made
 
         kept = self._newest.kept()
         if not kept or self._start is None:

@@ -3,30 +3,26 @@ trail."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from contextlib import redirect_stdout
 from typing import Any, Final
 
-import msgspec
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
-from stanchion import PolicyError, Run, Shield, StanchionError, typed
-from stanchion.audit.errors import AuditLost, TrailError
-from stanchion.cli.check_runs import JudgedEvent, agree
-from stanchion.cli.events import Report
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.unresolved import Taking, Unasked
+from stanchion import Run, Shield, typed
+from stanchion.cli.answers import JudgedEvent, Taking, Unasked, agree
+from stanchion.cli.command import Args
+from stanchion.cli.events import EventReport
 from stanchion.cli.whose import whose
 from stanchion.kernel.compare_and_set import LEFT, Changed, change
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import StoreLost
-from stanchion.ops.views.began import began_key
+from stanchion.ops.views.names import began_key
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.stores.protocol import StoreError
 
 # Runs that count: each check is one event of a run that other checks have begun, or will go on
 # with.
@@ -45,7 +41,7 @@ SETTLES: Final = frozenset({Stage.TOOL_RESULT, Stage.HANDOFF_DONE})
 """Outcomes that belong to a start which was checked before them, by another process."""
 
 
-class Began(msgspec.Struct, frozen=True, omit_defaults=True):
+class RunBeginning(Struct, frozen=True, omit_defaults=True):
     """What the first check of a run has said of it, and when this was written."""
 
     agent: str = ""
@@ -62,7 +58,7 @@ class CountedRuns:
         self.shield = shield
         self._unresolved = unresolved
 
-    def judge(self, report: Report) -> JudgedEvent:
+    def judge(self, report: EventReport) -> JudgedEvent:
         """Judge an event and count it; one that is bad raises `BadEvent`."""
         if report.stage in SETTLES and not report.fields.get("call"):
             said = (
@@ -84,7 +80,9 @@ class CountedRuns:
         parent = said.get("parent", "")
         if begins and parent:
             self._run(parent, {"tenant": tenant}, begins=False, depth=depth + 1)
-        first = Began(said.get("agent", ""), said.get("task", ""), said.get("role", ""), parent)
+        first = RunBeginning(
+            said.get("agent", ""), said.get("task", ""), said.get("role", ""), parent
+        )
         began = self._began(tenant, name, first if begins else None)
         if began is None:
             raise BadEvent(
@@ -99,14 +97,14 @@ class CountedRuns:
         above = self._run(began.parent, {"tenant": tenant}, begins=False, depth=depth + 1)
         return above.spawn(began.agent, began.task, id=name, role=role)
 
-    def _began(self, tenant: str, name: str, first: Began | None) -> Began | None:
+    def _began(self, tenant: str, name: str, first: RunBeginning | None) -> RunBeginning | None:
         """What is kept of a run; of two processes that begin one at once, the first says how."""
 
         def kept(value: Any, now: int) -> Any:
-            known = first if value is None else typed.convert(value, Began)
+            known = first if value is None else typed.convert(value, RunBeginning)
             if known is None or (value is not None and now - known.written < FRESH_MS):
                 return LEFT
-            return msgspec.to_builtins(msgspec.structs.replace(known, written=now))
+            return to_builtins(replace(known, written=now))
 
         def written() -> Flow[Changed]:
             batch = f"began-{os.urandom(8).hex()}"
@@ -115,10 +113,10 @@ class CountedRuns:
             )
 
         value = drive(written(), self.shield).value
-        return None if value is None else typed.convert(value, Began)
+        return None if value is None else typed.convert(value, RunBeginning)
 
 
-def judge_counted(args: argparse.Namespace, report: Report) -> tuple[JudgedEvent, CompiledPolicy]:
+def judge_counted(args: Args, report: EventReport) -> tuple[JudgedEvent, CompiledPolicy]:
     """Judge an event in its run; what cannot be opened or reached is bad input, and nothing may go
     ahead then."""
     whose(args.project)
@@ -126,10 +124,5 @@ def judge_counted(args: argparse.Namespace, report: Report) -> tuple[JudgedEvent
     options: dict[str, Any] = {} if args.env is None else {"env": args.env}
     options |= {} if args.project is None else {"project": args.project}
     options |= {} if args.resolve else {"resolver": unasked}
-    try:
-        with redirect_stdout(sys.stderr), args.load(args.policy, **options) as shield:
-            return CountedRuns(shield, unasked.take).judge(report), shield.policy
-    except PolicyError as error:
-        raise BadInput(*map(str, error.faults)) from None
-    except (StoreError, StoreLost, TrailError, AuditLost, StanchionError) as error:
-        raise BadInput(str(error)) from None
+    with redirect_stdout(sys.stderr), args.load(args.policy, **options) as shield:
+        return CountedRuns(shield, unasked.take).judge(report), shield.policy

@@ -1,88 +1,48 @@
-"""`stanchion coverage`: what was executed beside what was decided, and what escaped."""
+"""`stanchion audit coverage`: what was executed beside what was decided, and what escaped."""
 
 from __future__ import annotations
 
-import argparse
 import sys
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Final
 
 from stanchion.audit.reader import TrailReader, WantedRecords
-from stanchion.cli.options import JSON, PROJECT, TRAIL, option
-from stanchion.cli.parser import Once
-from stanchion.cli.printing import put_json, put_table
-from stanchion.cli.progress import progress, records
-from stanchion.cli.terminal import put_line, put_lines
+from stanchion.cli.command import (
+    JSON,
+    PROJECT,
+    TRAIL,
+    Args,
+    BadInput,
+    DeclaredCommand,
+    GivenOnce,
+    in_words,
+    option,
+)
+from stanchion.cli.printing import Layout, progress, put_view, records
+from stanchion.cli.terminal import Terminal
 from stanchion.cli.trails import records_in, tell_unread
-from stanchion.cli.trouble import BadInput, in_words
+from stanchion.hosts.canaries import driven, installed, unproven
+from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.coverage import CoverageView, EscapedView, coverage, with_canaries
-from stanchion.ops.views.records import counted
 from stanchion.ops.views.trails import chosen
-from stanchion.ops.views.transcript import BadTranscript, Transcript, read_transcript
+from stanchion.ops.views.transcript import BadTranscript, HostTranscript, read_transcript
 
 ESCAPED: Final = 3
-COLUMNS: Final = ("what", "name", "does", "where", "run", "told by")
-USAGE: Final = """stanchion coverage [--run ID] [--transcript FILE] [--canaries]
-                          [--trail DIR] [--json]"""
-
-DESCRIPTION: Final = """\
-Reconcile what was executed with what was decided, and name what escaped: code that started
-a process, opened a connection or wrote a file outside every guarded call, clients that asked
-a model without a decision, sub-agents that work inside a tool, tools that an adapter found
-unguarded, and adapters that did not catch their canary.
-
-Runs are watched if the shield was started with coverage. A transcript (messages of OpenAI,
-Anthropic or LangChain, traffic of MCP, as JSON or one JSON value a line) is matched with the
-trail as well: each call that was answered needs a decision about that tool and those
-arguments, and each reply of a model one about its words. If a budget counts tokens, those
-that replies say they used are compared with those that were counted."""
-
-EPILOG: Final = """\
-examples:
-  stanchion coverage
-  stanchion coverage --run last --json
-  stanchion coverage --run run-1f0c --transcript messages.jsonl
-  stanchion coverage --canaries
-
-exit status:
-  0  nothing is known to have escaped
-  2  there is no trail or no such run, or the transcript cannot be read
-  3  something escaped"""
 
 
-OPTIONS: Final = (
-    option(
-        "--run ID", "one run and those below it (default: all); `last` is the newest", action=Once
-    ),
-    option(
-        "--transcript FILE",
-        "the host's own log, to be matched; `-` reads it from stdin",
-        action=Once,
-    ),
-    option("--canaries", "drive the canary of every adapter that is installed, now"),
-    TRAIL,
-    option("--schema NAME", "the schema of the database (default: stanchion)"),
-    PROJECT,
-    JSON,
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Show what escaped."""
     told = None if args.transcript is None else _transcript(args.transcript)
     found = _found(args, told)
     if args.canaries:
         found = with_canaries(found, _canaries())
-    if args.json:
-        put_json(found)
-    else:
-        _show(found, told is not None)
-        if args.canaries:
-            put_line(f"without a canary: {_unproven()}")
+    put_view(found, partial(_all_lines, told is not None, args.canaries), args.json)
     return ESCAPED if found.escaped else 0
 
 
-def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
+def _found(args: Args, told: HostTranscript | None) -> CoverageView:
     # Canaries need no trail: they are driven now.
     may_be_empty = args.canaries and args.run is None and told is None
     with records_in(args, may_be_empty) as reader:
@@ -98,7 +58,7 @@ def _found(args: argparse.Namespace, told: Transcript | None) -> CoverageView:
     return found
 
 
-def _transcript(name: str) -> Transcript:
+def _transcript(name: str) -> HostTranscript:
     try:
         data = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
         return read_transcript(data)
@@ -113,25 +73,18 @@ def _transcript(name: str) -> Transcript:
 def _canaries() -> dict[str, str]:
     """What came of the canary of every adapter that is installed: why it was not caught, empty
     where it was."""
-    from stanchion.hosts.canaries import driven, installed
-
     came = {name: driven(name) for name in installed()}
     return {name: "" if one.caught else one.why for name, one in came.items()}
 
 
-def _unproven() -> str:
-    from stanchion.hosts.canaries import unproven
-
-    return ", ".join(unproven())
-
-
-def _show(found: CoverageView, matched: bool) -> None:
+def _all_lines(
+    matched: bool, driven_now: bool, found: CoverageView, terminal: Terminal
+) -> Iterator[str]:
     if found.escaped:
-        rows = [_row(one) for one in found.escaped]
-        styles = [{"what": "bad", "told by": "dim"} for _ in rows]
-        put_table(COLUMNS, rows, frozenset(), styles)
-        put_line("")
-    put_lines(_lines(found, matched))
+        yield from (*ESCAPED_ROWS.lines(found.escaped, terminal), "")
+    yield from _lines(found, matched)
+    if driven_now:
+        yield f"without a canary: {', '.join(unproven())}"
 
 
 def _row(one: EscapedView) -> tuple[str, ...]:
@@ -141,6 +94,13 @@ def _row(one: EscapedView) -> tuple[str, ...]:
     stopped = ", stopped" if one.stopped else ""
     told = f"{one.told_by}, by time" if one.by == "time" else one.told_by
     return one.what, one.name, f"{does if does else one.why}{stopped}", one.place, one.run, told
+
+
+ESCAPED_ROWS: Final = Layout(
+    ("what", "name", "does", "where", "run", "told by"),
+    _row,
+    styles=lambda _: {"what": "bad", "told by": "dim"},
+)
 
 
 def _lines(found: CoverageView, matched: bool) -> list[str]:
@@ -187,3 +147,49 @@ def _lines(found: CoverageView, matched: bool) -> list[str]:
     if found.left_out:
         lines.append(f"too many to be told: {found.left_out:,}")
     return lines
+
+
+AUDIT_COVERAGE_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion audit coverage [--run ID] [--transcript FILE] [--canaries]
+                          [--trail DIR] [--json]""",
+    description="""\
+Reconcile what was executed with what was decided, and name what escaped: code that started
+a process, opened a connection or wrote a file outside every guarded call, clients that asked
+a model without a decision, sub-agents that work inside a tool, tools that an adapter found
+unguarded, and adapters that did not catch their canary.
+
+Runs are watched if the shield was started with coverage. A transcript (messages of OpenAI,
+Anthropic or LangChain, traffic of MCP, as JSON or one JSON value a line) is matched with the
+trail as well: each call that was answered needs a decision about that tool and those
+arguments, and each reply of a model one about its words. If a budget counts tokens, those
+that replies say they used are compared with those that were counted.""",
+    epilog="""\
+examples:
+  stanchion audit coverage
+  stanchion audit coverage --run last --json
+  stanchion audit coverage --run run-1f0c --transcript messages.jsonl
+  stanchion audit coverage --canaries
+
+exit status:
+  0  nothing is known to have escaped
+  2  there is no trail or no such run, or the transcript cannot be read
+  3  something escaped""",
+    options=(
+        option(
+            "--run ID",
+            "one run and those below it (default: all); `last` is the newest",
+            action=GivenOnce,
+        ),
+        option(
+            "--transcript FILE",
+            "the host's own log, to be matched; `-` reads it from stdin",
+            action=GivenOnce,
+        ),
+        option("--canaries", "drive the canary of every adapter that is installed, now"),
+        TRAIL,
+        option("--schema NAME", "the schema of the database (default: stanchion)"),
+        PROJECT,
+        JSON,
+    ),
+    work=run,
+)

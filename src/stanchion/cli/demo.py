@@ -2,40 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 from contextlib import closing
 from itertools import groupby
 from typing import Any, Final
 
-from stanchion.cli.options import option
+from stanchion.cli.command import Args, DeclaredCommand, option
 from stanchion.cli.screen import Screen
-from stanchion.cli.trouble import BadInput
-from stanchion.ops.demo.hazard import Outcome, Step, Tally
+from stanchion.ops.demo.hazard import DemoTally, HazardOutcome, HazardStep
 from stanchion.ops.demo.hazards import HAZARDS
 from stanchion.ops.demo.measured import sums
 from stanchion.ops.demo.play import POLICY, Books, Demo
-from stanchion.ops.views.encode import json_line
-from stanchion.policy.errors import PolicyError
+from stanchion.ops.views.veiled import json_line
 from stanchion.telemetry.loggers import hush
-
-USAGE: Final = "stanchion demo [--fast] [--json] [--policy POLICY] [--show-policy]"
-
-DESCRIPTION: Final = """\
-A scripted agent, without a model or a network, runs into hazards one by one, and a real
-shield judges every step. You see its decisions under the demo's policy."""
-
-EPILOG: Final = """\
-examples:
-  stanchion demo
-  stanchion demo --show-policy > mine.yaml
-  stanchion demo --policy mine.yaml
-
-Remove a rule from mine.yaml, and the demo shows what is no longer caught.
-
-exit status:
-  0  every hazard was handled as expected
-  1  a hazard was not handled as expected, or the trail does not verify
-  2  the policy cannot be used"""
 
 BAR: Final = 16
 """How wide the bar is that shows how far the demo has come."""
@@ -56,25 +34,13 @@ COLOURS: Final = {
 }
 
 
-OPTIONS: Final = (
-    option("--fast", "do not pause between hazards"),
-    option("--json", "one line of JSON for each hazard"),
-    option("--policy POLICY", "judge by this policy, a file or a pack", default=POLICY),
-    option("--show-policy", "print the demo's own policy and do nothing else"),
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Play the demo; 0 if every hazard was handled as expected, 1 if not."""
     if args.show_policy:
         print(POLICY.read_text("utf-8"), end="")
         return 0
     hush()
-    try:
-        demo = Demo(args.policy)
-    except PolicyError as error:
-        raise BadInput(*map(str, error.faults)) from None
-    with closing(demo):
+    with closing(Demo(args.policy)) as demo:
         if args.json:
             return _print_lines(demo)
         screen = Screen.on_stdout(hurry=args.fast)
@@ -123,7 +89,7 @@ def _show(demo: Demo, screen: Screen) -> int:
     return 1 if missed or not books.verifies else 0
 
 
-def _show_outcome(screen: Screen, outcome: Outcome) -> None:
+def _show_outcome(screen: Screen, outcome: HazardOutcome) -> None:
     screen.text()
     screen.text(f"{outcome.number:2}  {outcome.hazard.title}", "title")
     screen.text(outcome.hazard.story, "dim", 4)
@@ -142,12 +108,12 @@ def _show_outcome(screen: Screen, outcome: Outcome) -> None:
     screen.pause(0.45)
 
 
-def _alike(step: Step) -> tuple[Any, ...]:
+def _alike(step: HazardStep) -> tuple[Any, ...]:
     """Steps that are shown once, with how often they were taken."""
     return step.who, step.did, step.brief, [also.code for also in step.also]
 
 
-def _show_steps(screen: Screen, steps: list[Step]) -> None:
+def _show_steps(screen: Screen, steps: list[HazardStep]) -> None:
     step = steps[0]
     often = f"  {screen.sign('×', 'x')}{len(steps)}" if len(steps) > 1 else ""
     screen.labelled(step.who, f"{step.did}{often}")
@@ -170,7 +136,7 @@ def _show_steps(screen: Screen, steps: list[Step]) -> None:
         screen.labelled("shadow", f"{would.guard} would say {would.verdict}: {would.why}", "note")
 
 
-def _standing(screen: Screen, outcome: Outcome) -> tuple[str, ...]:
+def _standing(screen: Screen, outcome: HazardOutcome) -> tuple[str, ...]:
     """How things stand, in forms from the longest to the shortest."""
     tally = outcome.tally
     full = outcome.number * BAR // outcome.of
@@ -183,7 +149,7 @@ def _standing(screen: Screen, outcome: Outcome) -> tuple[str, ...]:
     return f" {bar} {done}   {counts}", f" {done}  {counts}", f" {bar} {done}", f" {done}"
 
 
-def _show_end(screen: Screen, tally: Tally, books: Books, missed: list[str]) -> None:
+def _show_end(screen: Screen, tally: DemoTally, books: Books, missed: list[str]) -> None:
     screen.text()
     screen.text("Summary", "title", 4)
     screen.labelled(
@@ -232,3 +198,30 @@ def _show_measured(screen: Screen) -> None:
             f"{one.honest} honest calls"
         )
         screen.labelled(one.guard, found)
+
+
+DEMO_COMMAND: Final = DeclaredCommand(
+    usage="stanchion demo [--fast] [--json] [--policy POLICY] [--show-policy]",
+    description="""\
+A scripted agent, without a model or a network, runs into hazards one by one, and a real
+shield judges every step. You see its decisions under the demo's policy.""",
+    epilog="""\
+examples:
+  stanchion demo
+  stanchion demo --show-policy > mine.yaml
+  stanchion demo --policy mine.yaml
+
+Remove a rule from mine.yaml, and the demo shows what is no longer caught.
+
+exit status:
+  0  every hazard was handled as expected
+  1  a hazard was not handled as expected, or the trail does not verify
+  2  the policy cannot be used""",
+    options=(
+        option("--fast", "do not pause between hazards"),
+        option("--json", "one line of JSON for each hazard"),
+        option("--policy POLICY", "judge by this policy, a file or a pack", default=POLICY),
+        option("--show-policy", "print the demo's own policy and do nothing else"),
+    ),
+    work=run,
+)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.cli.parser import nearest
+from stanchion.cli.command import nearest
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import OF_STAGE, RunInfo
 from stanchion.kernel.stages import Stage
@@ -25,7 +25,7 @@ Count = Annotated[int, msgspec.Meta(ge=0, le=2**53)]
 Amount = Annotated[float, msgspec.Meta(ge=0, lt=1e12)]
 
 
-class Field(NamedTuple):
+class EventField(NamedTuple):
     """One field of an event: its type, and its default where it may be left out."""
 
     name: str
@@ -34,15 +34,19 @@ class Field(NamedTuple):
     default: Any = None
 
 
-FRAME: Final = (Field("run", Name, True), Field("stage", str, True), Field("id", Name))
+FRAME: Final = (
+    EventField("run", Name, True),
+    EventField("stage", str, True),
+    EventField("id", Name),
+)
 """What every event says of itself."""
 
 IDENTITY: Final = (
-    Field("agent", Label),
-    Field("task", Label),
-    Field("role", Label),
-    Field("tenant", Name),
-    Field("parent", Name),
+    EventField("agent", Label),
+    EventField("task", Label),
+    EventField("role", Label),
+    EventField("tenant", Name),
+    EventField("parent", Name),
 )
 """What the first event of a run may say of the run; later ones may repeat it."""
 
@@ -62,7 +66,7 @@ _OF_ACTIONS: Final = ("api_calls", "duration_s")
 """Amounts of actions; a charge is none."""
 
 
-class Report(NamedTuple):
+class EventReport(NamedTuple):
     """An event as a host reports it, checked: whose it is, what the run is said to be, the fields
     of its stage."""
 
@@ -86,20 +90,20 @@ class Report(NamedTuple):
 
 
 @cache
-def fields_of(stage: Stage) -> tuple[Field, ...]:
+def fields_of(stage: Stage) -> tuple[EventField, ...]:
     """The fields of a stage's own, those an event cannot do without first, usage last."""
     fields = []
     for info in msgspec.structs.fields(OF_STAGE[stage]):
         if info.name in INNER or info.name in _AMOUNTS:
             continue
         if info.name in NEEDED.get(stage, ()):
-            fields.append(Field(info.name, Name if info.type is str else info.type, True))
+            fields.append(EventField(info.name, Name if info.type is str else info.type, True))
         elif info.required:
-            fields.append(Field(info.name, info.type, True))
+            fields.append(EventField(info.name, info.type, True))
         else:
             made = info.default_factory
             fields.append(
-                Field(
+                EventField(
                     info.name,
                     info.type,
                     False,
@@ -107,7 +111,7 @@ def fields_of(stage: Stage) -> tuple[Field, ...]:
                 )
             )
     usage = [
-        Field(name, kind)
+        EventField(name, kind)
         for name, kind in _AMOUNTS.items()
         if stage is not Stage.CHARGE or name not in _OF_ACTIONS
     ]
@@ -163,7 +167,7 @@ def _once(pairs: list[tuple[str, Any]]) -> None:
         seen.add(name)
 
 
-def read(data: Any) -> Report:
+def read(data: Any) -> EventReport:
     """Check an event and take it apart; raises `BadEvent` with what is wrong and what to do."""
     if not isinstance(data, dict):
         raise BadEvent('this is not a JSON object: write an event as `{"run": ..., "stage": ...}`')
@@ -181,7 +185,7 @@ def read(data: Any) -> Report:
         typed.convert(data, _shape(stage))
     except msgspec.ValidationError as error:
         raise BadEvent(_explained(stage, str(error))) from None
-    return Report(
+    return EventReport(
         data["run"],
         stage,
         data.get("id"),

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.options import ONE_LINE, option
+from stanchion.cli.command import ONE_LINE, Args, BadInput, DeclaredCommand, option
 from stanchion.cli.printing import put_json
-from stanchion.cli.terminal import Terminal, say, tell
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.terminal import Terminal, note, tell
 from stanchion.policy.first import QUESTIONS, ROOT, FirstQuestion, first_policy, pack_for
 from stanchion.policy.starter import starter
 
@@ -23,50 +21,7 @@ def _listed(question: FirstQuestion) -> list[str]:
     return [f"  --{question.option:<11}{said[0]}", *[f"{'':15}{one}" for one in said[1:]]]
 
 
-USAGE: Final = """\
-stanchion init [FILE] [--job JOB] [--workspace WHERE] [--strangers yes|no]
-                      [--asks WHO] [--all] [--force] [--json]"""
-
-DESCRIPTION: Final = """\
-Ask what the agent does, where its commands run, whether it reads what strangers wrote and
-who answers when it has to ask, and write a short policy with the reason for each entry. What
-an option says is not asked; where nobody can be asked, the first answer is taken. With --all
-it writes every guard instead, with agents, tasks, environments and rules of your own.
-
-answers:
-""" + "\n".join([line for question in QUESTIONS for line in _listed(question)])
-
-EPILOG: Final = """\
-examples:
-  stanchion init
-  stanchion init --job support --workspace nowhere --strangers yes --asks person
-  stanchion init --all policies/team.yaml
-  stanchion init - | less
-
-exit status:
-  0  the file is written
-  2  the file already exists, or cannot be written"""
-
-
-OPTIONS: Final = (
-    option(
-        "file FILE", f"the file to write (default: {FILE}); `-` prints it", nargs="?", default=FILE
-    ),
-    *[
-        option(
-            f"--{question.option} {question.option.upper()}",
-            question.text[:1].lower() + question.text[1:],
-            choices=tuple(question.answers),
-        )
-        for question in QUESTIONS
-    ],
-    option("--all", "write every guard, with comments"),
-    option("--force", "overwrite an existing file"),
-    ONE_LINE,
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Write the policy."""
     answers = {} if args.all else _answers(args)
     text = starter() if args.all else first_policy(answers, args.file)
@@ -103,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _answers(args: argparse.Namespace) -> dict[str, str]:
+def _answers(args: Args) -> dict[str, str]:
     """What the options say; of the rest a person is asked, where one is there."""
     return {
         question.option: getattr(args, question.option) or _answer(question)
@@ -116,9 +71,9 @@ def _answer(question: FirstQuestion) -> str:
     answers = list(question.answers)
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return answers[0]
-    say(sys.stderr, question.text)
+    note(question.text)
     for number, (answer, meaning) in enumerate(question.answers.items(), 1):
-        say(sys.stderr, f"  {number}  {answer:<10} {meaning}")
+        note(f"  {number}  {answer:<10} {meaning}")
     while True:
         sys.stderr.write(f"[{answers[0]}] ")
         sys.stderr.flush()
@@ -131,4 +86,50 @@ def _answer(question: FirstQuestion) -> str:
         found = [answer for answer in answers if answer.startswith(said)]
         if len(found) == 1:
             return found[0]
-        say(sys.stderr, f"write one of {', '.join(answers)}, or its number")
+        note(f"write one of {', '.join(answers)}, or its number")
+
+
+INIT_COMMAND: Final = DeclaredCommand(
+    usage="""\
+stanchion init [FILE] [--job JOB] [--workspace WHERE] [--strangers yes|no]
+                      [--asks WHO] [--all] [--force] [--json]""",
+    description="""\
+Ask what the agent does, where its commands run, whether it reads what strangers wrote and
+who answers when it has to ask, and write a short policy with the reason for each entry. What
+an option says is not asked; where nobody can be asked, the first answer is taken. With --all
+it writes every guard instead, with agents, tasks, environments and rules of your own.
+
+answers:
+"""
+    + "\n".join([line for question in QUESTIONS for line in _listed(question)]),
+    epilog="""\
+examples:
+  stanchion init
+  stanchion init --job support --workspace nowhere --strangers yes --asks person
+  stanchion init --all policies/team.yaml
+  stanchion init - | less
+
+exit status:
+  0  the file is written
+  2  the file already exists, or cannot be written""",
+    options=(
+        option(
+            "file FILE",
+            f"the file to write (default: {FILE}); `-` prints it",
+            nargs="?",
+            default=FILE,
+        ),
+        *[
+            option(
+                f"--{question.option} {question.option.upper()}",
+                question.text[:1].lower() + question.text[1:],
+                choices=tuple(question.answers),
+            )
+            for question in QUESTIONS
+        ],
+        option("--all", "write every guard, with comments"),
+        option("--force", "overwrite an existing file"),
+        ONE_LINE,
+    ),
+    work=run,
+)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from stanchion import __version__
-from stanchion.cli.options import add_options
-from stanchion.cli.parser import Parser, nearest
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
-from stanchion.kernel.tuples import NamedTuple
+from stanchion.cli.command import Args, BadInput, DeclaredCommand, carry_out, nearest, parser_of
+from stanchion.cli.terminal import note, warn
+from stanchion.kernel.shown import StanchionError
 from stanchion.telemetry.loggers import speak
 
 if TYPE_CHECKING:
@@ -47,40 +44,65 @@ def load_msgspec() -> None:
         del modules[EXTENSIONS]
 
 
-COMMANDS: Final = {
-    "demo": "watch a scripted agent being kept safe",
-    "init": "write a commented policy to start from",
-    "lint": "find mistakes in a policy, and what is probably not intended",
-    "check": "judge one event, or a stream of them, without doing anything",
-    "explain": "explain why something was decided, and what would have made it pass",
-    "audit": "read, verify and export the trail of everything that was decided",
-    "coverage": "name what was executed without a decision",
-    "runs": "list runs and their state, or show one in full",
-    "budget": "show how much of each budget is used, release holds, raise a budget",
-    "state": "show what the store holds: shield state, counters, records, holds",
-    "metrics": "show what all processes have counted, for people and for Prometheus",
-    "store": "accept a store that was emptied or restored from a backup",
-    "safe-mode": "refuse every tool call and every retry, until it is switched off again",
-    "halt": "stop everything, or everything of a scope, until an operator resumes it",
-    "resume": "return to normal after a halt, safe mode, a quarantine or a warning",
-    "quarantine": "isolate a tool, an agent or a run for a time, while others continue",
-    "tools": "show how well each tool works, and reset a breaker",
-    "experience": "show how reliable tools are by experience, and prune or archive it",
-    "operators": "manage the people who may approve what an agent may not do",
-    "tickets": "list what waits for a person, and approve or deny it",
-    "retention": "set which old records may be removed from the trail",
-    "secrets": "allow a value that was mistaken for a secret, and list known kinds",
-    "mcp": "stand between an MCP client and its servers",
-    "broker": "judge for agents that run as other users, out of their reach",
-    "notify": "test the destinations of notices, list pending notices, and send them",
-    "policy": "show a policy in effect, compare two, list the shipped ones",
-    "tutor": "play a game in which only what is proven counts",
-    "sandbox": "show behind which walls commands can run on this machine",
-    "schema": "write the JSON Schema of policy files, for editors",
-    "lab": "measure guards and policies, compile bundles for players of the Tutor",
+GROUPS: Final = {
+    "begin": {
+        "demo": "watch a scripted agent being kept safe",
+        "init": "write a commented policy to start from",
+        "lint": "find mistakes in a policy, and what is probably not intended",
+        "policy": "show a policy in effect, compare two, list the shipped ones",
+        "policy schema": "write the JSON Schema of policy files, for editors",
+        "sandbox": "show behind which walls commands can run on this machine",
+    },
+    "judge": {
+        "check": "judge one event, or a stream of them, without doing anything",
+        "mcp": "stand between an MCP client and its servers",
+        "mcp wrap": "put the servers of an MCP client behind Stanchion",
+        "mcp unwrap": "restore the configuration of an MCP client",
+        "broker": "judge for agents that run as other users, out of their reach",
+        "tutor": "play a game in which only what is proven counts",
+        "lab": "measure guards and policies, compile bundles for players of the Tutor",
+    },
+    "look": {
+        "explain": "explain why something was decided, and what would have made it pass",
+        "audit": "read, verify and export the trail of everything that was decided",
+        "audit coverage": "name what was executed without a decision",
+        "runs": "list runs and their state, or show one in full",
+        "budget": "show how much of each budget is used, release holds, raise a budget",
+        "state": "show what the store holds: shield state, counters, records, holds",
+        "tools": "show how well each tool works, and reset a breaker",
+        "experience": "show how reliable tools are by experience, and prune or archive it",
+        "metrics": "show what all processes have counted, for people and for Prometheus",
+        "notify": "test the destinations of notices, list pending notices, and send them",
+    },
+    "operate": {
+        "tickets": "list what waits for a person, and approve or deny it",
+        "operators": "manage the people who may approve what an agent may not do",
+        "halt": "stop everything, or everything of a scope, until an operator resumes it",
+        "safe-mode": "refuse every tool call and every retry, until it is switched off again",
+        "quarantine": "isolate a tool, an agent or a run for a time, while others continue",
+        "resume": "return to normal after a halt, safe mode, a quarantine or a warning",
+        "secrets": "allow a value that was mistaken for a secret, and list known kinds",
+        "audit retention": "set which old records may be removed from the trail",
+        "store": "accept a store that was emptied or restored from a backup",
+    },
 }
-"""Every command and what it does; each lives in the module of its name, loaded when it is asked
-for."""
+"""Every command and what it does, in the groups in which they are listed."""
+
+COMMANDS: Final = {name: about for each in GROUPS.values() for name, about in each.items()}
+
+PLACES: Final = {
+    "safe-mode": "states",
+    "halt": "states",
+    "quarantine": "states",
+    "resume": "states",
+    "store": "states",
+    "mcp wrap": "mcp",
+    "mcp unwrap": "mcp",
+    "policy schema": "lint",
+    "audit coverage": "coverage",
+    "audit retention": "audit_leaving",
+}
+"""The modules of commands that have none of their name; each is loaded when it is asked for."""
 
 ADDED: Final = {"lab": "lab"}
 """The commands that another distribution brings, each with the extra that pulls it in."""
@@ -91,11 +113,17 @@ NOBODY_READS: Final = 141
 CANNOT_WRITE: Final = 1
 
 DESCRIPTION: Final = """\
+usage: stanchion COMMAND [options]
+
 Stanchion stands between an agent and everything it can touch. This command judges what an
 agent is about to do, with the same policies and guards as the library. It also helps to
 write policies, and shows decisions, budgets and state."""
 
-EPILOG: Final = """\
+EPILOG: Final = """
+options:
+  -h, --help   show this help message and exit
+  --version    print the version
+
 examples:
   stanchion demo
   stanchion init
@@ -119,99 +147,96 @@ def main(argv: Sequence[str] | None = None, load: ShieldMaker | None = None) -> 
         status = _run(sys.argv[1:] if argv is None else list(argv), load)
         sys.stdout.flush()
         return status
-    except BadInput as error:
-        for line in error.lines:
-            say(sys.stderr, f"stanchion: {line}")
+    except (BadInput, StanchionError) as error:
+        for line in getattr(error, "faults", (error,)):
+            warn(f"{line}")
         return BAD_INPUT
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        _leave_quietly()
+        # The interpreter's last flush goes nowhere: whoever read our output is gone.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return NOBODY_READS
     except OSError as error:
-        say(sys.stderr, f"stanchion: cannot continue: {error}")
+        warn(f"cannot continue: {error}")
         return CANNOT_WRITE
 
 
-def _module_of(name: str) -> Any:
+def command_of(name: str) -> DeclaredCommand:
+    """The command of a name."""
     load_msgspec()
-    if name not in ADDED:
-        return import_module(f"stanchion.cli.{name.replace('-', '_')}")
-    return import_module("stanchion.cli.added").added(name, ADDED[name])
+    called = f"{name.upper().replace('-', '_').replace(' ', '_')}_COMMAND"
+    if name in ADDED:
+        found: DeclaredCommand = getattr(_added(name), called)
+    else:
+        module = PLACES.get(name, name)
+        found = getattr(import_module(f"stanchion.cli.{module}"), called)
+    return found
 
 
-def _is_here(name: str) -> bool:
-    """Whether a command is listed. The search among what is installed is dear, so only the list
-    itself asks."""
-    return name not in ADDED or import_module("stanchion.cli.added").is_installed(name)
+def _entry_point(name: str) -> Any:
+    from importlib.metadata import entry_points
+
+    return next(iter(entry_points(group="stanchion.commands", name=name)), None)
 
 
-class Asked(NamedTuple):
-    """The whole parser, and of the one command that was asked for its own parser and its module."""
-
-    parser: Parser
-    own: Parser
-    module: Any = None
-
-
-def parser_for(command: str | None, alone: bool = False) -> Asked:
-    """A parser that lists every command and knows the options of one; without one nothing more is
-    loaded. Where nobody sees that list, the parser of the one command can stand `alone`."""
-    parser = Parser(
-        prog="stanchion",
-        description=DESCRIPTION,
-        epilog=EPILOG,
-        usage="stanchion COMMAND [options]",
+def _added(name: str) -> Any:
+    """The module of a command that another distribution brings; says what to install where it is
+    missing."""
+    found = _entry_point(name)
+    install = (
+        f"install the extra `{ADDED[name]}`, or from a checkout `pip install . ./{ADDED[name]}`"
     )
-    parser.add_argument(
-        "--version", action="version", version=f"stanchion {__version__}", help="print the version"
-    )
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", title="commands", prog="stanchion"
-    )
-    module = None
-    for name, summary in COMMANDS.items():
-        if name == command:
-            module = _module_of(name)
-            if name in ADDED:
-                module.add(commands)
-                continue
-            own = commands.add_parser(
-                name,
-                help=summary,
-                usage=module.USAGE,
-                description=module.DESCRIPTION,
-                epilog=module.EPILOG,
-            )
-            add_options(own, module.OPTIONS)
-        elif not alone and (command is not None or _is_here(name)):
-            commands.add_parser(name, help=summary)
-    return Asked(parser, parser if command is None else commands.choices[command], module)
+    if found is None:
+        raise BadInput(f"`stanchion {name}` is not installed: {install}")
+    if found.dist is not None and found.dist.version != __version__:
+        theirs = f"{found.dist.name} {found.dist.version}"
+        raise BadInput(f"`{theirs}` does not match stanchion {__version__}: {install}")
+    try:
+        return found.load()
+    except ImportError as error:
+        raise BadInput(f"`stanchion {name}` cannot be loaded: {error}: {install}") from None
+
+
+def help_lines() -> Iterator[str]:
+    """What the command says of itself: every command in its group."""
+    yield DESCRIPTION
+    for title, commands in GROUPS.items():
+        yield f"\n{title}:"
+        for name, about in commands.items():
+            # The search among what is installed is dear, so only the list itself asks.
+            if name not in ADDED or _entry_point(name) is not None:
+                yield f"  {name:<15}  {about}"
+    yield EPILOG
 
 
 def _run(words: list[str], load: ShieldMaker | None) -> int:
-    command = next((word for word in words if not word.startswith("-")), None)
-    if command is not None and command not in COMMANDS:
-        known = f"the commands are {', '.join(COMMANDS)}"
-        raise BadInput(f"there is no command `{command}`: {nearest(command, COMMANDS, known)}")
-    asked = parser_for(command, alone=bool(words) and words[0] == command)
-    if not words:
-        asked.parser.print_help()
+    if not words or words[0] in ("-h", "--help", "--version"):
+        each = [f"stanchion {__version__}"] if words[:1] == ["--version"] else help_lines()
+        for lines in each:
+            sys.stdout.write(f"{lines}\n")
         return 0
-    if words == [command] and asked.own.needs_verb:
-        for line in asked.own.verbs_help().splitlines():
-            say(sys.stderr, line)
+    name = next((name for name in (" ".join(words[:2]), words[0]) if name in COMMANDS), words[0])
+    rest = words[1 + name.count(" ") :]
+    if name.startswith("-"):
+        advice = nearest(name, ("--help", "--version"), "see `stanchion --help`")
+        raise BadInput(f"`stanchion` has no option `{name}`: {advice}")
+    if name not in COMMANDS:
+        known = f"the commands are {', '.join(COMMANDS)}"
+        raise BadInput(f"there is no command `{name}`: {nearest(name, COMMANDS, known)}")
+    command = command_of(name)
+    parser = parser_of(name, command)
+    if not rest and parser.needs_verb:
+        for line in parser.verbs_help().splitlines():
+            note(line)
         return BAD_INPUT
     try:
-        args, extra = asked.parser.parse_known_args(
-            words, argparse.Namespace(load=_on_a_store(load))
-        )
+        args, extra = parser.parse_known_args(rest, Args(load=_on_a_store(load)))
     except SystemExit as done:
         return int(done.code or 0)
-    if extra or asked.module is None:
-        asked.own.unknown(extra if extra else words)
-    status: int = asked.module.run(args)
-    return status
+    if extra:
+        parser.unknown(extra)
+    return carry_out(name, command, args)
 
 
 def _on_a_store(load: ShieldMaker | None) -> ShieldMaker:
@@ -236,12 +261,7 @@ def _on_a_store(load: ShieldMaker | None) -> ShieldMaker:
         except NotifyError as error:
             # Whoever halts a fleet must not be kept from it by a mistake in the file for notices.
             for fault in error.faults:
-                say(sys.stderr, f"stanchion: this command sends no notices: {fault}")
+                warn(f"this command sends no notices: {fault}")
             return make(source, **options, notify=NOBODY)
 
     return loaded
-
-
-def _leave_quietly() -> None:
-    """Let the interpreter's last flush go nowhere: whoever read our output is gone."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,4 +1,5 @@
-"""`stanchion mcp`: stand between an MCP client and its servers."""
+"""`stanchion mcp`: stand between an MCP client and its servers; put the servers of a client
+there."""
 
 from __future__ import annotations
 
@@ -6,52 +7,119 @@ import argparse
 import os
 import shlex
 import sys
+from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.cli.options import group, option
-from stanchion.cli.parser import Once
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.command import Args, BadInput, DeclaredCommand, GivenOnce, Work, group, option
+from stanchion.cli.terminal import note, put_line, visible
+from stanchion.hosts.mcp.wrapping import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
+from stanchion.policy.load import load_policy
 
 if TYPE_CHECKING:
-    from stanchion.hosts.mcp.server_log import Hide
+    from stanchion.hosts.mcp.streams import Hide
     from stanchion.hosts.mcp.upstream import Upstream
 
-USAGE: Final = """\
-stanchion mcp [options] -- COMMAND [ARGUMENT ...]
-       stanchion mcp [options] --url URL
-       stanchion mcp [options] --server NAME=COMMAND|URL [--server ...]
-       stanchion mcp wrap FILE [--policy POLICY] [--only NAME]
-       stanchion mcp unwrap FILE"""
 
-DESCRIPTION: Final = """\
-Stand between an MCP client and its servers. The client starts this command in place of the
-server, and everything that passes is judged by a policy: calls before they run; results,
-resources and prompts before a model reads them; what a server asks of its client. What the
-tools are said to do is pinned, and read for hidden instructions.
+MARK: Final = "\ufeff"
+BEFORE: Final = ".before-stanchion"
+"""What the name of the file ends with that keeps a configuration as it was."""
 
-`wrap` rewrites the configuration of a client so that all of its servers are behind
-Stanchion; `unwrap` restores it."""
 
-EPILOG: Final = """\
-examples:
-  stanchion mcp -- npx -y @modelcontextprotocol/server-everything
-  stanchion mcp --url https://mcp.example.com/mcp --header Authorization=TOKEN
-  stanchion mcp --policy policy.yaml --server files='npx -y some-server .' \\
-    --server web=https://mcp.example.com/mcp
-  stanchion mcp --listen 127.0.0.1:8765 -- npx some-server
-  stanchion mcp wrap ~/.cursor/mcp.json
-  stanchion mcp unwrap .mcp.json
+def _rewritten(make: Callable[[Path, str, str, Args], Rewritten]) -> Work:
+    """Rewrite the file that is named, and say of which servers."""
 
-With several servers, the names of tools and prompts begin with the server's name and two
-underscores: `files__read`. The value of a header is in a variable of the environment: here
-`TOKEN` might be `Bearer abc`.
+    def done(args: Args) -> int:
+        try:
+            # A link leads to the file that is meant; bytes stay as they are, line ends included.
+            path = Path(args.file).resolve(strict=True)
+            made = make(path, *_text(path), args)
+        except NoServers as error:
+            raise BadInput(f"`{args.file}` cannot be rewritten: {error}") from None
+        except UnicodeDecodeError:
+            raise BadInput(f"`{args.file}` cannot be rewritten: it is not text in UTF-8") from None
+        except OSError as error:
+            raise BadInput(f"`{args.file}` cannot be rewritten: {error.strerror}") from None
+        _tell(make is _wrap, made)
+        return 0
 
-exit status:
-  0  the client is gone, or the command was stopped; with wrap: the file is as it should be
-  2  the proxy cannot run with these options; the message says what to do"""
+    return done
 
-VERBS: Final = ("wrap", "unwrap")
+
+def _text(path: Path) -> tuple[str, str]:
+    """The mark that a file begins with, if it has one, and the text behind it."""
+    text = path.read_bytes().decode()
+    return (MARK, text[1:]) if text.startswith(MARK) else ("", text)
+
+
+def _wrap(path: Path, mark: str, text: str, args: Args) -> Rewritten:
+    policy = _lasting(args.policy)
+    load_policy(policy)
+    made = wrapped(text, [sys.executable, "-m", "stanchion"], ["--policy", policy], args.only)
+    if made.changed:
+        # What was behind the proxy already is kept as it was before that.
+        _write(_kept(path), mark + unwrapped(text, _before(path)).text, path)
+        _write(path, mark + made.text, path)
+    return made
+
+
+def _unwrap(path: Path, mark: str, text: str, _args: Args) -> Rewritten:
+    made = unwrapped(text, _before(path))
+    if made.changed:
+        _write(path, mark + made.text, path)
+    # Nothing is left that it could put back, and there may be tokens in it.
+    _kept(path).unlink(missing_ok=True)
+    return made
+
+
+def _kept(path: Path) -> Path:
+    return path.with_name(path.name + BEFORE)
+
+
+def _before(path: Path) -> str:
+    """The configuration as it was; empty where that is not known, or of no use."""
+    try:
+        text = _text(_kept(path))[1]
+        has_wrapped(text)
+    except (OSError, UnicodeDecodeError, NoServers):
+        return ""
+    return text
+
+
+def _lasting(policy: str) -> str:
+    """A policy as another program finds it: a file by its whole path."""
+    return str(Path(policy).resolve()) if Path(policy).is_file() else policy
+
+
+def _write(path: Path, text: str, like: Path) -> None:
+    """Write a file as readable as another, whole or not at all: it may hold keys of servers."""
+    new = path.with_name(path.name + ".new")
+    mode = like.stat().st_mode & 0o777
+    with os.fdopen(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode), "wb") as file:
+        file.write(text.encode())
+        os.fchmod(file.fileno(), mode)
+    new.replace(path)
+
+
+def _tell(wrapping: bool, made: Rewritten) -> None:
+    for name in made.changed:
+        put_line(f"{visible(name)}: {_done(wrapping, name in made.anew)}")
+    for name in made.strangers:
+        put_line(f"{visible(name)}: if it wants a login, set a header with its token first")
+    for name, why in made.left.items():
+        put_line(f"{visible(name)}: left as it is, {why}")
+    if made.changed:
+        put_line("restart the client to make it so")
+
+
+def _done(wrapping: bool, anew: bool) -> str:
+    if wrapping:
+        return "behind Stanchion now"
+    return (
+        "no longer behind Stanchion; it was changed since, so it is written anew"
+        if anew
+        else "as it was"
+    )
 
 
 def _seconds(text: str) -> float:
@@ -66,61 +134,8 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-OPTIONS: Final = (
-    option("words -- COMMAND", "what starts the server", nargs=argparse.REMAINDER),
-    group(
-        "the servers",
-        option("--url URL", "the address of a server, instead of a command", action=Once),
-        option(
-            "--name NAME",
-            "whose the definitions are pinned as (default: by COMMAND or URL)",
-            action=Once,
-        ),
-        option(
-            "--server NAME=WHAT", "one of several servers, by name", action="append", default=[]
-        ),
-        option(
-            "--header NAME=VAR", "a header for URL, and its variable", action="append", default=[]
-        ),
-        option(
-            "--pass-header NAME",
-            "a header of the client that the servers get, besides `Authorization`",
-            action="append",
-            default=[],
-        ),
-        option(
-            "--timeout SECONDS",
-            "how long one request may take (default: 300)",
-            type=_seconds,
-            default=300.0,
-        ),
-    ),
-    group(
-        "judging",
-        option(
-            "--policy POLICY", "a policy file, or a pack (default: mcp)", action=Once, default="mcp"
-        ),
-        option("--env NAME", "an environment of the policy", action=Once),
-        option(
-            "--agent NAME",
-            "the agent's name in the policy (default: mcp)",
-            action=Once,
-            default="mcp",
-        ),
-        option("--task NAME", "the task's name in the policy", action=Once, default=""),
-    ),
-    option(
-        "--listen HOST:PORT", "serve clients over HTTP, instead of standard streams", action=Once
-    ),
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Serve until the client is gone."""
-    if args.words and args.words[0] in VERBS:
-        from stanchion.cli.mcp_wrap import rewrite
-
-        return rewrite(args.words, args.policy)
     if args.words and args.words[0] != "--":
         raise BadInput(
             f"`{args.words[0]}` is no verb: put the server's command behind `--`, as in `stanchion "
@@ -136,13 +151,10 @@ def run(args: argparse.Namespace) -> int:
     return _serve(args)
 
 
-def _serve(args: argparse.Namespace) -> int:
-    from stanchion.audit.errors import TrailError
+def _serve(args: Args) -> int:
     from stanchion.hosts.mcp.proxy import PASSED, Proxy
     from stanchion.hosts.mcp.serving import serve_http, serve_streams
     from stanchion.hosts.mcp.upstream import BadUpstream
-    from stanchion.policy.errors import PolicyError
-    from stanchion.stores.protocol import StoreError
 
     try:
         place = None if args.listen is None else _place(args.listen)
@@ -161,15 +173,13 @@ def _serve(args: argparse.Namespace) -> int:
             if place is None:
                 serve_streams(proxy)
             else:
-                serve_http(
-                    proxy, *place, ready=lambda where: say(sys.stderr, f"listening at {where}")
-                )
-    except (BadUpstream, PolicyError, StoreError, TrailError) as error:
-        raise BadInput(*str(error).splitlines()) from None
+                serve_http(proxy, *place, ready=lambda where: note(f"listening at {where}"))
+    except BadUpstream as error:
+        raise BadInput(str(error)) from None
     return 0
 
 
-def _upstreams(args: argparse.Namespace, hide: Hide) -> list[Upstream]:
+def _upstreams(args: Args, hide: Hide) -> list[Upstream]:
     from stanchion.hosts.mcp.upstream import UNNAMED, command, header, url
 
     words = args.words[1:]
@@ -213,3 +223,127 @@ def _place(text: str) -> tuple[str, int]:
     if not host or not port.isdecimal() or int(port) > 65_535:
         raise BadInput(f"`--listen` is `{text}`: give it as `HOST:PORT`, such as `127.0.0.1:8765`")
     return host.strip("[]"), int(port)
+
+
+MCP_COMMAND: Final = DeclaredCommand(
+    usage="""\
+stanchion mcp [options] -- COMMAND [ARGUMENT ...]
+       stanchion mcp [options] --url URL
+       stanchion mcp [options] --server NAME=COMMAND|URL [--server ...]""",
+    description="""\
+Stand between an MCP client and its servers. The client starts this command in place of the
+server, and everything that passes is judged by a policy: calls before they run; results,
+resources and prompts before a model reads them; what a server asks of its client. What the
+tools are said to do is pinned, and read for hidden instructions.
+
+`stanchion mcp wrap` rewrites the configuration of a client so that all of its servers are
+behind Stanchion; `stanchion mcp unwrap` restores it.""",
+    epilog="""\
+examples:
+  stanchion mcp -- npx -y @modelcontextprotocol/server-everything
+  stanchion mcp --url https://mcp.example.com/mcp --header Authorization=TOKEN
+  stanchion mcp --policy policy.yaml --server files='npx -y some-server .' \\
+    --server web=https://mcp.example.com/mcp
+  stanchion mcp --listen 127.0.0.1:8765 -- npx some-server
+
+With several servers, the names of tools and prompts begin with the server's name and two
+underscores: `files__read`. The value of a header is in a variable of the environment: here
+`TOKEN` might be `Bearer abc`.
+
+exit status:
+  0  the client is gone, or the command was stopped
+  2  the proxy cannot run with these options; the message says what to do""",
+    options=(
+        option("words -- COMMAND", "what starts the server", nargs=argparse.REMAINDER),
+        group(
+            "the servers",
+            option("--url URL", "the address of a server, instead of a command", action=GivenOnce),
+            option(
+                "--name NAME",
+                "whose the definitions are pinned as (default: by COMMAND or URL)",
+                action=GivenOnce,
+            ),
+            option(
+                "--server NAME=WHAT", "one of several servers, by name", action="append", default=[]
+            ),
+            option(
+                "--header NAME=VAR",
+                "a header for URL, and its variable",
+                action="append",
+                default=[],
+            ),
+            option(
+                "--pass-header NAME",
+                "a header of the client that the servers get, besides `Authorization`",
+                action="append",
+                default=[],
+            ),
+            option(
+                "--timeout SECONDS",
+                "how long one request may take (default: 300)",
+                type=_seconds,
+                default=300.0,
+            ),
+        ),
+        group(
+            "judging",
+            option(
+                "--policy POLICY",
+                "a policy file, or a pack (default: mcp)",
+                action=GivenOnce,
+                default="mcp",
+            ),
+            option("--env NAME", "an environment of the policy", action=GivenOnce),
+            option(
+                "--agent NAME",
+                "the agent's name in the policy (default: mcp)",
+                action=GivenOnce,
+                default="mcp",
+            ),
+            option("--task NAME", "the task's name in the policy", action=GivenOnce, default=""),
+        ),
+        option(
+            "--listen HOST:PORT",
+            "serve clients over HTTP, instead of standard streams",
+            action=GivenOnce,
+        ),
+    ),
+    work=run,
+)
+
+
+MCP_WRAP_COMMAND: Final = DeclaredCommand(
+    usage="stanchion mcp wrap FILE [--policy POLICY] [--only NAME]",
+    description="""\
+Rewrite the configuration of an MCP client so that its servers are behind Stanchion. The file
+as it was is kept beside it, until `stanchion mcp unwrap`.""",
+    epilog="""\
+examples:
+  stanchion mcp wrap ~/.cursor/mcp.json
+  stanchion mcp wrap .mcp.json --policy policy.yaml --only files
+
+exit status:
+  0  the file is as it should be
+  2  it cannot be rewritten, or the policy does not load""",
+    options=(
+        option("file FILE", "the configuration of the client"),
+        option("--policy POLICY", "a policy file, or a pack (default: mcp)", default="mcp"),
+        option("--only NAME", "only this server", action="append", default=[]),
+    ),
+    work=_rewritten(_wrap),
+)
+
+MCP_UNWRAP_COMMAND: Final = DeclaredCommand(
+    usage="stanchion mcp unwrap FILE",
+    description="""\
+Restore the configuration of an MCP client as it was before `stanchion mcp wrap`.""",
+    epilog="""\
+examples:
+  stanchion mcp unwrap .mcp.json
+
+exit status:
+  0  the file is as it should be
+  2  it cannot be rewritten""",
+    options=(option("file FILE", "the configuration of the client"),),
+    work=_rewritten(_unwrap),
+)

@@ -3,20 +3,26 @@ Prometheus."""
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.cli.found_policy import load_given
-from stanchion.cli.options import PROJECT, STORE, group, option
-from stanchion.cli.printing import put_json, put_table
-from stanchion.cli.stores import StoreAway, opened
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import BadInput, in_words
-from stanchion.cli.whose import tenant_of, whose
+from stanchion.cli.command import (
+    PROJECT,
+    STORE,
+    Args,
+    BadInput,
+    DeclaredCommand,
+    Verb,
+    group,
+    in_words,
+    option,
+)
+from stanchion.cli.policies import given
+from stanchion.cli.printing import Layout, put_found, put_json
+from stanchion.cli.terminal import note, warn
+from stanchion.cli.whose import StoreAway, opened, tenant_of, whose
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.standing.how_it_stands import switched_on
@@ -24,7 +30,7 @@ from stanchion.runtime.standing.places import METRICS, METRICS_DIR
 from stanchion.runtime.standing.state_figures import state_figures
 from stanchion.runtime.standing.state_places import Whose
 from stanchion.runtime.standing.tenancy import DEFAULT
-from stanchion.telemetry.catalogue import PROCESSES, STORE_UP, UNREADABLE
+from stanchion.telemetry.catalogue import BY_NAME, PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed
 from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.guardrails import GuardrailState, states
@@ -32,17 +38,6 @@ from stanchion.telemetry.registry import FigureSum, Series
 from stanchion.telemetry.server import server
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
-COLUMNS: Final = ("guardrail", "on", *NUMBERS, "last triggered")
-
-
-def show_guardrails(figures: Iterable[Series], policy: CompiledPolicy, as_json: bool) -> None:
-    """Print the state of each guardrail of a policy, and of those that were counted under another
-    one."""
-    found = states(figures, switched_on(policy))
-    if as_json:
-        put_json(*found)
-        return
-    put_table(COLUMNS, [_row(one) for one in found], NUMBERS)
 
 
 def _row(one: GuardrailState) -> tuple[str, ...]:
@@ -64,79 +59,29 @@ def _row(one: GuardrailState) -> tuple[str, ...]:
     )
 
 
-USAGE: Final = """stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]
-       stanchion metrics guardrails --policy POLICY [--json] [--store URL]"""  # noqa: E501
-
-DESCRIPTION: Final = """\
-Show what all processes that use a state have counted: decisions, how long they took, the
-store, the trail, tickets and budgets, in the text format of Prometheus. Counts
-of ended processes are kept; gauges come only from processes that are alive.
-
-`guardrails` shows the state of each guardrail of a policy: whether it is on, how often it
-was reached, what it said, how long it takes on average and when it last said anything but
-`pass`."""
-
-EPILOG: Final = """\
-examples:
-  stanchion metrics
-  stanchion metrics --json
-  stanchion metrics --serve 9464 --policy policy.yaml
-  stanchion metrics guardrails --policy policy.yaml
-
-Each process writes its figures about once a second to the folder `metrics` of the state
-(`stanchion state --where`), or to the one that STANCHION_METRICS_DIR names. Nothing is
-counted where STANCHION_METRICS is `off`. The server answers on /metrics, on this machine
-alone unless `--host` says otherwise: figures name tools, tenants and budgets.
-
-While the store cannot be read, `stanchion_store_up` is 0, standard error says why, and what
-was counted is shown anyway.
-
-exit status:
-  0  they are shown
-  2  not shown: the folder or the policy cannot be read, there is no such kind of store,
-     or the port is taken"""
-
-GUARDRAILS: Final = "guardrails"
-LOOPBACK: Final = "127.0.0.1"
+def _state(args: Args) -> tuple[CompiledPolicy | None, Whose]:
+    policy = None if args.policy is None else given(args.policy, None).policy
+    return policy, whose(args.project, args.store, () if policy is None else policy.files)
 
 
-OPTIONS: Final = (
-    option("what guardrails", "show each guardrail's state", nargs="?", choices=[GUARDRAILS]),
-    group(
-        "",
-        option("--json", "answer with JSON, one line for each series"),
-        option("--openmetrics", "print the OpenMetrics 1.0 format"),
-        option("--serve PORT", "serve the figures over HTTP until you stop it", type=int),
-    ),
-    option("--host ADDRESS", f"the address to listen on (default: {LOOPBACK})", default=LOOPBACK),
-    option("--policy POLICY", "the policy with the limits of budgets: a file or a pack"),
-    option(
-        "--tenant NAME", "the tenant of the budgets (default: STANCHION_TENANT, or else `default`)"
-    ),
-    STORE,
-    PROJECT,
-)
+def _guardrails(args: Args) -> int:
+    """Print the state of each guardrail of a policy, and of those that were counted under another
+    one."""
+    policy, found = _state(args)
+    if policy is None:
+        raise BadInput("which guardrails? give their policy with `--policy POLICY`")
+    figures = _counted(found).figures.figures()
+    put_found(states(figures, switched_on(policy)), GUARDRAILS, args.json)
+    return 0
 
 
-def run(args: argparse.Namespace) -> int:
+def _figures_of(args: Args) -> int:
     """Show the figures, or serve them."""
-    policy = None if args.policy is None else load_given(args.policy)
-    found = whose(args.project, args.store, () if policy is None else policy.files)
-    named = tenant_of(args.tenant)
-    tenant = DEFAULT if named is None else named
-    if args.what is not None:
-        if args.serve is not None or args.openmetrics:
-            raise BadInput(
-                "`guardrails` takes neither `--serve` nor `--openmetrics`: leave it out, or give "
-                "`--json`"
-            )
-        if policy is None:
-            raise BadInput("which guardrails? give their policy with `--policy POLICY`")
-        show_guardrails(_counted(found).figures.figures(), policy, args.json)
-        return 0
+    policy, found = _state(args)
+    tenant = tenant_of(args.tenant) or DEFAULT
     if args.serve is not None:
         return _serve(args, found, policy, tenant)
-    figures = _figures(args.store, found, policy, tenant, Trouble())
+    figures = _figures(args.store, found, policy, tenant, StoreTrouble())
     if args.json:
         put_json(*map(_data, figures))
     else:
@@ -144,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-class Trouble:
+class StoreTrouble:
     """Says on standard error why the store cannot be read: once for as long as it is the same."""
 
     def __init__(self) -> None:
@@ -153,12 +98,16 @@ class Trouble:
     def told(self, why: str) -> None:
         """Why it cannot be read for this answer; empty where it can."""
         if why and why != self._last:
-            say(sys.stderr, f"stanchion: {why}")
+            warn(f"{why}")
         self._last = why
 
 
 def _figures(
-    store: str | None, found: Whose, policy: CompiledPolicy | None, tenant: str, trouble: Trouble
+    store: str | None,
+    found: Whose,
+    policy: CompiledPolicy | None,
+    tenant: str,
+    trouble: StoreTrouble,
 ) -> tuple[Series, ...]:
     kept = _counted(found)
     total: FigureSum = kept.figures
@@ -194,10 +143,8 @@ def _veiled(one: Series) -> Series:
     return Series(one.metric, veiled(one.labels), one.values)
 
 
-def _serve(
-    args: argparse.Namespace, found: Whose, policy: CompiledPolicy | None, tenant: str
-) -> int:
-    trouble = Trouble()
+def _serve(args: Args, found: Whose, policy: CompiledPolicy | None, tenant: str) -> int:
+    trouble = StoreTrouble()
     try:
         made = server(
             lambda: _figures(args.store, found, policy, tenant, trouble), args.host, args.serve
@@ -212,8 +159,7 @@ def _serve(
             "another port"
         ) from None
     with made:
-        say(
-            sys.stderr,
+        note(
             f"serving metrics at http://{args.host}:{made.server_address[1]}/metrics; Ctrl-C ends "
             f"it",
         )
@@ -222,8 +168,6 @@ def _serve(
 
 
 def _data(one: Series) -> dict[str, Any]:
-    from stanchion.telemetry.catalogue import BY_NAME
-
     metric = BY_NAME[one.metric]
     data: dict[str, Any] = {"metric": one.metric, "kind": metric.kind}
     data["labels"] = dict(zip(metric.labels, one.labels, strict=True))
@@ -237,3 +181,59 @@ def _data(one: Series) -> dict[str, Any]:
         "bounds": metric.bounds,
         "buckets": buckets,
     }
+
+
+GUARDRAILS: Final = Layout(("guardrail", "on", *NUMBERS, "last triggered"), _row, NUMBERS)
+
+
+METRICS_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion metrics [--json | --openmetrics | --serve PORT] [--policy POLICY] [--store URL]
+       stanchion metrics guardrails --policy POLICY [--json] [--store URL]""",  # noqa: E501
+    description="""\
+Show what all processes that use a state have counted: decisions, how long they took, the
+store, the trail, tickets and budgets, in the text format of Prometheus. Counts
+of ended processes are kept; gauges come only from processes that are alive.
+
+`guardrails` shows the state of each guardrail of a policy: whether it is on, how often it
+was reached, what it said, how long it takes on average and when it last said anything but
+`pass`.""",
+    epilog="""\
+examples:
+  stanchion metrics
+  stanchion metrics --json
+  stanchion metrics --serve 9464 --policy policy.yaml
+  stanchion metrics guardrails --policy policy.yaml
+
+Each process writes its figures about once a second to the folder `metrics` of the state
+(`stanchion state --where`), or to the one that STANCHION_METRICS_DIR names. Nothing is
+counted where STANCHION_METRICS is `off`. The server answers on /metrics, on this machine
+alone unless `--host` says otherwise: figures name tools, tenants and budgets.
+
+While the store cannot be read, `stanchion_store_up` is 0, standard error says why, and what
+was counted is shown anyway.
+
+exit status:
+  0  they are shown
+  2  not shown: the folder or the policy cannot be read, there is no such kind of store,
+     or the port is taken""",
+    options=(
+        option("verb guardrails", "show each guardrail's state", nargs="?", default="figures"),
+        group(
+            "",
+            option("--json", "answer with JSON, one line for each series"),
+            option("--openmetrics", "print the OpenMetrics 1.0 format"),
+            option("--serve PORT", "serve the figures over HTTP until you stop it", type=int),
+        ),
+        option(
+            "--host ADDRESS", "the address to listen on (default: 127.0.0.1)", default="127.0.0.1"
+        ),
+        option("--policy POLICY", "the policy with the limits of budgets: a file or a pack"),
+        option(
+            "--tenant NAME",
+            "the tenant of the budgets (default: STANCHION_TENANT, or else `default`)",
+        ),
+        STORE,
+        PROJECT,
+    ),
+    work={"figures": Verb(_figures_of, "serve openmetrics"), "guardrails": Verb(_guardrails)},
+)

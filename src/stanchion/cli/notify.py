@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import platform
-import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from stanchion.cli.options import know_verb, option
-from stanchion.cli.printing import put_json, put_table
+from stanchion.cli.command import Args, BadInput, DeclaredCommand, Verb, option
+from stanchion.cli.printing import Layout, put_found, put_json
 from stanchion.cli.terminal import Terminal, put_line, tell, visible
-from stanchion.cli.trouble import BadInput
-from stanchion.ops.views.encode import json_line
-from stanchion.ops.views.times import shown
-from stanchion.runtime.errors import NotifyError
+from stanchion.ops.views.amounts import shown
 from stanchion.runtime.standing.notify_file import (
     NOTIFY,
     notify_file,
@@ -26,58 +20,16 @@ from stanchion.runtime.standing.notify_file import (
 )
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry.notices.message import message_of
-from stanchion.telemetry.notices.post import NoticePost
-from stanchion.telemetry.notices.spool import waiting
+from stanchion.telemetry.notices.post import Post
+from stanchion.telemetry.notices.spool import WaitingDelivery, waiting
 from stanchion.telemetry.notices.webhook import new_secret
 from stanchion.telemetry.occurrences import Kind, Occurrence, new_id
 
 DONE: Final = 0
 FAILED: Final = 1
-COLUMNS: Final = ("destination", "since", "tries", "next", "process", "id", "last answer")
-
-USAGE: Final = """stanchion notify test [--file FILE] [--json]
-       stanchion notify waiting [--file FILE] [--json]
-       stanchion notify send [--file FILE] [--json]
-       stanchion notify secret"""
-
-DESCRIPTION: Final = """\
-test     send a test notice to every destination, and say what came back
-waiting  list the notices that are not delivered yet, with the result of the last attempt
-send     send what ended processes left behind
-secret   make a secret for signing webhooks"""
-
-EPILOG: Final = f"""\
-examples:
-  stanchion notify secret > ~/.config/stanchion/pager.secret
-  stanchion notify test
-  stanchion notify waiting --json
-
-Destinations are configured in a file: the one that --file or {NOTIFY} names, or
-`notify.yaml` beside your own policy. `docs/how-to/get-notified.md` describes it.
-
-exit status:
-  0  done; for waiting: nothing waits
-  1  for test and send: something was not delivered; for waiting: something waits
-  2  there is no such file, or it is wrong"""
 
 
-OPTIONS: Final = (
-    option("verb test|waiting|send|secret", "what to do"),
-    option("--file FILE", "the configuration file for notices"),
-    option("--json", "answer with JSON, one line for each"),
-)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked for; a file that is wrong is bad input."""
-    know_verb("notify", args.verb, VERBS)
-    try:
-        return VERBS[args.verb](args)
-    except NotifyError as error:
-        raise BadInput(*error.faults) from None
-
-
-def _test(args: argparse.Namespace) -> int:
+def _test(args: Args) -> int:
     post = _post(args)
     text = "this is a test notice; nothing has happened"
     test = message_of(
@@ -106,31 +58,14 @@ def _test(args: argparse.Namespace) -> int:
     return status
 
 
-def _waiting(args: argparse.Namespace) -> int:
+def _waiting(args: Args) -> int:
     path = _file(args)
     found = list(waiting(spool_folder(path, os.environ)))
-    if args.json:
-        put_json(*found)
-    elif not found:
-        tell("no notice waits")
-    else:
-        rows = [
-            (
-                one.destination,
-                shown(one.delivery.at),
-                str(one.delivery.attempts),
-                shown(one.delivery.due),
-                "there" if one.is_held else "gone",
-                one.delivery.id,
-                one.delivery.said,
-            )
-            for one in found
-        ]
-        put_table(COLUMNS, rows, {"tries"})
+    put_found(found, PENDING, args.json)
     return FAILED if found else DONE
 
 
-def _send(args: argparse.Namespace) -> int:
+def _send(args: Args) -> int:
     post = _post(args)
     try:
         sent = post.send_all()
@@ -138,21 +73,19 @@ def _send(args: argparse.Namespace) -> int:
         post.close()
     for name, (delivered, left) in sent.items():
         if args.json:
-            sys.stdout.buffer.write(
-                json_line({"destination": name, "delivered": delivered, "waiting": left})
-            )
+            put_json({"destination": name, "delivered": delivered, "waiting": left})
             continue
         why = f", of the last one: {visible(left[-1].said)}" if left else ""
         tell(f"{name}: {delivered} delivered, {len(left)} still wait{why}")
     return FAILED if any(left for _, left in sent.values()) else DONE
 
 
-def _secret(_args: argparse.Namespace) -> int:
+def _secret(_args: Args) -> int:
     put_line(new_secret())
     return DONE
 
 
-def _file(args: argparse.Namespace) -> Path:
+def _file(args: Args) -> Path:
     path = notify_file(args.file, os.environ)
     if path is None:
         raise BadInput(
@@ -162,17 +95,60 @@ def _file(args: argparse.Namespace) -> Path:
     return path
 
 
-def _post(args: argparse.Namespace) -> NoticePost:
+def _post(args: Args) -> Post:
     post = post_for(_file(args), os.environ)
     if post is None:
         raise BadInput(f"`{_file(args)}` has no destination: add one under `destinations`")
     return post
 
 
-VERBS: Final[dict[str, Callable[[argparse.Namespace], int]]] = {
-    "test": _test,
-    "waiting": _waiting,
-    "send": _send,
-    "secret": _secret,
-}
-"""What each word does."""
+def _row(one: WaitingDelivery) -> tuple[str, ...]:
+    kept = one.delivery
+    process = "there" if one.is_held else "gone"
+    times = shown(kept.at), str(kept.attempts), shown(kept.due)
+    return one.destination, *times, process, kept.id, kept.said
+
+
+PENDING: Final = Layout(
+    ("destination", "since", "tries", "next", "process", "id", "last answer"),
+    _row,
+    ("tries",),
+    "no notice waits",
+)
+
+
+NOTIFY_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion notify test [--file FILE] [--json]
+       stanchion notify waiting [--file FILE] [--json]
+       stanchion notify send [--file FILE] [--json]
+       stanchion notify secret""",
+    description="""\
+test     send a test notice to every destination, and say what came back
+waiting  list the notices that are not delivered yet, with the result of the last attempt
+send     send what ended processes left behind
+secret   make a secret for signing webhooks""",
+    epilog="""\
+examples:
+  stanchion notify secret > ~/.config/stanchion/pager.secret
+  stanchion notify test
+  stanchion notify waiting --json
+
+Destinations are configured in a file: the one that --file or STANCHION_NOTIFY names, or
+`notify.yaml` beside your own policy. `docs/how-to/get-notified.md` describes it.
+
+exit status:
+  0  done; for waiting: nothing waits
+  1  for test and send: something was not delivered; for waiting: something waits
+  2  there is no such file, or it is wrong""",
+    options=(
+        option("verb test|waiting|send|secret", "what to do"),
+        option("--file FILE", "the configuration file for notices"),
+        option("--json", "answer with JSON, one line for each"),
+    ),
+    work={
+        "test": Verb(_test),
+        "waiting": Verb(_waiting),
+        "send": Verb(_send),
+        "secret": Verb(_secret),
+    },
+)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -12,92 +11,32 @@ from stanchion import Shield
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.keys import PublicKey, make_key_file, public_of
 from stanchion.approvals.new_key import check_packages
-from stanchion.approvals.operators import Operator, Roster
+from stanchion.approvals.operators import Operator
 from stanchion.approvals.terminal import from_fd, passphrase
-from stanchion.cli.answerers import answerer
-from stanchion.cli.operator_options import answered
-from stanchion.cli.options import ANSWERER, BY, PROJECT, STORE, check_verb, option
-from stanchion.cli.printing import put_json, table
-from stanchion.cli.terminal import Terminal, put_lines, say, tell
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.answerers import answered, answerer
+from stanchion.cli.command import (
+    ANSWERER,
+    BY,
+    PROJECT,
+    STORE,
+    Args,
+    BadInput,
+    DeclaredCommand,
+    Verb,
+    option,
+)
+from stanchion.cli.printing import Layout, put_found
+from stanchion.cli.terminal import tell, warn
 from stanchion.folders import user_config
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.ops.views.operators import OperatorView, operators
-from stanchion.ops.views.times import shown
+from stanchion.ops.views.amounts import shown
+from stanchion.ops.views.people import OperatorView, operators
 
 KEYS: Final = "keys"
 
-USAGE: Final = """stanchion operators list [--store URL] [--json]
-       stanchion operators add NAME [--public FILE] [--roles ROLES] [--key FILE | --ssh-agent]
-       stanchion operators rotate NAME [--public FILE] --key FILE | --ssh-agent
-       stanchion operators revoke NAME --key FILE | --ssh-agent"""
 
-DESCRIPTION: Final = """\
-list    the operators, with their keys and roles, and who added them
-add     make somebody an operator: with the public key in a file, or a new key that is made
-        here, encrypted with a passphrase you type
-rotate  give an operator a new key; the old one is no longer accepted
-revoke  remove an operator; what they signed and nobody has used yet is no longer valid
-
-The first operator is added at a terminal while no run is open. Every change after that is
-signed by an operator with the role human_operator. Keys that the policy pins (`operators:`)
-need no store, and take precedence: nobody can add a first one beside them."""
-
-EPILOG: Final = """\
-examples:
-  stanchion operators add ann
-  stanchion operators add bob --public bob.pub --roles reviewer --key ~/.config/stanchion/keys/ann
-  stanchion operators rotate ann --public new.pub --ssh-agent
-  stanchion operators list
-
-A public key is one line, `ssh-ed25519 AAAA…`, as `ssh-keygen -t ed25519` writes it. A
-private key has to be out of an agent's reach: encrypted, in an ssh-agent that asks
-(`ssh-add -c`), on another machine, or another user's.
-
-exit status:
-  0  it is done, or shown
-  1  you are not allowed to, or it makes no sense: nothing has changed
-  2  the store or a key cannot be used"""
-
-TAKES: Final = {
-    "list": frozenset[str](),
-    "add": frozenset({"name", "public", "roles", "agents"}),
-    "rotate": frozenset({"name", "public"}),
-    "revoke": frozenset({"name"}),
-}
-
-
-OPTIONS: Final = (
-    option("verb list|add|rotate|revoke", "what to do", nargs="?", default="list"),
-    option("name NAME", "the operator: a-z, 0-9, `.`, `_`, `-`, `@`", nargs="?"),
-    option("--public FILE", "their public key (default: make a new key here)"),
-    option("--roles ROLES", f"their roles, separated by commas (default: {OPERATOR})"),
-    option(
-        "--agents NAMES",
-        "agents that work for them, separated by commas; others answer their requests",
-    ),
-    BY,
-    STORE,
-    PROJECT,
-    option("--json", "answer with JSON, one line for each operator"),
-    ANSWERER,
-)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Show the operators, or change them."""
-    taken = check_verb("operators", TAKES, args, "name")
-    if "name" in taken and args.name is None:
-        raise BadInput(f"who? write `stanchion operators {args.verb} NAME`")
-
-    def work(shield: Shield) -> int:
-        roster = shield.authority.known()
-        return _list(args, roster) if args.verb == "list" else _change(args, shield, roster)
-
-    return answered(args, work)
-
-
-def _change(args: argparse.Namespace, shield: Shield, roster: Roster) -> int:
+def _change(args: Args, shield: Shield) -> int:
+    roster = shield.authority.known()
     by = answerer(args, shield)
     made: Path | None = None
     known = roster.operators.get(args.name)
@@ -144,7 +83,7 @@ def _forget(made: Path | None) -> None:
         made.with_name(f"{made.name}.pub").unlink(missing_ok=True)
 
 
-def _public(args: argparse.Namespace) -> tuple[PublicKey, Path | None]:
+def _public(args: Args) -> tuple[PublicKey, Path | None]:
     """The public key that is named, or that of a new key and where that is."""
     if args.public is not None:
         try:
@@ -181,20 +120,11 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def _list(args: argparse.Namespace, roster: Roster) -> int:
-    found = operators(roster)
-    if args.json:
-        put_json(*found)
-        return 0
-    columns = ("operator", "roles", "agents", "key", "added by", "since")
-    terminal = Terminal.of_stdout()
-    put_lines(table(columns, list(map(_row, found)), (), terminal) if found else ())
-    if not found:
-        tell(
-            "there are no operators yet: `stanchion operators add NAME` adds the first one",
-        )
+def _list(args: Args, shield: Shield) -> int:
+    roster = shield.authority.known()
+    put_found(operators(roster), ENROLLED, args.json)
     if roster.trouble:
-        say(sys.stderr, f"stanchion: {roster.trouble}; what comes after that does not count")
+        warn(f"{roster.trouble}; what comes after that does not count")
     return 0
 
 
@@ -202,3 +132,66 @@ def _row(one: OperatorView) -> tuple[str, ...]:
     by = "the policy" if one.pinned else one.added_by if one.added_by else "unproven"
     since = "" if one.pinned else shown(one.since_ms)
     return one.name, ", ".join(one.roles), ", ".join(one.agents), one.fingerprint, by, since
+
+
+change = partial(answered, _change)
+ENROLLED: Final = Layout(
+    ("operator", "roles", "agents", "key", "added by", "since"),
+    _row,
+    nothing="there are no operators yet: `stanchion operators add NAME` adds the first one",
+)
+WHO: Final = "who? write `stanchion operators {} NAME`"
+
+
+OPERATORS_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion operators list [--store URL] [--json]
+       stanchion operators add NAME [--public FILE] [--roles ROLES] [--key FILE | --ssh-agent]
+       stanchion operators rotate NAME [--public FILE] --key FILE | --ssh-agent
+       stanchion operators revoke NAME --key FILE | --ssh-agent""",
+    description="""\
+list    the operators, with their keys and roles, and who added them
+add     make somebody an operator: with the public key in a file, or a new key that is made
+        here, encrypted with a passphrase you type
+rotate  give an operator a new key; the old one is no longer accepted
+revoke  remove an operator; what they signed and nobody has used yet is no longer valid
+
+The first operator is added at a terminal while no run is open. Every change after that is
+signed by an operator with the role human_operator. Keys that the policy pins (`operators:`)
+need no store, and take precedence: nobody can add a first one beside them.""",
+    epilog="""\
+examples:
+  stanchion operators add ann
+  stanchion operators add bob --public bob.pub --roles reviewer --key ~/.config/stanchion/keys/ann
+  stanchion operators rotate ann --public new.pub --ssh-agent
+  stanchion operators list
+
+A public key is one line, `ssh-ed25519 AAAA…`, as `ssh-keygen -t ed25519` writes it. A
+private key has to be out of an agent's reach: encrypted, in an ssh-agent that asks
+(`ssh-add -c`), on another machine, or another user's.
+
+exit status:
+  0  it is done, or shown
+  1  you are not allowed to, or it makes no sense: nothing has changed
+  2  the store or a key cannot be used""",
+    options=(
+        option("verb list|add|rotate|revoke", "what to do", nargs="?", default="list"),
+        option("name NAME", "the operator: a-z, 0-9, `.`, `_`, `-`, `@`", nargs="?"),
+        option("--public FILE", "their public key (default: make a new key here)"),
+        option("--roles ROLES", "their roles, separated by commas (default: human_operator)"),
+        option(
+            "--agents NAMES",
+            "agents that work for them, separated by commas; others answer their requests",
+        ),
+        BY,
+        STORE,
+        PROJECT,
+        option("--json", "answer with JSON, one line for each operator"),
+        ANSWERER,
+    ),
+    work={
+        "list": Verb(partial(answered, _list)),
+        "add": Verb(change, "name public roles agents", WHO.format("add")),
+        "rotate": Verb(change, "name public", WHO.format("rotate")),
+        "revoke": Verb(change, "name", WHO.format("revoke")),
+    },
+)

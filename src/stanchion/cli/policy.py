@@ -2,24 +2,40 @@
 
 from __future__ import annotations
 
-import argparse
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
-from stanchion.cli.found_policy import found_data, found_lines, given
-from stanchion.cli.loosening_lines import loosening_lines
-from stanchion.cli.options import ANSWERER, ONE_LINE, PROJECT, STORE, WHY, group, know_verb, option
-from stanchion.cli.policy_trust import trust
+from stanchion.cli.command import (
+    ANSWERER,
+    ONE_LINE,
+    PROJECT,
+    STORE,
+    WHY,
+    Args,
+    BadInput,
+    DeclaredCommand,
+    Verb,
+    Work,
+    group,
+    option,
+)
+from stanchion.cli.policies import (
+    found_data,
+    found_lines,
+    given,
+    loosening_lines,
+    propose,
+    refused,
+    refused_lines,
+    trust,
+)
 from stanchion.cli.printing import put_json
-from stanchion.cli.refused_policies import refused, refused_lines
 from stanchion.cli.terminal import Terminal, put_line, put_lines, visible
-from stanchion.cli.trouble import BadInput
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import CompiledPolicy, Seat
 from stanchion.policy.differences import TABLES, Change, differences, effect_of
-from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import described_packs
 from stanchion.policy.loosening import loosenings
 from stanchion.policy.said import beyond_defaults, said_of
@@ -31,93 +47,10 @@ APART: Final = frozenset({"id", "use", "priority", "category", "mode", "stages"}
 """What is shown already: by the table of a chain, and the stages for each guard, whether it names
 them or not."""
 
-USAGE: Final = """stanchion policy show POLICY [--env NAME] [--json]
-       stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
-       stanchion policy loosens OLD NEW [--env NAME [--env NAME]] [--json]
-       stanchion policy trust FILE [--env NAME] [--why WORDS] --key FILE | --ssh-agent
-       stanchion policy propose POLICY [--least N] [--people N] [--days N] [--lasts DAYS]
-             [--trail DIR|URL] [--tenant NAME] [--write FILE] [--json]
-       stanchion policy packs [--json]"""
 
-DESCRIPTION: Final = """\
-show     a policy in effect, with what it extends and its environment: the guards of each
-         stage in the order in which they judge, where each comes from, and the hash
-diff     what differs between two policies in effect: old and new values, guard by guard
-loosens  changes by which the new policy may allow what the old one refuses; a change counts
-         unless it is known to be equal or stricter
-trust    sign that a policy file, as it is now, may loosen the policy in force: on reload,
-         and when it is found in a project; needs an operator's key
-propose  rules for what people approved again and again, with what each would have allowed; a
-         person puts them in force, nothing else does
-packs    the policies that are shipped, by name
-
-`found` means your own policy, or the pack `default`, with the policies of the project around
-the working directory applied to it. A policy that no operator has trusted can only tighten;
-what was left out of it is shown."""
-
-EPILOG: Final = """\
-examples:
-  stanchion policy show policy.yaml --env trial
-  stanchion policy diff policy.yaml new.yaml
-  stanchion policy diff policy.yaml policy.yaml --env trial --env live
-  stanchion policy loosens policy.yaml new.yaml
-  stanchion policy show found
-  stanchion policy trust .stanchion/policy.yaml --key ~/.config/stanchion/keys/ann
-  stanchion policy propose policy.yaml --people 2 --write approved.yaml
-  stanchion policy packs
-
-The first `--env` is for both policies; a second one is for the new policy alone. An
-empty name stands for none: `--env '' --env trial` shows what an environment changes.
-
-exit status:
-  0  it is shown; for diff: nothing differs in effect; for loosens: nothing loosens
-  1  for diff: something differs; for loosens: something loosens; for trust: you may not
-  2  a policy does not load"""
-
-
-OPTIONS: Final = (
-    option("verb show|diff|loosens|trust|propose|packs", "what to do"),
-    option("policies POLICY", "a policy file, a pack, or `found`", nargs="*"),
-    option("--env NAME", "in this environment", action="append", default=[]),
-    ONE_LINE,
-    group("trust", WHY, STORE, PROJECT),
-    group(
-        "propose",
-        option("--trail DIR|URL", "the trail to read (default: that of the project)"),
-        option("--schema NAME", "the schema of the records in a database"),
-        option("--tenant NAME", "whose approvals (default: default)", default="default"),
-        option("--least N", "approved at least N times (default: 5)", type=int),
-        option("--people N", "by at least N people (default: 1)", type=int),
-        option("--days N", "within the last N days (default: 90)", type=int),
-        option("--lasts DAYS", "how long a rule holds (default: 30)", type=int),
-        option("--write FILE", "write the rules to a new policy file that extends POLICY"),
-    ),
-    ANSWERER,
-)
-
-
-def run(args: argparse.Namespace) -> int:
-    """Do what was asked for; a policy that does not load is bad input."""
-    know_verb("policy", args.verb, VERBS)
-    takes, work = VERBS[args.verb]
-    if len(args.policies) != takes:
-        wanted = ("no policy", "one policy", "two policies")[takes]
-        raise BadInput(
-            f"`stanchion policy {args.verb}` takes {wanted}: see `stanchion policy --help`"
-        )
-    if len(args.env) > takes:
-        raise BadInput(
-            f"`--env` is given {len(args.env)} times: give it for each policy at most once"
-        )
-    try:
-        return work(args)
-    except PolicyError as error:
-        raise BadInput(*map(str, error.faults)) from None
-
-
-def _show(args: argparse.Namespace) -> int:
+def _show(args: Args) -> int:
     env = args.env[0] if args.env else None
-    policy, found = given(args.policies[0], env)
+    policy, found = given(args.old, env)
     if args.json:
         shown: dict[str, Any] = {
             "name": policy.file.name,
@@ -213,7 +146,7 @@ def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
         yield f"  {number:>{widths[0]}}  {'  '.join(padded)}".rstrip()
 
 
-def _diff(args: argparse.Namespace) -> int:
+def _diff(args: Args) -> int:
     old, new = _both(args)
     found = differences(old, new)
     if args.json:
@@ -234,7 +167,7 @@ def _diff(args: argparse.Namespace) -> int:
     return DIFFERENT if found else SAME
 
 
-def _loosens(args: argparse.Namespace) -> int:
+def _loosens(args: Args) -> int:
     old, new = _both(args)
     found = loosenings(old, new)
     if args.json:
@@ -252,13 +185,12 @@ def _loosens(args: argparse.Namespace) -> int:
     return DIFFERENT if found else SAME
 
 
-def _both(args: argparse.Namespace) -> tuple[CompiledPolicy, CompiledPolicy]:
+def _both(args: Args) -> tuple[CompiledPolicy, CompiledPolicy]:
     """Two policies, each in its environment."""
-    envs = args.env[:1] + args.env[-1:] if args.env else ("", "")
-    old, new = (
-        given(name, env if env else None).policy
-        for name, env in zip(args.policies, envs, strict=True)
-    )
+    if not args.new:
+        raise BadInput(f"`stanchion policy {args.verb}` takes two policies: {SEE}")
+    first, *_, second = [*args.env, *args.env] or ("", "")
+    old, new = given(args.old, first or None).policy, given(args.new, second or None).policy
     return old, new
 
 
@@ -272,17 +204,10 @@ def _change(change: Change, terminal: Terminal) -> Iterator[str]:
         yield visible(f"    {name}: {before}{_flow(new)}")
 
 
-def _propose(args: argparse.Namespace) -> int:
-    from stanchion.cli.propose import propose
-
-    return propose(args)
-
-
-def _packs(args: argparse.Namespace) -> int:
+def _packs(args: Args) -> int:
     found = described_packs()
     if args.json:
-        shown = [{"name": name, "description": description} for name, description in found.items()]
-        put_json(shown)
+        put_json([{"name": name, "description": about} for name, about in found.items()])
         return SAME
     terminal = Terminal.of_stdout()
     for name, description in found.items():
@@ -305,12 +230,92 @@ def _flow(value: Any) -> str:
     )
 
 
-VERBS: Final[dict[str, tuple[int, Callable[[argparse.Namespace], int]]]] = {
-    "show": (1, _show),
-    "diff": (2, _diff),
-    "loosens": (2, _loosens),
-    "trust": (1, trust),
-    "propose": (1, _propose),
-    "packs": (0, _packs),
-}
-"""How many policies each word takes, and what it does."""
+SEE: Final = "see `stanchion policy --help`"
+ONE: Final = f"`stanchion policy {{}}` takes one policy: {SEE}"
+TWO: Final = f"`stanchion policy {{}}` takes two policies: {SEE}"
+
+
+def _in_env(most: int, work: Work) -> Work:
+    """The same, which takes so many environments at the most."""
+
+    def done(args: Args) -> int:
+        if len(args.env) > most:
+            raise BadInput(
+                f"`--env` is given {len(args.env)} times: give it for each policy at most once"
+            )
+        return work(args)
+
+    return done
+
+
+POLICY_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion policy show POLICY [--env NAME] [--json]
+       stanchion policy diff OLD NEW [--env NAME [--env NAME]] [--json]
+       stanchion policy loosens OLD NEW [--env NAME [--env NAME]] [--json]
+       stanchion policy trust FILE [--env NAME] [--why WORDS] --key FILE | --ssh-agent
+       stanchion policy propose POLICY [--least N] [--people N] [--days N] [--lasts DAYS]
+             [--trail DIR|URL] [--tenant NAME] [--write FILE] [--json]
+       stanchion policy packs [--json]""",
+    description="""\
+show     a policy in effect, with what it extends and its environment: the guards of each
+         stage in the order in which they judge, where each comes from, and the hash
+diff     what differs between two policies in effect: old and new values, guard by guard
+loosens  changes by which the new policy may allow what the old one refuses; a change counts
+         unless it is known to be equal or stricter
+trust    sign that a policy file, as it is now, may loosen the policy in force: on reload,
+         and when it is found in a project; needs an operator's key
+propose  rules for what people approved again and again, with what each would have allowed; a
+         person puts them in force, nothing else does
+packs    the policies that are shipped, by name
+schema   the JSON Schema of policy files, for editors: see `stanchion policy schema --help`
+
+`found` means your own policy, or the pack `default`, with the policies of the project around
+the working directory applied to it. A policy that no operator has trusted can only tighten;
+what was left out of it is shown.""",
+    epilog="""\
+examples:
+  stanchion policy show policy.yaml --env trial
+  stanchion policy diff policy.yaml new.yaml
+  stanchion policy diff policy.yaml policy.yaml --env trial --env live
+  stanchion policy loosens policy.yaml new.yaml
+  stanchion policy show found
+  stanchion policy trust .stanchion/policy.yaml --key ~/.config/stanchion/keys/ann
+  stanchion policy propose policy.yaml --people 2 --write approved.yaml
+  stanchion policy packs
+
+The first `--env` is for both policies; a second one is for the new policy alone. An
+empty name stands for none: `--env '' --env trial` shows what an environment changes.
+
+exit status:
+  0  it is shown; for diff: nothing differs in effect; for loosens: nothing loosens
+  1  for diff: something differs; for loosens: something loosens; for trust: you may not
+  2  a policy does not load""",
+    options=(
+        option("verb show|diff|loosens|trust|propose|packs", "what to do"),
+        option("old POLICY", "a policy file, a pack, or `found`", nargs="?"),
+        option("new POLICY", "for diff and loosens: what the policy becomes", nargs="?"),
+        option("--env NAME", "in this environment", action="append", default=[]),
+        ONE_LINE,
+        group("trust", WHY, STORE, PROJECT),
+        group(
+            "propose",
+            option("--trail DIR|URL", "the trail to read (default: that of the project)"),
+            option("--schema NAME", "the schema of the records in a database"),
+            option("--tenant NAME", "whose approvals (default: default)", default="default"),
+            option("--least N", "approved at least N times (default: 5)", type=int),
+            option("--people N", "by at least N people (default: 1)", type=int),
+            option("--days N", "within the last N days (default: 90)", type=int),
+            option("--lasts DAYS", "how long a rule holds (default: 30)", type=int),
+            option("--write FILE", "write the rules to a new policy file that extends POLICY"),
+        ),
+        ANSWERER,
+    ),
+    work={
+        "show": Verb(_in_env(1, _show), "old env", ONE.format("show")),
+        "diff": Verb(_in_env(2, _diff), "old new env", TWO.format("diff")),
+        "loosens": Verb(_in_env(2, _loosens), "old new env", TWO.format("loosens")),
+        "trust": Verb(_in_env(1, trust), "old env", ONE.format("trust")),
+        "propose": Verb(_in_env(1, propose), "old env", ONE.format("propose")),
+        "packs": Verb(_packs),
+    },
+)

@@ -1,14 +1,19 @@
-"""What a command prints: lines of JSON for programs, and tables for people, with columns aligned, a
-heading that stands back and no line longer than the terminal is wide."""
+"""What a command prints: JSON, tables for people, and how far long work is."""
 
 from __future__ import annotations
 
+import json
+import os
 import sys
-from collections.abc import Collection, Iterator, Sequence
-from typing import Any
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TextIO
 
-from stanchion.cli.terminal import Terminal, put_lines, visible
-from stanchion.ops.views.encode import json_line
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.ops.views.amounts import counted, size
+from stanchion.ops.views.veiled import json_line
 
 GAP = "  "
 
@@ -40,17 +45,120 @@ def table(
         yield terminal.paint(line, "dim") if number == 0 else line
 
 
-def put_table(
-    columns: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    numbers: Collection[str],
-    styles: Sequence[dict[str, str]] = (),
-) -> None:
-    """Print a table on standard output."""
-    put_lines(table(columns, rows, numbers, Terminal.of_stdout(), styles))
-
-
 def put_json(*values: Any) -> None:
     """Print values on standard output, one a line."""
     sys.stdout.buffer.write(b"".join(map(json_line, values)))
     sys.stdout.buffer.flush()
+
+
+def in_json(value: Any) -> str:
+    """A value in one line of JSON, as people read it."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def shortened(text: str, most: int) -> str:
+    """A text, cut where it is longer."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+class Layout(NamedTuple):
+    """How things of a kind become a table: its columns, the cells of a thing and their styles, the
+    columns of numbers, and what is said where there is nothing."""
+
+    columns: Sequence[str]
+    cells: Callable[[Any], Sequence[str]]
+    numbers: Collection[str] = ()
+    nothing: str = ""
+    styles: Callable[[Any], dict[str, str]] | None = None
+
+    def lines(self, found: Sequence[Any], terminal: Terminal) -> Iterator[str]:
+        """The lines of the table."""
+        styles = () if self.styles is None else [self.styles(one) for one in found]
+        rows = [self.cells(one) for one in found]
+        return table(self.columns, rows, self.numbers, terminal, styles)
+
+
+def put_view(
+    found: Any, lines: Callable[[Any, Terminal], Iterable[str]], as_json: bool = False
+) -> int:
+    """Print a thing on standard output, as JSON or in lines; the status is that all went well."""
+    if as_json:
+        put_json(found)
+    else:
+        put_lines(lines(found, Terminal.of_stdout()))
+    return 0
+
+
+def put_found(found: Sequence[Any], layout: Layout, as_json: bool) -> None:
+    """Print things on standard output, as JSON or as a table."""
+    if as_json:
+        put_json(*found)
+    elif found:
+        put_lines(layout.lines(found, Terminal.of_stdout()))
+    elif layout.nothing:
+        tell(layout.nothing)
+
+
+EVERY_S: Final = 0.1
+AFTER_S: Final = 0.3
+"""Work that is done by then shows no progress at all."""
+
+_ERASE: Final = "\r\x1b[K"
+
+Told = Callable[[int, int], None]
+"""Hears how much is done, of how much: bytes of files, or records of a database."""
+
+
+class Progress:
+    """Draws how far some work is."""
+
+    def __init__(
+        self,
+        what: str,
+        stream: TextIO,
+        clock: Callable[[], float] = time.monotonic,
+        amount: Callable[[int], str] | None = None,
+    ) -> None:
+        self._what, self._stream, self._clock = what, stream, clock
+        self._amount = size if amount is None else amount
+        self._next = clock() + AFTER_S
+        self._drawn = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Say how far it is; drawn only now and then."""
+        now = self._clock()
+        if now < self._next or total <= 0:
+            return
+        self._next = now + EVERY_S
+        self._drawn = True
+        share = min(100, done * 100 // total)
+        self._stream.write(
+            f"{_ERASE}{self._what}  {self._amount(done)} of {self._amount(total)}  {share}%"
+        )
+        self._stream.flush()
+
+    def erase(self) -> None:
+        """Take the line away."""
+        if self._drawn:
+            self._drawn = False
+            self._stream.write(_ERASE)
+            self._stream.flush()
+
+
+@contextmanager
+def progress(what: str, amount: Callable[[int], str] | None = None) -> Iterator[Progress | None]:
+    """Progress on standard error while something is done; `None` where nobody would see it. It is
+    told in bytes, unless `amount` says how."""
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
+        yield None
+        return
+    drawn = Progress(what, sys.stderr, amount=amount)
+    try:
+        yield drawn
+    finally:
+        drawn.erase()
+
+
+def records(count: int) -> str:
+    """A number of records as people read it."""
+    return counted(count, "record")

@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from typing import Final
 
 import msgspec
 
-from stanchion.cli.options import JSON, option
+from stanchion.cli.command import JSON, Args, BadInput, DeclaredCommand, option
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, tell
-from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.runtime.sandbox.standing import Standing, standing
 
-USAGE: Final = "stanchion sandbox [--user UID] [--json]"
 
-DESCRIPTION: Final = """\
-Try every kind of walls that a sandbox can build round a command, and show which
-stand here and what each lacks. The strongest kind is first."""
-
-EPILOG: Final = """\
-examples:
-  stanchion sandbox
-  sudo stanchion sandbox --user 1000
-
-exit status:
-  0  at least one kind stands
-  1  none does: commands cannot be confined here
-  2  you are not root, and gave `--user`; or it is no user that commands run as"""
-
-
-OPTIONS: Final = (
-    option("--user UID", "as this user (a number); only root can; 65534 otherwise", type=int),
-    JSON,
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Show the walls."""
     if args.user is not None and os.getuid() != 0:
         raise BadInput("only root can try walls as another user: leave `--user` away")
-    with AsBadInput(SandboxError):
-        found = standing(args.user)
+    found = standing(args.user)
     if args.json:
         sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
     else:
@@ -64,3 +38,25 @@ def _row(one: Standing) -> tuple[str, str, str]:
         if one.walls
         else (str(one.kind), "no", one.why)
     )
+
+
+SANDBOX_COMMAND: Final = DeclaredCommand(
+    usage="stanchion sandbox [--user UID] [--json]",
+    description="""\
+Try every kind of walls that a sandbox can build round a command, and show which
+stand here and what each lacks. The strongest kind is first.""",
+    epilog="""\
+examples:
+  stanchion sandbox
+  sudo stanchion sandbox --user 1000
+
+exit status:
+  0  at least one kind stands
+  1  none does: commands cannot be confined here
+  2  you are not root, and gave `--user`; or it is no user that commands run as""",
+    options=(
+        option("--user UID", "as this user (a number); only root can; 65534 otherwise", type=int),
+        JSON,
+    ),
+    work=run,
+)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Mapping
 from typing import Final, TextIO
 
-import msgspec
+from msgspec import Struct
 
 from stanchion.cli.terminal import visible
 
@@ -46,7 +46,7 @@ STYLES: Final = {
 }
 
 
-class Look(msgspec.Struct, frozen=True):
+class ScreenLook(Struct, frozen=True):
     """What a stream can show."""
 
     live: bool = False
@@ -55,7 +55,7 @@ class Look(msgspec.Struct, frozen=True):
     unicode: bool = False
 
 
-def look_of(stream: TextIO, environ: Mapping[str, str] = os.environ) -> Look:
+def look_of(stream: TextIO, environ: Mapping[str, str] = os.environ) -> ScreenLook:
     """Find out what a stream can show. `NO_COLOR` takes the colours, `TERM=dumb` everything."""
     old_console = os.name == "nt" and not (environ.get("WT_SESSION") or environ.get("TERM"))
     live = stream.isatty() and environ.get("TERM") != "dumb" and not old_console
@@ -64,14 +64,14 @@ def look_of(stream: TextIO, environ: Mapping[str, str] = os.environ) -> Look:
         unicode = live
     except (UnicodeEncodeError, LookupError, TypeError):
         unicode = False
-    return Look(live, live and not environ.get("NO_COLOR"), unicode)
+    return ScreenLook(live, live and not environ.get("NO_COLOR"), unicode)
 
 
 class Screen:
     """A stream to draw on. On a terminal the status line stays last, below everything that is put
     above it."""
 
-    def __init__(self, stream: TextIO, look: Look, hurry: bool = False) -> None:
+    def __init__(self, stream: TextIO, look: ScreenLook, hurry: bool = False) -> None:
         self._stream = stream
         self._look = look
         self._hurry = hurry

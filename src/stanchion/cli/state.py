@@ -2,30 +2,201 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 
-from stanchion.cli.options import ANSWERER, DOER, PROJECT, STORE, TENANT, option
-from stanchion.cli.printing import put_json, table
-from stanchion.cli.refused_policies import refused, refused_lines
-from stanchion.cli.stored import hold_lines, tenant_lines
-from stanchion.cli.stores import opened
+from msgspec import UNSET
+
+from stanchion import Shield
+from stanchion.cli.answerers import answered, answerer
+from stanchion.cli.answers import row
+from stanchion.cli.command import (
+    ANSWERER,
+    DOER,
+    PROJECT,
+    STORE,
+    TENANT,
+    Args,
+    AsBadInput,
+    BadInput,
+    DeclaredCommand,
+    option,
+)
+from stanchion.cli.policies import refused, refused_lines
+from stanchion.cli.printing import Layout, in_json, put_found, put_json, shortened, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
-from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.cli.whose import whose
-from stanchion.ops.views.amounts import size
-from stanchion.ops.views.projects import ProjectView, project_states
-from stanchion.ops.views.stored import MOST, by_tenant, cells, holds
-from stanchion.ops.views.times import shown
+from stanchion.cli.whose import opened, told, whose
+from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, WARNING
+from stanchion.kernel.units import Unit
+from stanchion.ops.views.amounts import UNITS, amount, shown, size, span
+from stanchion.ops.views.standing import PLAIN, StateView
+from stanchion.ops.views.stored import (
+    MOST,
+    CellView,
+    CounterCell,
+    HoldView,
+    OutcomesCell,
+    RecordCell,
+    RunCell,
+    ShieldCell,
+    TenantView,
+    TookView,
+    by_tenant,
+    cells,
+    holds,
+)
 from stanchion.ops.views.veiled import veiled
-from stanchion.ops.views.where import StatePlace, where
+from stanchion.ops.views.where import ProjectView, StatePlace, project_states, where
 from stanchion.runtime.standing.projects import MARKERS
-from stanchion.runtime.standing.state_places import SHARED, Whose
+from stanchion.runtime.standing.state_places import SHARED
 from stanchion.stores.memory import wall_ms
-from stanchion.stores.protocol import Store, StoreError
+from stanchion.stores.protocol import Store
+
+LONGEST: Final = 60
+"""How much of a record's value is shown, where nothing says what it means."""
+
+NUMBERS: Final = frozenset({"total", "known", "failed", "in a row"})
+
+PARTS: Final[Sequence[tuple[str, str, tuple[str, ...]]]] = (
+    ("runs that ended", "run", ("run", "when", "why")),
+    ("counters", "counter", ("total", "counter", "window", "last")),
+    ("last outcomes", "outcomes", ("known", "failed", "in a row", "of", "last")),
+    ("records", "record", ("record", "last", "says")),
+)
+"""What is shown of a tenant, in which columns."""
+
+WORDS: Final = {
+    SAFE: ("SAFE MODE", "mild"),
+    HALTED: ("HALTED", "bad"),
+    QUARANTINE: ("QUARANTINED", "bad"),
+    WARNING: ("warning", "mild"),
+    PLAIN: ("normal", "good"),
+}
+"""How states are shown."""
+
+
+def tenant_lines(one: TenantView, terminal: Terminal) -> Iterator[str]:
+    """Everything of one tenant."""
+    whose = f"tenant {terminal.paint(visible(one.tenant), 'bold')}"
+    yield terminal.paint("the fleet", "bold") if one.tenant == FLEET else whose
+    for cell in one.cells.get("shield", ()):
+        if isinstance(cell, ShieldCell):
+            own, *others = cell.states
+            yield from _state(
+                "shield", "", own, f"; last changed {shown(cell.touched_ms)}", terminal
+            )
+            for state in others:
+                yield from _state(state.kind, f"{state.name} ", state, "", terminal)
+    for title, kind, columns in PARTS:
+        found = one.cells.get(kind, [])
+        if found:
+            yield from _part(
+                title, columns, [_row(cell) for cell in found], one.more.get(kind, 0), terminal
+            )
+
+
+def _state(kind: str, who: str, one: StateView, more: str, terminal: Terminal) -> Iterator[str]:
+    """One state: what it is now, until when, and why; what has ended by itself is told as over."""
+    words, style = WORDS[one.put]
+    over = "" if not one.over else " (over)" if one.state == PLAIN else " (over, and being watched)"
+    until = "" if one.until_ms is None else f" until {shown(one.until_ms)}{over}"
+    why = f": {one.why}" if one.why else ""
+    first, *rest = row(kind, visible(f"{who}{words}{until}{why}{more}"), terminal)
+    yield first.replace(words, terminal.paint(words, style), 1)
+    yield from rest
+
+
+def _part(
+    title: str, columns: tuple[str, ...], rows: list[tuple[str, ...]], more: int, terminal: Terminal
+) -> Iterator[str]:
+    yield ""
+    yield f"  {terminal.paint(title, 'bold')}"
+    room = Terminal(terminal.colour, None if terminal.width is None else terminal.width - 4)
+    yield from (f"    {line}" for line in table(columns, rows, NUMBERS, room))
+    if more:
+        yield f"    … and {more:,} more: give a prefix, or see `--json`"
+
+
+def _row(cell: CellView) -> tuple[str, ...]:
+    last = shown(cell.touched_ms)
+    match cell:
+        case RunCell():
+            return cell.run, last, f"{cell.code}: {cell.why}"
+        case CounterCell():
+            return amount(cell.measure, cell.total), _named(cell), _window(cell), last
+        case OutcomesCell():
+            return (
+                f"{cell.known:,}",
+                f"{cell.failed:,}",
+                f"{cell.failed_in_a_row:,}",
+                _named(cell),
+                last,
+            )
+        case RecordCell() | ShieldCell():
+            said = cell.says if isinstance(cell, RecordCell) else ""
+            return _named(cell), last, said if said else _short(cell.value)
+
+
+def _window(cell: CounterCell) -> str:
+    if cell.in_window is UNSET or cell.window_ms is UNSET:
+        return ""
+    return f"{amount(cell.measure, cell.in_window)} in {span(cell.window_ms)}"
+
+
+def _named(cell: CellView) -> str:
+    return f"{cell.name} (in shadow mode)" if cell.shadow else cell.name
+
+
+def _short(value: Any) -> str:
+    text = in_json(value)
+    return shortened(text, LONGEST)
+
+
+def hold_lines(holds: list[HoldView], terminal: Terminal) -> Iterator[str]:
+    """The open holds: what each took, and when it is due."""
+    yield terminal.paint("open holds", "bold")
+    for hold in holds[:MOST]:
+        due = f"lapsed {shown(hold.due_ms)}" if hold.lapsed else f"due {shown(hold.due_ms)}"
+        yield f"{visible(hold.id)}  {terminal.paint(due, 'mild' if hold.lapsed else 'dim')}"
+        for took in hold.took:
+            yield from row("took", visible(_took(took)), terminal)
+    if len(holds) > MOST:
+        yield "  … and more: give a prefix, or see `--json`"
+
+
+def _took(took: TookView) -> str:
+    # A permit is of whatever its counter is of: a probe, a lock, a slot.
+    number = (
+        f"{took.amount:,}" if UNITS[took.measure] is Unit.ONE else amount(took.measure, took.amount)
+    )
+    whose = "" if took.tenant in ("default", FLEET) else f" (tenant {took.tenant})"
+    return (
+        f"{number} of {took.name}{whose}, "
+        f"{'charged until settled' if took.keeps else 'given back when due'}"
+    )
+
+
+def break_lock(args: Args) -> int:
+    """Break the locks of a name, as an operator, and say so."""
+    if args.prefix or args.where:
+        raise BadInput(
+            "`--break-lock` names what is released, and shows nothing: leave out what else is "
+            "asked for"
+        )
+    return answered(_broken, args)
+
+
+def _broken(args: Args, shield: Shield) -> int:
+    name = args.break_lock
+    if not shield.break_lock(name, args.tenant, args.why, answerer(args, shield)):
+        raise BadInput(
+            f"nobody has locked `{veiled(name)}`: `stanchion state locks` shows what is locked"
+        )
+    tell(f"{veiled(name)} is free{veiled(told(args))}")
+    return 0
 
 
 def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:
@@ -37,11 +208,9 @@ def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:
             yield f"{terminal.paint(f'{name:<8}', 'dim')} {visible(text)}"
 
 
-def project_lines(found: Sequence[ProjectView], terminal: Terminal) -> Iterator[str]:
+def _project_row(one: ProjectView) -> tuple[str, ...]:
     """The states of all projects."""
-    rows = [(one.name, size(one.size_bytes), shown(one.last_used_ms), _root(one)) for one in found]
-    styles = [{} if one.exists or not one.root else {"root": "mild"} for one in found]
-    return table(("state", "size", "last used", "project"), rows, ("size",), terminal, styles)
+    return one.name, size(one.size_bytes), shown(one.last_used_ms), _root(one)
 
 
 def _root(one: ProjectView) -> str:
@@ -54,63 +223,11 @@ NOTHING: Final = (
     "the store holds nothing; if it has lost something, look at why, and then let runs go on with "
     "`stanchion store accepted` or, from a copy, `stanchion store restored`"
 )
-USAGE: Final = """stanchion state [PREFIX] [--store URL] [--project DIR] [--json]
-       stanchion state --where [--store URL] [--project DIR] [--json]
-       stanchion state --projects [--json]
-       stanchion state --break-lock NAME [--why WORDS] [--by NAME] [--tenant NAME]
-       [--key FILE | --ssh-agent] [--store URL] [--project DIR]"""
-
-DESCRIPTION: Final = """\
-Show what the store holds, tenant by tenant: whether the shield is in safe mode or halted
-and why, which tools and agents are isolated until when, which runs have ended, counters
-with their totals and what is in their windows, records of guards, and open holds with
-what they took and when they are due. The store is only read, and nobody waits for it;
-`--break-lock` alone changes something: it releases what an agent has locked.
-The first lines say which state is shown: its owner, its store and trail, and why."""
-
-EPILOG: Final = """\
-examples:
-  stanchion state
-  stanchion state steps
-  stanchion state --where
-  stanchion state tasks
-  stanchion state --break-lock src/login.py --why 'bob is on holiday'
-  stanchion state --store ./state.db --json | jq 'select(.kind == "hold")'
-
-PREFIX is the beginning of a name as it is shown, or of a key. Each project has its own
-state, in your state folder. A project is found from the current folder; its root is the
-nearest folder with MARKS
-in it. STANCHION_STATE_DIR names one folder for everything, STANCHION_STORE or --store
-another store; `user:` is the state that all your projects can share. A folder that was
-moved, a worktree and a clone are projects of their own. JSON shows everything, one line
-each; the text shows at most 50 of a kind.
-
-exit status:
-  0  it is shown, or there is nothing yet; the lock is broken
-  1  the lock is not broken: you are not allowed to
-  2  the store cannot be read; nobody has locked that""".replace("MARKS", ", ".join(MARKERS))
 
 
-OPTIONS: Final = (
-    option("prefix PREFIX", "show only names that start with this", nargs="?", default=""),
-    STORE,
-    PROJECT,
-    option("--where", "show only which state is used, and why"),
-    option("--projects", "list the states of all your projects instead"),
-    option("--break-lock NAME", "release what is locked under this name", default=""),
-    option("--why WORDS", "the reason for that, for the trail", default=""),
-    DOER,
-    TENANT,
-    option("--json", "answer with JSON, one line for each thing"),
-    ANSWERER,
-)
-
-
-def run(args: argparse.Namespace) -> int:
+def run(args: Args) -> int:
     """Show what the store holds, which state it is, or which there are; or break a lock."""
     if args.break_lock:
-        from stanchion.cli.break_lock import break_lock
-
         return break_lock(args)
     if args.projects:
         return _projects(args)
@@ -120,34 +237,30 @@ def run(args: argparse.Namespace) -> int:
             f"one of them out"
         )
     state = whose(args.project, args.store)
+    with AsBadInput(OSError):
+        found = where(state, args.store, args.project)
+    if args.where and args.json:
+        put_json(veiled(found))
     if args.where:
-        if args.json:
-            put_json(veiled(_where(args, state)))
-        else:
-            _say_where(args, state)
+        if not args.json:
+            _say_where(found)
+            if not found.kept:
+                tell("nothing is kept in the folder yet")
         return 0
     with opened(args.store, state) as store:
         if not args.json:
-            _say_where(args, state)
+            _say_where(found)
         _say_refused(args)
         if store is not None:
             (_print if args.json else _show)(store, args.prefix)
     return 0
 
 
-def _where(args: argparse.Namespace, state: Whose) -> StatePlace:
-    with AsBadInput(OSError, StoreError):
-        return where(state, args.store, args.project)
-
-
-def _say_where(args: argparse.Namespace, state: Whose) -> None:
-    found = _where(args, state)
+def _say_where(found: StatePlace) -> None:
     put_lines(place_lines(veiled(found), Terminal.of_stdout()))
-    if args.where and not found.kept:
-        tell("nothing is kept in the folder yet")
 
 
-def _say_refused(args: argparse.Namespace) -> None:
+def _say_refused(args: Args) -> None:
     """Say which policies processes of this user could not load."""
     found = veiled(refused())
     if args.json:
@@ -156,7 +269,7 @@ def _say_refused(args: argparse.Namespace) -> None:
         put_lines(refused_lines(found, Terminal.of_stdout()))
 
 
-def _projects(args: argparse.Namespace) -> int:
+def _projects(args: Args) -> int:
     for name in ("prefix", "store", "project", "where"):
         if getattr(args, name):
             said = f"`{args.prefix}`" if name == "prefix" else f"`--{name}`"
@@ -165,12 +278,7 @@ def _projects(args: argparse.Namespace) -> int:
         found = veiled(project_states(os.environ))
     except OSError as error:
         raise BadInput(f"the states of projects cannot be read: {error}") from None
-    if args.json:
-        put_json(*found)
-    elif not found:
-        tell("no project keeps a state yet")
-    else:
-        put_lines(project_lines(found, Terminal.of_stdout()))
+    put_found(found, PROJECTS, args.json)
     return 0
 
 
@@ -190,3 +298,63 @@ def _show(store: Store, prefix: str) -> None:
     parts += [hold_lines(held, terminal)] if held else []
     for part in parts:
         put_lines(["", *part])
+
+
+PROJECTS: Final = Layout(
+    ("state", "size", "last used", "project"),
+    _project_row,
+    ("size",),
+    "no project keeps a state yet",
+    lambda one: {} if one.exists or not one.root else {"root": "mild"},
+)
+
+
+STATE_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion state [PREFIX] [--store URL] [--project DIR] [--json]
+       stanchion state --where [--store URL] [--project DIR] [--json]
+       stanchion state --projects [--json]
+       stanchion state --break-lock NAME [--why WORDS] [--by NAME] [--tenant NAME]
+       [--key FILE | --ssh-agent] [--store URL] [--project DIR]""",
+    description="""\
+Show what the store holds, tenant by tenant: whether the shield is in safe mode or halted
+and why, which tools and agents are isolated until when, which runs have ended, counters
+with their totals and what is in their windows, records of guards, and open holds with
+what they took and when they are due. The store is only read, and nobody waits for it;
+`--break-lock` alone changes something: it releases what an agent has locked.
+The first lines say which state is shown: its owner, its store and trail, and why.""",
+    epilog="""\
+examples:
+  stanchion state
+  stanchion state steps
+  stanchion state --where
+  stanchion state tasks
+  stanchion state --break-lock src/login.py --why 'bob is on holiday'
+  stanchion state --store ./state.db --json | jq 'select(.kind == "hold")'
+
+PREFIX is the beginning of a name as it is shown, or of a key. Each project has its own
+state, in your state folder. A project is found from the current folder; its root is the
+nearest folder with MARKS
+in it. STANCHION_STATE_DIR names one folder for everything, STANCHION_STORE or --store
+another store; `user:` is the state that all your projects can share. A folder that was
+moved, a worktree and a clone are projects of their own. JSON shows everything, one line
+each; the text shows at most 50 of a kind.
+
+exit status:
+  0  it is shown, or there is nothing yet; the lock is broken
+  1  the lock is not broken: you are not allowed to
+  2  the store cannot be read; nobody has locked that""".replace("MARKS", ", ".join(MARKERS)),
+    options=(
+        option("prefix PREFIX", "show only names that start with this", nargs="?", default=""),
+        STORE,
+        PROJECT,
+        option("--where", "show only which state is used, and why"),
+        option("--projects", "list the states of all your projects instead"),
+        option("--break-lock NAME", "release what is locked under this name", default=""),
+        option("--why WORDS", "the reason for that, for the trail", default=""),
+        DOER,
+        TENANT,
+        option("--json", "answer with JSON, one line for each thing"),
+        ANSWERER,
+    ),
+    work=run,
+)

@@ -11,7 +11,7 @@ from typing import Final, TextIO
 from stanchion.kernel.shown import visible
 from stanchion.kernel.tuples import NamedTuple
 
-__all__ = ["STYLES", "Terminal", "put", "put_line", "put_lines", "say", "tell", "visible"]
+__all__ = ["Terminal", "note", "put", "put_line", "put_lines", "say", "tell", "visible", "warn"]
 
 STYLES: Final = {
     "bold": "1",
@@ -60,6 +60,16 @@ def put(stream: TextIO, line: str) -> None:
     encoding = stream.encoding if stream.encoding else "utf-8"
     stream.write(line.encode(encoding, "backslashreplace").decode(encoding) + "\n")
     stream.flush()
+
+
+def note(text: str) -> None:
+    """Write one line that may hold anything to standard error."""
+    say(sys.stderr, text)
+
+
+def warn(text: str) -> None:
+    """Say on standard error what has gone wrong."""
+    note(f"stanchion: {text}")
 
 
 def tell(text: str) -> None:

@@ -1,4 +1,4 @@
-"""Tickets as people read them: a table of many, and everything that is known of one."""
+"""Tickets as people read them: tables of many, and everything that is known of one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,21 @@ import json
 from collections.abc import Iterator
 from typing import Any, Final
 
+from stanchion import Shield
+from stanchion.approvals.answerers import By
+from stanchion.approvals.bypass import NOBODY, Urgency
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
 from stanchion.approvals.values import CALL, CHOICES, DANGERS, NO_ANSWER
-from stanchion.cli.printing import table
-from stanchion.cli.terminal import Terminal, visible
-from stanchion.cli.verdict import row
+from stanchion.cli.answers import row
+from stanchion.cli.command import Args, BadInput
+from stanchion.cli.printing import in_json, put_json, table
+from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.kernel.declared import sink_values
 from stanchion.kernel.stages import CAUGHT, Stage
-from stanchion.ops.views.amounts import UNITS, amount
-from stanchion.ops.views.tickets import GrantView, TicketView
-from stanchion.ops.views.times import shown, span
+from stanchion.ops.views.amounts import UNITS, amount, shown, span
+from stanchion.ops.views.people import GrantView, TicketView, ticket_view
+from stanchion.stores.memory import wall_ms
 
 STYLES: Final = {
     State.OPEN: "asks",
@@ -325,9 +329,7 @@ def _short(ticket: TicketView) -> str:
     if content is None:
         return ""
     if not isinstance(content, dict):
-        return _cut(
-            content if isinstance(content, str) else json.dumps(content, ensure_ascii=False), SHORT
-        )
+        return _cut(content if isinstance(content, str) else in_json(content), SHORT)
     edits = ticket.edits if ticket.kind.starts else {}
     changed = [
         f"{name}={_value(value)} (changed from {_value(content.get(name))})"
@@ -338,7 +340,7 @@ def _short(ticket: TicketView) -> str:
 
 
 def _value(value: Any) -> str:
-    return _cut(json.dumps(value, ensure_ascii=False), SHORT // 2)
+    return _cut(in_json(value), SHORT // 2)
 
 
 def _cut(text: str, most: int) -> str:
@@ -347,9 +349,7 @@ def _cut(text: str, most: int) -> str:
 
 def pairs(values: dict[str, Any]) -> str:
     """Arguments with their values, in one line."""
-    return ", ".join(
-        f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in values.items()
-    )
+    return ", ".join(f"{name}={in_json(value)}" for name, value in values.items())
 
 
 def _named(name: str) -> str:
@@ -377,3 +377,112 @@ def _text(content: Any) -> str:
         content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
     )
     return text
+
+
+BYPASSES: Final = (
+    "ticket",
+    "state",
+    "left",
+    "agent",
+    "about",
+    "would lift",
+    "urgency",
+    "asks",
+    "reason",
+)
+REVIEWS: Final = ("review", "due", "agent", "about", "went past", "why")
+
+
+def listed(args: Args, shield: Shield) -> int:
+    """List what asks to go past a guardrail, or has and is to be reviewed, and say what each would
+    lift."""
+    kept = shield.tickets(args.tenant, "all" if args.all else None, most=1_000)
+    found = [ticket_view(one) for one in kept if one.kind in (Kind.BYPASS, Kind.REVIEW)]
+    if args.json:
+        put_json(*found)
+        return 0
+    terminal, now = Terminal.of_stdout(), wall_ms()
+    asks = [one for one in found if one.bypass is not None]
+    owed = [one for one in found if one.review is not None]
+    put_lines(
+        [
+            *_requests(asks, now, terminal),
+            *([""] if asks and owed else ()),
+            *_reviews(owed, now, terminal),
+        ]
+    )
+    if not found:
+        tell("nobody asks for a bypass, and nothing is to be reviewed")
+    return 0
+
+
+def reviewed(args: Args, shield: Shield, by: By) -> int:
+    """End the review of what went past a guardrail unanswered."""
+    if not args.comment:
+        raise BadInput("`stanchion tickets review` needs `--comment`: say what you found")
+    known = shield.ticket(args.id, args.tenant)
+    right = not args.wrong
+    ended = ticket_view(
+        shield.review(known.id, by=by, comment=args.comment, right=right, tenant=known.tenant)
+    )
+    if args.json:
+        put_json(ended)
+    else:
+        tell(f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
+    return 0
+
+
+def _requests(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
+    rows = [
+        (
+            one.id,
+            str(one.state),
+            "" if one.ends_at is None else span(max(0, one.ends_at - now)),
+            one.agent,
+            one.about,
+            one.bypass.guardrail,
+            str(one.bypass.urgency),
+            _asks_bypass(one, now),
+            one.bypass.reason,
+        )
+        for one in tickets
+        if one.bypass is not None
+    ]
+    if rows:
+        yield from table(BYPASSES, rows, ("left",), terminal)
+
+
+def _asks_bypass(ticket: TicketView, now: int) -> str:
+    """Who may answer, and when it goes ahead although nobody has."""
+    one = ticket.bypass
+    if one is None or ticket.state is not State.OPEN:
+        return "unanswered" if one is not None and one.overridden else ""
+    who = "nobody: deny it, or let it be" if ticket.roles == NOBODY else " or ".join(ticket.roles)
+    if one.urgency is not Urgency.EMERGENCY or not one.override_ms:
+        return who
+    left = ticket.opened_at + one.override_ms - now
+    return f"{who}; goes ahead {f'in {span(left)}' if left > 0 else 'now'} if nobody answers"
+
+
+def _reviews(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
+    rows = [
+        (
+            one.id,
+            _due(one, now),
+            one.agent,
+            one.about,
+            one.guard,
+            str(one.beside.get("bypass", {}).get("reason", "")),
+        )
+        for one in tickets
+        if one.review is not None
+    ]
+    if rows:
+        yield from table(REVIEWS, rows, (), terminal)
+
+
+def _due(ticket: TicketView, now: int) -> str:
+    if ticket.review is None or ticket.state is not State.OPEN:
+        return str(ticket.state)
+    left = ticket.review.due_at - now
+    return f"in {span(left)}" if left > 0 else "overdue"

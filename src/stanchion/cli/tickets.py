@@ -2,202 +2,148 @@
 
 from __future__ import annotations
 
-import argparse
 import os
+import shlex
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+from msgspec import DecodeError, MsgspecError
+from msgspec.structs import replace
 
 from stanchion import Shield, StanchionError, typed
-from stanchion.approvals.act import LARGEST
+from stanchion.approvals.act import GRANT_S, LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_approvable
+from stanchion.approvals.reasons import says_something
 from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
-from stanchion.cli.answerers import WAYS, answerer, signer, whoever
-from stanchion.cli.operator_options import REFUSED, answered
-from stanchion.cli.options import ANSWERER, PROJECT, STORE, check_verb, group, option
-from stanchion.cli.printing import put_json
-from stanchion.cli.stores import in_memory, opened
-from stanchion.cli.terminal import Terminal, put, put_line, put_lines, say, tell, visible
-from stanchion.cli.ticket_lines import holding, listing, outcome, pairs, whole
-from stanchion.cli.ticket_values import (
-    comment_of,
-    edits_of,
-    for_s_of,
-    kind_of,
-    pattern_of,
-    reason_of,
-    scope_of,
-    state_of,
+from stanchion.approvals.values import CHOICES
+from stanchion.audit.layout import state_folder
+from stanchion.cli.answerers import REFUSED, WAYS, answered, answerer, signer, whoever
+from stanchion.cli.command import (
+    ANSWERER,
+    PROJECT,
+    STORE,
+    Args,
+    BadInput,
+    DeclaredCommand,
+    Verb,
+    Work,
+    group,
+    lasting_s,
+    option,
+    word_of,
 )
-from stanchion.cli.times import lasting_s
-from stanchion.cli.trouble import BadInput
-from stanchion.cli.whose import tenant_of, whose
-from stanchion.ops.views.tickets import TicketView, grant_view, ticket_in_full, ticket_view
+from stanchion.cli.printing import put_json, put_view
+from stanchion.cli.terminal import Terminal, put, put_line, put_lines, tell, visible, warn
+from stanchion.cli.ticket_lines import (
+    STYLES,
+    holding,
+    listed,
+    listing,
+    outcome,
+    pairs,
+    reviewed,
+    summary,
+    whole,
+)
+from stanchion.cli.whose import in_memory, opened, tenant_of, whose
+from stanchion.ops.views.amounts import shown
+from stanchion.ops.views.people import TicketView, grant_view, ticket_in_full, ticket_view, watch
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.standing.places import broker_for
 from stanchion.stores.memory import wall_ms
 
-USAGE: Final = """stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
-       stanchion tickets watch [--kind KIND] [--tenant NAME] [--store URL] [--json]
-       stanchion tickets show ID [--store URL] [--json]
-       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE | --pick ARG=VALUE]
-           [--for TIME] [--key FILE]
-       stanchion tickets deny ID --comment WHY [--key FILE]
-       stanchion tickets revoke GRANT [--comment WHY]
-       stanchion tickets bypass [--all] [--tenant NAME] [--json]
-       stanchion tickets review ID --comment WORDS [--wrong] [--key FILE]
-       stanchion tickets request ID > FILE
-       stanchion tickets sign FILE --as NAME --key FILE [--deny] > ANSWER
-       stanchion tickets answer ANSWER"""  # noqa: E501
 
-DESCRIPTION: Final = """\
-list     open tickets, and approvals that are still valid
-watch    the same, and a line for everything that changes, until Ctrl-C
-show     one ticket in full: what would be done, by whom, why it was stopped, until when
-approve  let exactly this action start once, with what --set changes, or as often as --scope says
-deny     refuse it; the agent reads the comment. It also withdraws an unused approval
-revoke   withdraw an approval that covers more than one call
-bypass   requests to go past a guardrail, what each would lift, and reviews that are owed
-review   end the review of an emergency that nobody had answered, right or --wrong
-request  write a ticket out, to be signed on another machine
-sign     show such a file in full, and sign an answer to it; needs no store
-answer   hand in an answer that was signed elsewhere"""
+def _reason(args: Args) -> str:
+    """The comment that a no needs."""
+    if not says_something(args.comment):
+        deny = "deny" if args.verb == "deny" else f"{args.verb} --deny"
+        raise BadInput(
+            f"`stanchion tickets {deny}` needs `--comment` with a reason in words: the agent reads "
+            f"it"
+        )
+    return str(args.comment)
 
-EPILOG: Final = f"""\
-examples:
-  stanchion tickets list
-  stanchion tickets show 3f2a
-  stanchion tickets approve 3f2a --key ~/.config/stanchion/keys/ann --for 5m
-  stanchion tickets approve 3f2a --ssh-agent --scope pattern --pattern 'command=git push *'
-  stanchion tickets approve 3f2a --ssh-agent --set amount=5 --set 'to="ACME"'
-  stanchion tickets approve 3f2a --ssh-agent --pick recipient=DE89370400440532013000
-  stanchion tickets deny 3f2a --comment 'wrong account'
 
-ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
-asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or
-for the same call `run`, `task` or `time`, or `pattern`; critical or irreversible actions
-are approved once, and critical ones by as many operators as the policy says. With --set the
-call goes ahead once with other arguments (values are JSON; with --pick they are text, or
-one of those that `show` offers), judged again. A yes to a `value` is for all calls of this
-tool in this task that ask about these values. KIND is
-{", ".join(Kind)}: nothing starts on a yes to a run, a review or an
-effect. A review is ended with `review`, not with `approve`. A yes to an effect says that it
-has happened, with `--set happened=false` that it has not. A TIME is 90s, 15m, 2h, at most
-1d. The store is the project's (`stanchion state --where`), or the one that STANCHION_STORE
-names; answers are in the trail.
+def _assigned(option: str, form: str) -> Callable[[str], tuple[str, str]]:
+    """The type of an option that is given as `NAME=VALUE`."""
 
-{WAYS}
+    def parsed(text: str) -> tuple[str, str]:
+        name, sign, value = text.partition("=")
+        if not name or not sign:
+            raise BadInput(f"`{option}` is `{text}`: write {form}")
+        return name, value
 
-exit status:
-  0  it is shown or answered, or there is nothing yet
-  1  not answered: the ticket is already answered or expired, or you are not allowed to
-  2  there is no such ticket, or the store cannot be used"""
+    return parsed
 
-TAKES: Final = {
-    "list": frozenset({"all", "kind", "state", "tenant"}),
-    "watch": frozenset({"kind", "tenant"}),
-    "show": frozenset({"id", "tenant"}),
-    "approve": frozenset(
-        {"id", "by", "comment", "for_s", "scope", "pattern", "pick", "set", "tenant"}
-    ),
-    "deny": frozenset({"id", "by", "comment", "tenant"}),
-    "bypass": frozenset({"all", "tenant"}),
-    "review": frozenset({"id", "by", "comment", "wrong", "tenant"}),
-    "revoke": frozenset({"id", "by", "comment", "tenant"}),
-    "request": frozenset({"id", "tenant"}),
-    "sign": frozenset({"id", "comment", "for_s", "scope", "pattern", "pick", "set", "deny"}),
-    "answer": frozenset({"id"}),
-}
-FILES: Final = frozenset({"sign", "answer"})
+
+def _scope(args: Args) -> Scope:
+    """How far a yes reaches."""
+    return Scope(args.scope or ("pattern" if args.pattern else "once"))
+
+
+def _edits(args: Args, ticket: Ticket) -> dict[str, Any]:
+    """The arguments that a yes changes, and to what: one that was read, or what is typed."""
+    found: dict[str, Any] = {}
+    for name, value in args.pick:
+        known = ticket.evidence.get(CHOICES, {}).get(name, [])
+        choices = known if isinstance(known, list) else [known]
+        found[name] = next((one for one in choices if str(one) == value), value)
+    for name, value in args.set:
+        try:
+            found[name] = msgspec.json.decode(value)
+        except DecodeError:
+            shell = shlex.quote(f"{name}={msgspec.json.encode(value).decode()}")
+            raise BadInput(
+                f"`--set` is `{name}={value}`: the value is not JSON; for a text write `--set "
+                f"{shell}`"
+            ) from None
+    return found
+
+
+def line(word: str, ticket: TicketView, now: int, terminal: Terminal) -> str:
+    """A change in one line: when, what, and which ticket."""
+    return (
+        f"{shown(now)}  {terminal.paint(f'{word:<10}', STYLES[ticket.state])}  "
+        f"{visible(summary(ticket))}"
+    )
+
+
 MOST: Final = 1_000
 """How many tickets are looked through for those of a kind."""
 
 
-OPTIONS: Final = (
-    option("verb VERB", "what to do (default: list)", nargs="?", default="list"),
-    option("id ID", "the ticket, the beginning of its id, or a file", nargs="?"),
-    STORE,
-    PROJECT,
-    option("--tenant NAME", "only tickets of this tenant (default: STANCHION_TENANT; `*` is all)"),
-    option("--json", "answer with JSON, one line for each ticket"),
-    group(
-        "list",
-        option("--all", "also tickets that are closed", default=None),
-        option("--state STATE", "only those in this state: " + ", ".join(State)),
-        option("--kind KIND", "only those that ask this: " + ", ".join(Kind)),
-    ),
-    group(
-        "approve, deny, sign",
-        option("--comment WORDS", "a comment for the trail; for deny, the agent reads it"),
-        option("--by NAME", "your name, if no key proves it"),
-        option(
-            "--for TIME",
-            "how long the approval is valid (default: 15m)",
-            dest="for_s",
-            type=lasting_s,
-        ),
-        option("--scope SCOPE", "what it covers: " + ", ".join(Scope) + " (default: once)"),
-        option("--pattern ARG=GLOB", "the values an argument may have, with `*`", action="append"),
-        option(
-            "--set ARG=VALUE",
-            "another value for an argument, as JSON; may be repeated",
-            action="append",
-        ),
-        option(
-            "--pick ARG=VALUE",
-            "the value to use instead: one that was read, or another; may be repeated",
-            action="append",
-        ),
-        option("--wrong", "review: it should not have gone ahead", default=None),
-        option("--deny", "sign a refusal", default=None),
-    ),
-    ANSWERER,
-)
+def _opened(work: Callable[[Args, Shield], int], without: str = "") -> Work:
+    """Work on the tickets of the store that is named. Where it keeps nothing yet, there is nothing
+    to do (`without` is "nothing"), or no such ticket; whoever watches may `begin` first, unless the
+    store is one in memory, of which nobody sees another's."""
 
-
-def run(args: argparse.Namespace) -> int:
-    """Show tickets, or answer one."""
-    taken = check_verb("tickets", TAKES, args, "id")
-    if "id" in taken and args.id is None:
-        what = "FILE" if args.verb in FILES else "ID"
-        raise BadInput(
-            f"which one? write `stanchion tickets {args.verb} {what}`; `stanchion tickets list` "
-            f"shows them"
-        )
-    if args.verb == "sign":
-        return _sign(args)
-    broker = broker_for(None, args.store, os.environ) if args.verb == "answer" else ""
-    if broker:
-        return _carry(args, broker)
-    with opened(args.store, whose(args.project, args.store)) as store:
-        # Whoever watches may begin first: the shield that is opened makes the store. One in memory
-        # is never seen.
-        if store is None and (
-            args.verb != "watch" or in_memory(args.store, whose(args.project, args.store))
-        ):
-            if args.verb in ("list", "bypass"):
-                return 0
-            if args.verb == "watch":
+    def done(args: Args) -> int:
+        state = whose(args.project, args.store)
+        with opened(args.store, state) as store:
+            if store is None and (without != "begin" or in_memory(args.store, state)):
+                if without == "nothing":
+                    return 0
                 raise BadInput(
                     "there is nothing to watch: give the store of another process with `--store`"
+                    if without
+                    else f"there is no ticket `{args.id}`: give the store of the process that "
+                    f"waits, with `--store`"
                 )
-            raise BadInput(
-                f"there is no ticket `{args.id}`: give the store of the process that waits, with "
-                f"`--store`"
-            )
-    return answered(args, lambda shield: VERBS[args.verb](args, shield))
+        return answered(work, args)
+
+    return done
 
 
-def _list(args: argparse.Namespace, shield: Shield) -> int:
-    state, kind = state_of(args), kind_of(args)
+def _list(args: Args, shield: Shield) -> int:
+    state, kind = "all" if args.all else args.state, args.kind
     most, roster = FIRST if kind is None else MOST, shield.authority.known()
     kept = shield.tickets(args.tenant, state, most=most)
     found = [ticket_view(one, roster) for one in kept if kind in (None, one.kind)]
@@ -224,34 +170,30 @@ def _list(args: argparse.Namespace, shield: Shield) -> int:
     return 0
 
 
-def _show(args: argparse.Namespace, shield: Shield) -> int:
+def _show(args: Args, shield: Shield) -> int:
     ticket = ticket_view(shield.ticket(args.id, args.tenant), shield.authority.known())
-    if args.json:
-        put_json(ticket)
-        return 0
-    put_lines(whole(ticket, wall_ms(), Terminal.of_stdout()))
-    return 0
+    return put_view(ticket, lambda one, terminal: whole(one, wall_ms(), terminal), args.json)
 
 
-def _approve(args: argparse.Namespace, shield: Shield) -> int:
+def _approve(args: Args, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
     check_approvable(ticket)
     ticket = shield.approve(
         ticket.id,
         by=_by(args, shield),
-        comment=comment_of(args),
-        for_s=for_s_of(args),
-        scope=scope_of(args),
-        pattern=pattern_of(args),
-        edits=edits_of(args, ticket),
+        comment=args.comment,
+        for_s=args.for_s or GRANT_S,
+        scope=_scope(args),
+        pattern=dict(args.pattern) or None,
+        edits=_edits(args, ticket),
         tenant=ticket.tenant,
         generation=ticket.generation,
     )
     return _answered(args, ticket, shield)
 
 
-def _deny(args: argparse.Namespace, shield: Shield) -> int:
-    comment = reason_of(args)
+def _deny(args: Args, shield: Shield) -> int:
+    comment = _reason(args)
     ticket = shield.ticket(args.id, args.tenant)
     signs = args.key is not None or args.ssh_agent
     name = args.by if args.by else whoever()
@@ -261,13 +203,13 @@ def _deny(args: argparse.Namespace, shield: Shield) -> int:
     )
 
 
-def _revoke(args: argparse.Namespace, shield: Shield) -> int:
+def _revoke(args: Args, shield: Shield) -> int:
     tenants = (
         [args.tenant] if args.tenant is not None else [tenant for tenant, _ in shield.grants()]
     )
     who = args.by if args.by else whoever()
     for tenant in dict.fromkeys(tenants):
-        if shield.revoke(args.id, by=who, why=comment_of(args), tenant=tenant):
+        if shield.revoke(args.id, by=who, why=args.comment, tenant=tenant):
             tell(f"grant {args.id} is no longer valid")
             return 0
     raise TicketError(
@@ -275,32 +217,22 @@ def _revoke(args: argparse.Namespace, shield: Shield) -> int:
     )
 
 
-def _bypass(args: argparse.Namespace, shield: Shield) -> int:
-    from stanchion.cli.bypasses import listed
-
-    return listed(args, shield)
-
-
-def _review(args: argparse.Namespace, shield: Shield) -> int:
-    from stanchion.cli.bypasses import reviewed
-
+def _review(args: Args, shield: Shield) -> int:
     return reviewed(args, shield, _by(args, shield))
 
 
-def _request(args: argparse.Namespace, shield: Shield) -> int:
+def _request(args: Args, shield: Shield) -> int:
     ticket = shield.ticket(args.id, args.tenant)
     sys.stdout.buffer.write(msgspec.json.encode(ticket, order="deterministic") + b"\n")
     sys.stdout.buffer.flush()
     return 0
 
 
-def _sign(args: argparse.Namespace) -> int:
+def _sign(args: Args) -> int:
     """Sign an answer to a ticket that was written out, on a machine that has nothing else of it."""
-    from stanchion.audit.layout import state_folder
-
     try:
         ticket = typed.decode(_content(args.id, 4 * LARGEST), Ticket)
-    except msgspec.MsgspecError as error:
+    except MsgspecError as error:
         raise BadInput(
             f"`{args.id}` is not a ticket: {error}; write it with `stanchion tickets request`"
         ) from None
@@ -308,13 +240,13 @@ def _sign(args: argparse.Namespace) -> int:
         raise BadInput(
             "say who signs, and with which key: `--as NAME`, and `--key FILE` or `--ssh-agent`"
         )
-    comment = reason_of(args) if args.deny else comment_of(args)
+    comment = _reason(args) if args.deny else args.comment
     roster, own = Roster(), os.path.lexists(state_folder(os.environ))
     try:
         one = signer(args, roster, own)
-        scope = Scope(scope_of(args))
+        scope = _scope(args)
         pattern = (
-            checked_pattern(pattern_of(args) or {}, ticket.content, ticket.deed.sinks)
+            checked_pattern(dict(args.pattern), ticket.content, ticket.deed.sinks)
             if scope is Scope.PATTERN
             else {}
         )
@@ -322,42 +254,43 @@ def _sign(args: argparse.Namespace) -> int:
             raise TicketError("it can only be denied: it is not shown in full, or was changed")
         for line in whole(ticket_in_full(ticket), wall_ms(), Terminal.of(sys.stderr, os.environ)):
             put(sys.stderr, line)
-        edits = checked_edits(ticket, edits_of(args, ticket), scope)
+        edits = checked_edits(ticket, _edits(args, ticket), scope)
         if edits:
             put(sys.stderr, f"signed with other arguments: {visible(pairs(edits))}")
         wish = wish_of(ticket, said(scope, ticket.run, pattern, edits))
         role = one.role if one.role else ticket.roles[-1]
-        until = wall_ms() + int(for_s_of(args) * 1000)
+        until = wall_ms() + int((args.for_s or GRANT_S) * 1000)
         answer = one.signed(wish.act(one.name, role, until, not args.deny, comment))
     except TicketError as error:
-        say(sys.stderr, f"stanchion: {error}")
+        warn(f"{error}")
         return REFUSED
     sys.stdout.buffer.write(answer.bytes)
     sys.stdout.buffer.flush()
     return 0
 
 
-def _carry(args: argparse.Namespace, broker: str) -> int:
-    """Hand an answer to a broker, which says whether it counts, and nothing of the ticket."""
+def _answer(args: Args) -> int:
+    """Hand in an answer. A broker says whether it counts, and nothing of the ticket."""
+    broker = broker_for(None, args.store, os.environ)
+    if not broker:
+        return _opened(_take)(args)
     from stanchion.runtime.remote.shield import RemoteShield
 
     with RemoteShield(broker) as shield:
         try:
             shield.answer(_content(args.id, LARGEST))
         except (StanchionError, ValueError) as error:
-            say(sys.stderr, f"stanchion: {error}")
+            warn(f"{error}")
             return REFUSED
     tell("the broker has accepted the answer")
     return 0
 
 
-def _answer(args: argparse.Namespace, shield: Shield) -> int:
+def _take(args: Args, shield: Shield) -> int:
     return _answered(args, shield.answer(_content(args.id, LARGEST)), shield)
 
 
-def _watch(args: argparse.Namespace, shield: Shield) -> int:
-    from stanchion.cli.ticket_watch import line, watch
-
+def _watch(args: Args, shield: Shield) -> int:
     terminal = Terminal.of_stdout()
 
     def show(word: str, ticket: TicketView) -> None:
@@ -367,27 +300,13 @@ def _watch(args: argparse.Namespace, shield: Shield) -> int:
             put_line(line(word, ticket, wall_ms(), terminal))
             sys.stdout.flush()
 
-    watch(shield, args.tenant, kind_of(args), show)
+    watch(shield, args.tenant, args.kind, show)
     return 0
 
 
-VERBS: Final = {
-    "list": _list,
-    "watch": _watch,
-    "show": _show,
-    "approve": _approve,
-    "deny": _deny,
-    "revoke": _revoke,
-    "bypass": _bypass,
-    "review": _review,
-    "request": _request,
-    "answer": _answer,
-}
-
-
-def _by(args: argparse.Namespace, shield: Shield) -> By:
+def _by(args: Args, shield: Shield) -> By:
     by = answerer(args, shield, lambda wish: _page(wish, Terminal()))
-    return msgspec.structs.replace(by, shows=_shows) if isinstance(by, Signer) else by
+    return replace(by, shows=_shows) if isinstance(by, Signer) else by
 
 
 def _page(wish: Wish, terminal: Terminal) -> Iterable[str]:
@@ -414,10 +333,156 @@ def _content(name: str, most: int) -> bytes:
         raise BadInput(f"`{name}` cannot be read: {error.strerror}") from None
 
 
-def _answered(args: argparse.Namespace, ticket: Ticket, shield: Shield) -> int:
+def _answered(args: Args, ticket: Ticket, shield: Shield) -> int:
     view = ticket_view(ticket, shield.authority.known())
     if args.json:
         put_json(view)
     else:
         tell(outcome(view))
     return 0
+
+
+ID: Final = "which one? write `stanchion tickets {} ID`; `stanchion tickets list` shows them"
+FILE: Final = "which one? write `stanchion tickets {} FILE`; `stanchion tickets list` shows them"
+
+
+TICKETS_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion tickets list [--all | --state STATE] [--kind KIND] [--tenant NAME] [--json]
+       stanchion tickets watch [--kind KIND] [--tenant NAME] [--store URL] [--json]
+       stanchion tickets show ID [--store URL] [--json]
+       stanchion tickets approve ID [--scope SCOPE | --set ARG=VALUE | --pick ARG=VALUE]
+           [--for TIME] [--key FILE]
+       stanchion tickets deny ID --comment WHY [--key FILE]
+       stanchion tickets revoke GRANT [--comment WHY]
+       stanchion tickets bypass [--all] [--tenant NAME] [--json]
+       stanchion tickets review ID --comment WORDS [--wrong] [--key FILE]
+       stanchion tickets request ID > FILE
+       stanchion tickets sign FILE --as NAME --key FILE [--deny] > ANSWER
+       stanchion tickets answer ANSWER""",
+    description="""\
+list     open tickets, and approvals that are still valid
+watch    the same, and a line for everything that changes, until Ctrl-C
+show     one ticket in full: what would be done, by whom, why it was stopped, until when
+approve  let exactly this action start once, with what --set changes, or as often as --scope says
+deny     refuse it; the agent reads the comment. It also withdraws an unused approval
+revoke   withdraw an approval that covers more than one call
+bypass   requests to go past a guardrail, what each would lift, and reviews that are owed
+review   end the review of an emergency that nobody had answered, right or --wrong
+request  write a ticket out, to be signed on another machine
+sign     show such a file in full, and sign an answer to it; needs no store
+answer   hand in an answer that was signed elsewhere""",
+    epilog="""\
+examples:
+  stanchion tickets list
+  stanchion tickets show 3f2a
+  stanchion tickets approve 3f2a --key ~/.config/stanchion/keys/ann --for 5m
+  stanchion tickets approve 3f2a --ssh-agent --scope pattern --pattern 'command=git push *'
+  stanchion tickets approve 3f2a --ssh-agent --set amount=5 --set 'to="ACME"'
+  stanchion tickets approve 3f2a --ssh-agent --pick recipient=DE89370400440532013000
+  stanchion tickets deny 3f2a --comment 'wrong account'
+
+ID is a ticket's id, or at least four digits of it. An approval is bound to the agents that
+asked, the task, the tool, every argument, the guards and the policy. SCOPE is `once`, or
+for the same call `run`, `task` or `time`, or `pattern`; critical or irreversible actions
+are approved once, and critical ones by as many operators as the policy says. With --set the
+call goes ahead once with other arguments (values are JSON; with --pick they are text, or
+one of those that `show` offers), judged again. A yes to a `value` is for all calls of this
+tool in this task that ask about these values. KIND is
+"""
+    + ", ".join(Kind)
+    + """: nothing starts on a yes to a run, a review or an
+effect. A review is ended with `review`, not with `approve`. A yes to an effect says that it
+has happened, with `--set happened=false` that it has not. A TIME is 90s, 15m, 2h, at most
+1d. The store is the project's (`stanchion state --where`), or the one that STANCHION_STORE
+names; answers are in the trail.
+
+"""
+    + WAYS
+    + """
+
+exit status:
+  0  it is shown or answered, or there is nothing yet
+  1  not answered: the ticket is already answered or expired, or you are not allowed to
+  2  there is no such ticket, or the store cannot be used""",
+    options=(
+        option("verb VERB", "what to do (default: list)", nargs="?", default="list"),
+        option("id ID", "the ticket, the beginning of its id, or a file", nargs="?"),
+        STORE,
+        PROJECT,
+        option(
+            "--tenant NAME", "only tickets of this tenant (default: STANCHION_TENANT; `*` is all)"
+        ),
+        option("--json", "answer with JSON, one line for each ticket"),
+        group(
+            "list",
+            option("--all", "also tickets that are closed", default=None),
+            option(
+                "--state STATE",
+                "only those in this state: " + ", ".join(State),
+                type=word_of("--state", State),
+            ),
+            option(
+                "--kind KIND",
+                "only those that ask this: " + ", ".join(Kind),
+                type=word_of("--kind", Kind),
+            ),
+        ),
+        group(
+            "approve, deny, sign",
+            option(
+                "--comment WORDS",
+                "a comment for the trail; for deny, the agent reads it",
+                default="",
+            ),
+            option("--by NAME", "your name, if no key proves it"),
+            option(
+                "--for TIME",
+                "how long the approval is valid (default: 15m)",
+                dest="for_s",
+                type=lasting_s,
+            ),
+            option(
+                "--scope SCOPE",
+                "what it covers: " + ", ".join(Scope) + " (default: once)",
+                type=word_of("--scope", Scope),
+            ),
+            option(
+                "--pattern ARG=GLOB", "the values an argument may have, with `*`", action="append"
+            ),
+            option(
+                "--set ARG=VALUE",
+                "another value for an argument, as JSON; may be repeated",
+                action="append",
+                default=[],
+                type=_assigned("--set", "`ARGUMENT=VALUE`, such as `amount=5`"),
+            ),
+            option(
+                "--pick ARG=VALUE",
+                "the value to use instead: one that was read, or another; may be repeated",
+                action="append",
+                default=[],
+                type=_assigned("--pick", "`ARGUMENT=VALUE`, such as `to=ann@a.org`"),
+            ),
+            option("--wrong", "review: it should not have gone ahead", default=None),
+            option("--deny", "sign a refusal", default=None),
+        ),
+        ANSWERER,
+    ),
+    work={
+        "list": Verb(_opened(_list, "nothing"), "all kind state tenant"),
+        "watch": Verb(_opened(_watch, "begin"), "kind tenant"),
+        "show": Verb(_opened(_show), "id tenant", ID.format("show")),
+        "approve": Verb(
+            _opened(_approve),
+            "id by comment for scope pattern pick set tenant",
+            ID.format("approve"),
+        ),
+        "deny": Verb(_opened(_deny), "id by comment tenant", ID.format("deny")),
+        "revoke": Verb(_opened(_revoke), "id by comment tenant", ID.format("revoke")),
+        "bypass": Verb(_opened(listed, "nothing"), "all tenant"),
+        "review": Verb(_opened(_review), "id by comment wrong tenant", ID.format("review")),
+        "request": Verb(_opened(_request), "id tenant", ID.format("request")),
+        "sign": Verb(_sign, "id comment for scope pattern pick set deny", FILE.format("sign")),
+        "answer": Verb(_answer, "id", FILE.format("answer")),
+    },
+)

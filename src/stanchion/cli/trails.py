@@ -3,19 +3,17 @@ them."""
 
 from __future__ import annotations
 
-import argparse
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Following, Source, TrailReader
-from stanchion.cli.terminal import say
-from stanchion.cli.trouble import AsBadInput, BadInput, in_words
+from stanchion.audit.reader import Following, RecordSource, TrailReader
+from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
+from stanchion.cli.terminal import warn
 from stanchion.cli.whose import whose
+from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.trails import URL, is_database, unread
 from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
 from stanchion.runtime.standing.state_places import Whose
@@ -68,9 +66,7 @@ def no_schema(schema: str | None) -> None:
 
 
 @contextmanager
-def records_in(
-    args: argparse.Namespace, empty: bool = False, store: str | None = None
-) -> Iterator[Source]:
+def records_in(args: Args, empty: bool = False, store: str | None = None) -> Iterator[RecordSource]:
     """What reads the records that were named, of a folder or a database; where there are none yet
     that is bad input, unless `empty` says that they may come. `store` is the one that was named
     beside them."""
@@ -82,30 +78,27 @@ def records_in(
         return
     from stanchion.audit.postgres.shipment import SCHEMA, check_driver
 
-    with AsBadInput(TrailError):
-        check_driver()
-        from stanchion.audit.postgres.reader import DatabaseReader
+    check_driver()
+    from stanchion.audit.postgres.reader import DatabaseReader
 
-        reader = DatabaseReader(url, SCHEMA if schema is None else schema)
-        try:
-            if not empty and not reader.chains():
-                raise BadInput(
-                    f"there are no records in `{reader.name}` yet: give the database that a trail "
-                    f"was shipped to"
-                )
-            yield reader
-        finally:
-            reader.close()
+    reader = DatabaseReader(url, SCHEMA if schema is None else schema)
+    try:
+        if not empty and not reader.chains():
+            raise BadInput(
+                f"there are no records in `{reader.name}` yet: give the database that a trail "
+                f"was shipped to"
+            )
+        yield reader
+    finally:
+        reader.close()
 
 
-def tell_unread(*readers: Source | Following) -> int:
+def tell_unread(*readers: RecordSource | Following) -> int:
     """Say how many lines were met that cannot be read, if any; gives how many."""
     count = len(unread(*readers))
     if count:
-        lines = "1 line" if count == 1 else f"{count:,} lines"
-        say(
-            sys.stderr,
-            f"stanchion: {lines} of the trail cannot be read and are left out: see `stanchion "
-            f"audit verify`",
+        lines = counted(count, "line")
+        warn(
+            f"{lines} of the trail cannot be read and are left out: see `stanchion audit verify`",
         )
     return count

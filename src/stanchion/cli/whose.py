@@ -1,17 +1,28 @@
-"""Whose state a command is about: the project of the current folder, or what is named instead."""
+"""Whose state a command is about, and the store that it looks into."""
 
 from __future__ import annotations
 
-import argparse
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.layout import STATE_DIR
-from stanchion.cli.trouble import AsBadInput, BadInput
-from stanchion.runtime.standing.places import is_own
+from stanchion.cli.command import Args, AsBadInput, BadInput
+from stanchion.cli.terminal import note
+from stanchion.kernel.state import StoreLost
+from stanchion.runtime.standing.places import MEMORY, is_own, store_name
 from stanchion.runtime.standing.state_places import STORE, USER, Whose, start_of
 from stanchion.runtime.standing.tenancy import TENANT
+from stanchion.stores.memory import wall_ms
+from stanchion.stores.open_store import file_of, is_server, open_store
+from stanchion.stores.protocol import Store, StoreError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from stanchion.runtime.standing.state_places import Whose
 
 
 def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
@@ -33,13 +44,13 @@ def whose(project: str | None, store: str | None = None, files: Sequence[Path] =
         return Whose(os.environ, start_of(project, files), store)
 
 
-def named_project(args: argparse.Namespace) -> dict[str, str]:
+def named_project(args: Args) -> dict[str, str]:
     """What a shield is to be told of the project that was named."""
     whose(args.project, args.store)
     return {} if args.project is None else {"project": args.project}
 
 
-def told(args: argparse.Namespace) -> str:
+def told(args: Args) -> str:
     """Whose state a command has changed, in words; empty where it was asked for by its place."""
     if not is_own(args.store, os.environ):
         return ""
@@ -55,3 +66,67 @@ def tenant_of(named: str | None) -> str | None:
     `*` asks for."""
     found = os.environ.get(TENANT, "").strip() if named is None else named
     return None if found in ("", "*") else found
+
+
+CHECKS: Final = "checks"
+"""The folder of that trail, in that of the state."""
+
+
+def checks_folder(found: Whose) -> Path:
+    """The folder; `OSError` where there is no such place."""
+    return found.state.folder / CHECKS
+
+
+class StoreAway(BadInput):
+    """The store that was named cannot be read now: its server does not answer, or its file is
+    broken."""
+
+
+@contextmanager
+def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Store | None]:
+    """The store, open for reading; `None`, and a word on standard error why, where there is nothing
+    to read yet; no word where nobody asked for the store (`quiet`). `StoreAway` where it cannot be
+    read, and `BadInput` where there can be no such store."""
+    with AsBadInput(OSError):
+        name = str(store_name(given, os.environ, found))
+    try:
+        why = _nothing_in(name)
+        if why and quiet:
+            yield None
+            return
+        if why:
+            # Not among the answers: programs that read lines of JSON get none.
+            note(why)
+            yield None
+            return
+        store = open_store(name, wall_ms, reading=True)
+        try:
+            yield store
+        finally:
+            store.close()
+    except (StoreError, StoreLost) as error:
+        is_store = file_of(name) is not None or is_server(name)
+        raise (StoreAway if is_store else BadInput)(str(error)) from None
+
+
+def in_memory(given: str | None, found: Whose) -> bool:
+    """Whether the store that is meant is one that no other process can see."""
+    return str(store_name(given, os.environ, found)) == MEMORY
+
+
+def _nothing_in(name: str) -> str:
+    if name == MEMORY:
+        return (
+            "state is kept in memory: only the process that has it can see it, and it ends with "
+            "the process"
+        )
+    path = file_of(name)
+    if path is None:
+        return ""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return f"nothing is kept yet: `{path}` is created by the first shield that uses it"
+    except OSError as error:
+        raise BadInput(f"the store `{path}` cannot be read: {error.strerror}") from None
+    return ""

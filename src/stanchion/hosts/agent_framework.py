@@ -11,10 +11,10 @@ from contextvars import ContextVar
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, survey, tried
-from stanchion.hosts.contract.in_order import InOrder
+from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.sealing import SEALED, opened, put_round, sealed
-from stanchion.hosts.contract.survey import by_provider
+from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
 
 tried("agent-framework-core", "1.23", "2")
@@ -110,11 +110,11 @@ def guarded(hosted: Hosted) -> list[Any]:
     Give all of it, and before middleware of your own. An agent that is a tool (`agent.as_tool()`)
     is guarded with it, and works in a child run.
     """
-    work = Work(hosted)
+    work = AgentPost(hosted)
     return [GuardedTools(work), GuardedModels(work)]
 
 
-class Work:
+class AgentPost:
     """What the middleware of one agent shares: its run, and what users have said."""
 
     def __init__(self, hosted: Hosted) -> None:
@@ -132,7 +132,7 @@ class Work:
 class GuardedTools(FunctionMiddleware):
     """Judges tool calls and what comes of them."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: AgentPost) -> None:
         self._work = work
 
     async def process(self, context: Any, call_next: Any) -> None:
@@ -201,7 +201,7 @@ def _name(agent: Any) -> str:
 class GuardedModels(ChatMiddleware):
     """Judges requests to models and their replies, piece by piece where they are streamed."""
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: AgentPost) -> None:
         self._work = work
 
     async def process(self, context: Any, call_next: Any) -> None:
@@ -209,7 +209,7 @@ class GuardedModels(ChatMiddleware):
         hosted = self._work.hosted
         messages = list(context.messages)
         views = [_seen(message, place) for place, message in enumerate(messages)]
-        reply = Streamed()
+        reply = ReplyUpdates()
 
         async def ask(sent: list[Any], **given: Any) -> Any:
             context.messages = [_message(view, messages, views) for view in sent]
@@ -310,7 +310,7 @@ def _heard(content: Any, said: dict[str, Any]) -> Any:
     return made
 
 
-class Streamed:
+class ReplyUpdates:
     """The updates of a streamed reply as guards read them, and as they go on with what was let
     through."""
 

@@ -30,7 +30,7 @@ message."""
 Verdict = dict[str, Any]
 
 
-class Asked(msgspec.Struct, frozen=True):
+class PointAsked(msgspec.Struct, frozen=True):
     """What a point of the contract is to a shield: a stage with its fields, and where its content
     is in the target."""
 
@@ -72,7 +72,7 @@ class Interceptor:
         return verdict_of(told, asked, self._hosted.notices())
 
 
-def asked_in(context: Mapping[str, Any]) -> Asked | None:
+def asked_in(context: Mapping[str, Any]) -> PointAsked | None:
     """What a context asks; `None` where nothing is to be judged. Raises `ValueError` for what is
     not known."""
     if not str(context["spec"]).startswith(SPEC):
@@ -87,7 +87,7 @@ def asked_in(context: Mapping[str, Any]) -> Asked | None:
             return of_text("prompt", said["content"], fields)
         case "pre_model_call":
             fields = {"model": context["model"]["id"], "messages": context["messages"]}
-            return Asked("model_call", fields, key=request_of(context))
+            return PointAsked("model_call", fields, key=request_of(context))
         case "post_model_call":
             return of_text(
                 "model_reply", context["response"]["content"], used_in(context), request_of(context)
@@ -99,27 +99,27 @@ def asked_in(context: Mapping[str, Any]) -> Asked | None:
     raise ValueError("an unknown point")
 
 
-def of_tool(context: Mapping[str, Any], point: str) -> Asked:
+def of_tool(context: Mapping[str, Any], point: str) -> PointAsked:
     """What a call or its outcome asks."""
     call = context["tool_call"]
     fields = {"tool": call["name"], "args": call["args"]}
     if point == "pre_tool_call":
-        return Asked("tool_call", fields, key=call["id"])
+        return PointAsked("tool_call", fields, key=call["id"])
     result = context["tool_result"]
     if result["is_error"]:
         value = result["value"]
-        return Asked(
+        return PointAsked(
             "error",
             {**fields, "error": "ToolError", "text": text_in(value)},
             key=call["id"],
             content=value,
         )
-    return Asked("tool_result", {**fields, "result": result["value"]}, key=call["id"])
+    return PointAsked("tool_result", {**fields, "result": result["value"]}, key=call["id"])
 
 
-def of_text(stage: str, content: Any, fields: dict[str, Any], key: str = "") -> Asked:
+def of_text(stage: str, content: Any, fields: dict[str, Any], key: str = "") -> PointAsked:
     """What something asks that people or models have said."""
-    return Asked(stage, {"text": text_in(content), **fields}, "$target.content", key, content)
+    return PointAsked(stage, {"text": text_in(content), **fields}, "$target.content", key, content)
 
 
 def text_in(content: Any) -> str:
@@ -145,7 +145,7 @@ def used_in(context: Mapping[str, Any]) -> dict[str, int]:
     return {"tokens": int(usage.get("prompt_tokens", 0)) + int(usage.get("completion_tokens", 0))}
 
 
-def verdict_of(told: Told, asked: Asked, notices: tuple[str, ...]) -> Verdict:
+def verdict_of(told: Told, asked: PointAsked, notices: tuple[str, ...]) -> Verdict:
     """What was decided, as the contract writes it."""
     decision = told.decision
     if not told.proceeds:
@@ -159,7 +159,7 @@ def verdict_of(told: Told, asked: Asked, notices: tuple[str, ...]) -> Verdict:
     return changed(verdict, told, asked)
 
 
-def changed(verdict: Verdict, told: Told, asked: Asked) -> Verdict:
+def changed(verdict: Verdict, told: Told, asked: PointAsked) -> Verdict:
     """The verdict with what goes on in the place of the target; it is denied where the target has
     no such place."""
     before, after = given_in(asked), told.content
@@ -172,7 +172,7 @@ def changed(verdict: Verdict, told: Told, asked: Asked) -> Verdict:
     return {**verdict, "decision": "transform", "transform": {"path": asked.path, "value": after}}
 
 
-def given_in(asked: Asked) -> Any:
+def given_in(asked: PointAsked) -> Any:
     """The content of what was asked."""
     name = {"tool_call": "args", "tool_result": "result", "model_call": "messages"}.get(
         asked.stage, "text"

@@ -25,7 +25,7 @@ from stanchion.hosts import (
     survey,
     tried,
 )
-from stanchion.hosts.contract.survey import by_provider
+from stanchion.hosts.contract.frameworks import by_provider
 
 tried("agno", "3.1.10", "3.2")
 
@@ -99,7 +99,10 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
         made.members = [_member(one, hosted) for one in members]
     # Ours is the outermost: Agno runs a tool with the arguments that the first hook gets, whatever
     # later ones pass on.
-    made.tool_hooks = [Hook(hosted, made).around, *(agent.tool_hooks if agent.tool_hooks else ())]
+    made.tool_hooks = [
+        ToolHook(hosted, made).around,
+        *(agent.tool_hooks if agent.tool_hooks else ()),
+    ]
     return made
 
 
@@ -168,7 +171,7 @@ class Input(BaseGuardrail):
             run_input.input_content = told.content
 
 
-class Hook:
+class ToolHook:
     """The hook round every tool of an agent."""
 
     def __init__(self, hosted: Hosted, agent: Any) -> None:
@@ -283,7 +286,7 @@ def _lesser(model: Any, params: dict[str, Any]) -> Any:
 def _ask(hosted: Hosted, model: Any, how: str, messages: list[Any], **options: Any) -> Any:
     def ask(messages: list[Any], **params: Any) -> Any:
         came = getattr(_lesser(model, params), how)(messages=messages, **options)
-        return _with_usage(came) if how == "invoke" else map(Spent().counted, came)
+        return _with_usage(came) if how == "invoke" else map(UsageSum().counted, came)
 
     return hosted.model(ask, messages, **_about(model))
 
@@ -299,7 +302,7 @@ async def _astream(
     hosted: Hosted, model: Any, messages: list[Any], **options: Any
 ) -> AsyncIterator[Any]:
     async def pieces(messages: list[Any], params: dict[str, Any]) -> AsyncIterator[Any]:
-        spent = Spent()
+        spent = UsageSum()
         async for piece in _lesser(model, params).ainvoke_stream(messages=messages, **options):
             yield spent.counted(piece)
 
@@ -310,7 +313,7 @@ async def _astream(
         yield piece
 
 
-class Spent:
+class UsageSum:
     """What the pieces of a reply have used until now: Agno adds up what each of them says."""
 
     def __init__(self) -> None:
@@ -326,4 +329,4 @@ class Spent:
 
 
 def _with_usage(reply: Any) -> Any:
-    return Spent().counted(reply)
+    return UsageSum().counted(reply)

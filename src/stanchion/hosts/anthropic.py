@@ -7,9 +7,17 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, tried
-from stanchion.hosts.clients.forms import Form
-from stanchion.hosts.clients.methods import guarding, running
-from stanchion.hosts.clients.tools import Asked, Done, arguments, part, parts, refused, text_of
+from stanchion.hosts.clients.forms import RequestForm
+from stanchion.hosts.clients.guarded import guarding, running
+from stanchion.hosts.clients.tools import (
+    CallAnswer,
+    ReplyCall,
+    arguments,
+    part,
+    parts,
+    refused,
+    text_of,
+)
 
 tried("anthropic", "2.8", "3")
 
@@ -17,21 +25,21 @@ ANTHROPIC: Final = Host("anthropic", can=EVERYTHING, refused=refused, stream="ch
 """A client that sends a request as it was decided, or raises `Refused`."""
 
 FORMS: Final = (
-    Form("v1/messages", apart="system", among=False),
-    Form("v1/complete", said="prompt"),
+    RequestForm("v1/messages", apart="system", among=False),
+    RequestForm("v1/complete", said="prompt"),
 )
 
 
-def calls_of(reply: Any) -> list[Asked]:
+def calls_of(reply: Any) -> list[ReplyCall]:
     """The tool calls of a message that are for the caller to run."""
     blocks = [block for block in parts(reply, "content") if part(block, "type") == "tool_use"]
     return [
-        Asked(part(block, "id"), part(block, "name"), arguments(part(block, "input")))
+        ReplyCall(part(block, "id"), part(block, "name"), arguments(part(block, "input")))
         for block in blocks
     ]
 
 
-def results_for(_reply: Any, results: Iterable[Done]) -> list[Any]:
+def results_for(_reply: Any, results: Iterable[CallAnswer]) -> list[Any]:
     """What came of the calls of a message: one message for the next request with all results, or
     none."""
     blocks = [

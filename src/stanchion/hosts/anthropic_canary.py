@@ -9,7 +9,7 @@ from typing import Any, Final
 import anthropic
 
 from stanchion.hosts.anthropic import ANTHROPIC, guard
-from stanchion.hosts.clients.nowhere import sending_nowhere
+from stanchion.hosts.clients.guarded import sending_nowhere
 from stanchion.hosts.contract.canary import HOST, TOOL
 
 OPTIONS: Final[dict[str, Any]] = {"api_key": TOOL, "base_url": f"https://{HOST}", "max_retries": 0}

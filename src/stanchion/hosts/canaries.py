@@ -19,7 +19,7 @@ from stanchion.hosts.contract.canary import Came, Canary, drive_canary
 from stanchion.kernel.tuples import NamedTuple
 
 
-class Listed(NamedTuple):
+class CanaryEntry(NamedTuple):
     """An adapter: the module that is loaded where its framework is, the package that it comes in,
     and where its canary is."""
 
@@ -30,35 +30,47 @@ class Listed(NamedTuple):
 
 
 CANARIES: Final = {
-    "httpx": Listed("httpx", "httpx", "stanchion.hosts.http.canaries", "httpx_client"),
-    "httpx-async": Listed("httpx", "httpx", "stanchion.hosts.http.canaries", "async_httpx_client"),
-    "requests": Listed("requests", "requests", "stanchion.hosts.http.canaries", "requests_session"),
-    "aiohttp": Listed("aiohttp", "aiohttp", "stanchion.hosts.http.canaries", "aiohttp_session"),
-    "langchain": Listed("langchain", "langchain", "stanchion.hosts.langchain_canary"),
-    "pydantic-ai": Listed("pydantic_ai", "pydantic-ai-slim", "stanchion.hosts.pydantic_ai_canary"),
-    "openai-agents": Listed(
+    "httpx": CanaryEntry("httpx", "httpx", "stanchion.hosts.http.canaries", "httpx_client"),
+    "httpx-async": CanaryEntry(
+        "httpx", "httpx", "stanchion.hosts.http.canaries", "async_httpx_client"
+    ),
+    "requests": CanaryEntry(
+        "requests", "requests", "stanchion.hosts.http.canaries", "requests_session"
+    ),
+    "aiohttp": CanaryEntry(
+        "aiohttp", "aiohttp", "stanchion.hosts.http.canaries", "aiohttp_session"
+    ),
+    "langchain": CanaryEntry("langchain", "langchain", "stanchion.hosts.langchain_canary"),
+    "pydantic-ai": CanaryEntry(
+        "pydantic_ai", "pydantic-ai-slim", "stanchion.hosts.pydantic_ai_canary"
+    ),
+    "openai-agents": CanaryEntry(
         "agents.run_state", "openai-agents", "stanchion.hosts.openai_agents_canary"
     ),
-    "google-adk": Listed("google.adk", "google-adk", "stanchion.hosts.google_adk_canary"),
-    "strands": Listed("strands.agent", "strands-agents", "stanchion.hosts.strands_canary"),
-    "agent-framework": Listed(
+    "google-adk": CanaryEntry("google.adk", "google-adk", "stanchion.hosts.google_adk_canary"),
+    "strands": CanaryEntry("strands.agent", "strands-agents", "stanchion.hosts.strands_canary"),
+    "agent-framework": CanaryEntry(
         "agent_framework", "agent-framework-core", "stanchion.hosts.agent_framework_canary"
     ),
-    "agno": Listed("agno.agent", "agno", "stanchion.hosts.agno_canary"),
-    "crewai": Listed("crewai", "crewai", "stanchion.hosts.crewai_canary"),
-    "llama-index": Listed(
+    "agno": CanaryEntry("agno.agent", "agno", "stanchion.hosts.agno_canary"),
+    "crewai": CanaryEntry("crewai", "crewai", "stanchion.hosts.crewai_canary"),
+    "llama-index": CanaryEntry(
         "llama_index.core", "llama-index-core", "stanchion.hosts.llama_index_canary"
     ),
-    "smolagents": Listed("smolagents", "smolagents", "stanchion.hosts.smolagents_canary"),
-    "openai": Listed("openai", "openai", "stanchion.hosts.openai_canary"),
-    "openai-async": Listed("openai", "openai", "stanchion.hosts.openai_canary", "async_canary"),
-    "anthropic": Listed("anthropic", "anthropic", "stanchion.hosts.anthropic_canary"),
-    "anthropic-async": Listed(
+    "smolagents": CanaryEntry("smolagents", "smolagents", "stanchion.hosts.smolagents_canary"),
+    "openai": CanaryEntry("openai", "openai", "stanchion.hosts.openai_canary"),
+    "openai-async": CanaryEntry(
+        "openai", "openai", "stanchion.hosts.openai_canary", "async_canary"
+    ),
+    "anthropic": CanaryEntry("anthropic", "anthropic", "stanchion.hosts.anthropic_canary"),
+    "anthropic-async": CanaryEntry(
         "anthropic", "anthropic", "stanchion.hosts.anthropic_canary", "async_canary"
     ),
-    "litellm": Listed("litellm", "litellm", "stanchion.hosts.litellm_canary"),
-    "litellm-async": Listed("litellm", "litellm", "stanchion.hosts.litellm_canary", "async_canary"),
-    "mcp": Listed("stanchion.hosts.mcp.proxy", "mcp", "stanchion.hosts.mcp_canary"),
+    "litellm": CanaryEntry("litellm", "litellm", "stanchion.hosts.litellm_canary"),
+    "litellm-async": CanaryEntry(
+        "litellm", "litellm", "stanchion.hosts.litellm_canary", "async_canary"
+    ),
+    "mcp": CanaryEntry("stanchion.hosts.mcp.proxy", "mcp", "stanchion.hosts.mcp_canary"),
 }
 """Every adapter and its canary. Where a program may have a module of the framework's name, a module
 of its own within the framework tells them apart; the MCP proxy is tried where it runs, and not
@@ -96,7 +108,7 @@ def driven(name: str) -> Came:
 
 
 @cache
-def _driven(one: Listed) -> Came:
+def _driven(one: CanaryEntry) -> Came:
     """The same; an adapter that cannot even be loaded is not caught."""
     try:
         canary: Canary = getattr(import_module(one.home), one.name)

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from stanchion.hosts import Host, Hosted, Part, Refusal, Told, lesser, sealed, survey, tried
-from stanchion.hosts.contract.sealing import SEALED, Seal, seal_of
+from stanchion.hosts.contract.sealing import SEALED, CallSeal, seal_of
 
 tried("crewai", "1.15.30", "1.16")
 
@@ -77,7 +77,9 @@ the next one after the run has ended."""
 def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
     """Guard a crew, or a single agent, for as long as the context lasts: whatever it asks and calls
     in it is judged."""
-    team = Team(hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)])
+    team = CrewRuns(
+        hosted, [crew, *getattr(crew, "agents", ()), getattr(crew, "manager_agent", None)]
+    )
     survey(hosted.run, team.unguarded())
     hooks = {
         point: get_scoped_hooks(point) for point in InterceptionPoint
@@ -95,24 +97,24 @@ def guarded(crew: Any, hosted: Hosted) -> Iterator[Any]:
         yield crew
 
 
-class Begun(NamedTuple):
+class HookedCall(NamedTuple):
     """A call between the hook before it and the hook after it."""
 
     args: dict[str, Any]
     told: Told
     handed_to: str
     raised: list[Exception]
-    outside: Seal | None
+    outside: CallSeal | None
 
 
-class Team:
+class CrewRuns:
     """The agents of a crew: the one that the run is named for works in the run itself, the others
     in children of it."""
 
     def __init__(self, hosted: Hosted, owners: list[Any]) -> None:
         self._hosted, self._owners = hosted, owners
         self._runs = {hosted.run.agent: hosted}
-        self._begun: dict[int, Begun] = {}
+        self._begun: dict[int, HookedCall] = {}
         self._prompted: set[Any] = set()
         self._tasks = [task for owner in owners for task in getattr(owner, "tasks", ())]
 
@@ -163,7 +165,9 @@ class Team:
             to = _coworker(ctx)
             raised: list[Exception] = []
             told = self._judged(ctx, to)
-            self._begun[id(ctx.tool_input)] = Begun(ctx.tool_input, told, to, raised, SEALED.get())
+            self._begun[id(ctx.tool_input)] = HookedCall(
+                ctx.tool_input, told, to, raised, SEALED.get()
+            )
             if told.proceeds:
                 RAISED.set(raised)
                 changed = {"coworker": to, **told.content} if to else told.content
@@ -203,7 +207,7 @@ class Team:
         except Exception:  # noqa: BLE001 - CrewAI would show the result as it is
             return WITHHELD
 
-    def _outcome(self, ctx: Any, begun: Begun) -> str:
+    def _outcome(self, ctx: Any, begun: HookedCall) -> str:
         hosted, said = self.of(ctx.agent), str(ctx.tool_result)
         about: dict[str, Any] = {"key": str(id(ctx.tool_input)), "about": TOOL}
         if begun.handed_to:
@@ -254,7 +258,7 @@ def _coworker(ctx: Any) -> str:
 
 
 @contextmanager
-def _wrapped(llm: Any, team: Team) -> Iterator[None]:
+def _wrapped(llm: Any, team: CrewRuns) -> Iterator[None]:
     """Have a model's requests and replies judged, in place: CrewAI has it in many places."""
     own = llm.__dict__
     if "call" in own:
@@ -288,7 +292,7 @@ def _tracked(llm: Any, track: Callable[..., None], usage: dict[str, Any]) -> Non
     track(llm, usage)
 
 
-class Asked(NamedTuple):
+class CrewRequest(NamedTuple):
     """A request as CrewAI makes it."""
 
     messages: list[Any]
@@ -309,8 +313,8 @@ NAMES: Final = (
 
 
 def _asked(
-    team: Team, llm: Any, messages: Any, args: tuple[Any, ...], options: dict[str, Any]
-) -> Asked:
+    team: CrewRuns, llm: Any, messages: Any, args: tuple[Any, ...], options: dict[str, Any]
+) -> CrewRequest:
     options = {**dict(zip(NAMES, args, strict=False)), **options}
     agent = options.get("from_agent")
     team.prompt(agent, options.get("from_task"))
@@ -323,7 +327,7 @@ def _asked(
     params = {
         name: value for name in ("max_tokens",) if (value := getattr(llm, name, None)) is not None
     }
-    return Asked(
+    return CrewRequest(
         said, options, {"model": llm.model, "params": params}, bool(llm._effective_stream())
     )
 
@@ -339,7 +343,7 @@ def _run(hosted: Hosted, tool: str, function: Callable[..., Any], **args: Any) -
 
 
 def _ask(
-    team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any
+    team: CrewRuns, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any
 ) -> Any:
     asked = _asked(team, llm, messages, args, options)
     replies: list[Any] = []
@@ -358,7 +362,7 @@ def _ask(
 
 
 async def _aask(
-    team: Team, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any
+    team: CrewRuns, llm: Any, call: Callable[..., Any], messages: Any, *args: Any, **options: Any
 ) -> Any:
     asked = _asked(team, llm, messages, args, options)
     replies: list[Any] = []
@@ -396,7 +400,7 @@ def _told(reply: Any, spent: list[dict[str, Any]]) -> dict[str, Any]:
     return {"content": None, "tool_calls": reply, "usage": usage}
 
 
-def _put_back(llm: Any, asked: Asked, replies: list[Any], said: dict[str, Any]) -> Any:
+def _put_back(llm: Any, asked: CrewRequest, replies: list[Any], said: dict[str, Any]) -> Any:
     """The reply with what was changed; it is streamed now, where somebody reads the stream."""
     reply, text = replies[-1], said["content"]
     if asked.streams and isinstance(reply, str):

@@ -9,8 +9,8 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, Told, survey, tried
-from stanchion.hosts.contract.sealing import Seal, put_round, seal_of
-from stanchion.hosts.contract.waiting import Waiting, in_words
+from stanchion.hosts.contract.sealing import CallSeal, put_round, seal_of
+from stanchion.hosts.contract.terms import WaitingWords, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 
@@ -50,7 +50,7 @@ GOOGLE_ADK: Final = Host(
 )
 
 
-class Asking:
+class AdkRequest:
     """A request to a model: the run that it is for, and whether it was judged."""
 
     def __init__(self, hosted: Hosted) -> None:
@@ -58,12 +58,12 @@ class Asking:
         self.judged = False
 
 
-SEALS: Final[WeakKeyDictionary[Any, Seal]] = WeakKeyDictionary()
+SEALS: Final[WeakKeyDictionary[Any, CallSeal]] = WeakKeyDictionary()
 """The calls that go ahead, each by the context that its tool and all callbacks share."""
 
 ADVICE: Final = "let callbacks that change calls be plugins, and stand before `Guarded`"
 
-ASKING: Final[ContextVar[Asking | None]] = ContextVar("stanchion_google_adk", default=None)
+ASKING: Final[ContextVar[AdkRequest | None]] = ContextVar("stanchion_google_adk", default=None)
 """The request that is about to be sent here."""
 
 
@@ -110,7 +110,7 @@ class Guarded(BasePlugin):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         """Say for whom the guarded model is asked."""
-        ASKING.set(Asking(self.of(callback_context.agent_name)))
+        ASKING.set(AdkRequest(self.of(callback_context.agent_name)))
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         """Let nothing pass that no guard has read."""
@@ -145,7 +145,7 @@ class Guarded(BasePlugin):
             _seal(tool, tool_args, tool_context)
             return None
         self._unrun.add(tool_context.function_call_id)
-        if isinstance(told.answer[ERROR], Waiting) and confirmed is None:
+        if isinstance(told.answer[ERROR], WaitingWords) and confirmed is None:
             tool_context.request_confirmation(hint="a person has to answer its ticket")
             tool_context.actions.skip_summarization = True
         return {ERROR: str(told.answer[ERROR])}
@@ -250,7 +250,7 @@ class GuardedLlm(BaseLlm):
             return
         asking.judged = True
         survey(asking.hosted.run, _by_provider(llm_request.config.tools))
-        reply = Streamed()
+        reply = AdkReply()
 
         async def ask(messages: list[Any], **given: Any) -> Any:
             model = LLMRegistry.new_llm(given.pop("model")) if "model" in given else self.inner
@@ -298,7 +298,7 @@ def _sent(request: Any, messages: list[Any], given: dict[str, Any]) -> Any:
     )
 
 
-class Streamed:
+class AdkReply:
     """The responses of a model as guards read them, and as they go on with what was let through.
 
     Where they are streamed each brings a piece, and the last one all of it again.

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, Told, survey, tried
-from stanchion.hosts.contract.survey import by_provider
+from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.stages import Stage
 
 VERSIONS: Final = (tried("langchain", "1.4", "2"), tried("langgraph", "1.2", "2"))
@@ -148,7 +148,7 @@ class Guarded(AgentMiddleware):
 
     def wrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """Judge a request to the model, and its reply before anybody sees a piece of it."""
-        asking = Asking(request)
+        asking = LangChainRequest(request)
         survey(self._hosted.run, by_provider(request.tools))
 
         def ask(messages: Sequence[Any], **_: Any) -> Any:
@@ -159,7 +159,7 @@ class Guarded(AgentMiddleware):
 
     async def awrap_model_call(self, request: Any, handler: Callable[[Any], Any]) -> Any:
         """The same for async code."""
-        asking = Asking(request)
+        asking = LangChainRequest(request)
         survey(self._hosted.run, by_provider(request.tools))
 
         async def ask(messages: Sequence[Any], **_: Any) -> Any:
@@ -211,7 +211,7 @@ class Guarded(AgentMiddleware):
         return settled(made)
 
 
-class Asking:
+class LangChainRequest:
     """One request to a model: what is judged of it, and its response with what was judged put
     back."""
 

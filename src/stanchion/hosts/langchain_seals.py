@@ -16,7 +16,7 @@ from langchain_core.runnables.config import var_child_runnable_config
 from stanchion.runtime.errors import Ungoverned
 
 
-class Seal(BaseCallbackHandler):
+class ToolSeal(BaseCallbackHandler):
     """Hears each tool begin, and stops one that is not the call that was judged.
 
     LangChain tells it by the configuration that the tool is run with, past every middleware.
@@ -76,7 +76,7 @@ def runs_as(request: Any) -> str:
 @contextmanager
 def sealed(request: Any, args: dict[str, Any]) -> Iterator[None]:
     """Have a tool run with these arguments or not at all."""
-    config, seal = request.runtime.config, Seal(request, args)
+    config, seal = request.runtime.config, ToolSeal(request, args)
     before = config.get("callbacks")
     if isinstance(before, BaseCallbackManager):
         config["callbacks"] = before.copy()

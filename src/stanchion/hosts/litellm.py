@@ -12,17 +12,17 @@ from operator import attrgetter
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, survey, tried
-from stanchion.hosts.clients.forms import Form
-from stanchion.hosts.clients.methods import running
-from stanchion.hosts.clients.openai_forms import (
+from stanchion.hosts.clients.forms import (
     CHAT,
     COMPLETIONS,
     RESPONSES,
+    RequestForm,
     calls_of,
     results_for,
 )
+from stanchion.hosts.clients.guarded import running
 from stanchion.hosts.clients.tools import refused
-from stanchion.hosts.contract.survey import by_provider
+from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.actions import Action
 
 tried("litellm", "1.106", "2")
@@ -34,7 +34,7 @@ PROXY: Final = Host(
 )
 """A proxy that sends a request as it was decided, once."""
 
-EMBEDDING: Final = Form("embeddings", said="input")
+EMBEDDING: Final = RequestForm("embeddings", said="input")
 FUNCTIONS: Final = {
     "completion": CHAT,
     "text_completion": COMPLETIONS,
@@ -66,13 +66,13 @@ class Functions:
         asks = self._asked if name in FUNCTIONS else self._awaited
         return lambda *args, **kwargs: asks(name, form, _named(name, args, kwargs))
 
-    def _asked(self, name: str, form: Form, body: dict[str, Any]) -> Any:
+    def _asked(self, name: str, form: RequestForm, body: dict[str, Any]) -> Any:
         survey(self.hosted.run, by_provider(body.get("tools") or ()))
         return self.hosted.model(
             lambda said, **more: _send(name, form.written(body, said, more)), **form.asked(body)
         )
 
-    async def _awaited(self, name: str, form: Form, body: dict[str, Any]) -> Any:
+    async def _awaited(self, name: str, form: RequestForm, body: dict[str, Any]) -> Any:
         async def ask(said: list[Any], **more: Any) -> Any:
             return await _send(name, form.written(body, said, more))
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import openai
 
-from stanchion.hosts.clients.nowhere import sending_nowhere
+from stanchion.hosts.clients.guarded import sending_nowhere
 from stanchion.hosts.contract.canary import HOST, TOOL
 from stanchion.hosts.litellm import LITELLM, guard
 

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion import Refused
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, survey, tried
-from stanchion.hosts.contract.survey import by_provider
+from stanchion.hosts.contract.frameworks import by_provider
 
 tried("llama-index-core", "0.14.25", "0.15")
 tried("llama-index-workflows", "2.26", "3")
@@ -51,7 +51,7 @@ class PersonAnswered(HumanResponseEvent):
     decides."""
 
 
-class Call(NamedTuple):
+class WorkflowCall(NamedTuple):
     """A call as LlamaIndex makes it."""
 
     tool: str
@@ -76,7 +76,7 @@ def _refused(refusal: Refusal) -> Any:
     )
 
 
-def _failed(call: Call, words: str, error: Exception | None = None) -> Any:
+def _failed(call: WorkflowCall, words: str, error: Exception | None = None) -> Any:
     return ToolOutput(
         tool_name=call.tool,
         content=words,
@@ -133,7 +133,7 @@ def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
     """
     made = copy.copy(agent)
     members = getattr(agent, "agents", None)
-    team = Team(hosted, agent.name if members is None else agent.root_agent)
+    team = WorkflowRuns(hosted, agent.name if members is None else agent.root_agent)
     if members is not None:
         made.agents = {name: _with_model(member, team) for name, member in members.items()}
     else:
@@ -144,7 +144,7 @@ def guarded(agent: Any, hosted: Hosted, *, pause: bool = False) -> Any:
     return made
 
 
-def _with_model(agent: Any, team: Team) -> Any:
+def _with_model(agent: Any, team: WorkflowRuns) -> Any:
     made = copy.copy(agent)
     survey(
         team.of(team.first).run,
@@ -154,7 +154,7 @@ def _with_model(agent: Any, team: Team) -> Any:
     return made
 
 
-class Team:
+class WorkflowRuns:
     """The agents of a workflow: the first works in the run itself, each of the others in a child of
     it."""
 
@@ -181,9 +181,9 @@ async def _begin(hosted: Hosted, inner: Callable[..., Any], ctx: Any, event: Any
 
 
 async def _call_tool(
-    team: Team, pause: bool, inner: Callable[..., Any], ctx: Any, tool: Any, args: Any
+    team: WorkflowRuns, pause: bool, inner: Callable[..., Any], ctx: Any, tool: Any, args: Any
 ) -> Any:
-    call, carry = Call(tool.metadata.get_name(), args, pause), partial(inner, ctx, tool)
+    call, carry = WorkflowCall(tool.metadata.get_name(), args, pause), partial(inner, ctx, tool)
     hosted = team.of(await ctx.store.get("current_agent_name", default=team.first))
     if call.tool == HANDOFF:
         return await _hand_off(team, hosted, call, carry, ctx)
@@ -201,7 +201,7 @@ async def _call_tool(
     return await _judged(hosted, call._replace(pause=False), carry)
 
 
-async def _judged(hosted: Hosted, call: Call, inner: Callable[..., Any]) -> Any:
+async def _judged(hosted: Hosted, call: WorkflowCall, inner: Callable[..., Any]) -> Any:
     """A tool call as LlamaIndex gets it: an output, whether it ran, failed or was refused."""
     pauses: list[Exception] = []
 
@@ -229,7 +229,7 @@ async def _judged(hosted: Hosted, call: Call, inner: Callable[..., Any]) -> Any:
 
 
 async def _hand_off(
-    team: Team, hosted: Hosted, call: Call, inner: Callable[..., Any], ctx: Any
+    team: WorkflowRuns, hosted: Hosted, call: WorkflowCall, inner: Callable[..., Any], ctx: Any
 ) -> Any:
     to = call.args.get("to_agent", "")
     about = {
@@ -247,7 +247,7 @@ async def _hand_off(
     return output
 
 
-def _model(llm: Any, team: Team, agent: str) -> Any:
+def _model(llm: Any, team: WorkflowRuns, agent: str) -> Any:
     """A copy of a model whose requests and replies are judged. Agents ask with these methods, or
     with others that go through them."""
     made = copy.copy(llm)
@@ -281,7 +281,7 @@ def _sent(
 
 
 async def _asked(
-    team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any
+    team: WorkflowRuns, agent: str, llm: Any, how: str, asked: Any = None, **options: Any
 ) -> Any:
     replies: list[Any] = []
     messages, about = _request(llm, how, options.pop("messages", asked))
@@ -294,9 +294,9 @@ async def _asked(
 
 
 async def _streamed(
-    team: Team, agent: str, llm: Any, how: str, asked: Any = None, **options: Any
+    team: WorkflowRuns, agent: str, llm: Any, how: str, asked: Any = None, **options: Any
 ) -> Any:
-    reply = Reply()
+    reply = GrowingReply()
     messages, about = _request(llm, how, options.pop("messages", asked))
 
     async def pieces(messages: list[Any], params: dict[str, Any]) -> AsyncIterator[Any]:
@@ -372,7 +372,7 @@ def _usage(reply: Any) -> Any:
     return {name: beside[name] for name in beside if name.endswith("_tokens")}
 
 
-class Reply:
+class GrowingReply:
     """A streamed reply: what LlamaIndex shows of it grows as its pieces are judged."""
 
     def __init__(self) -> None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.hosts import EVERYTHING, Host, tried
-from stanchion.hosts.clients.methods import guarding, running
-from stanchion.hosts.clients.openai_forms import (
+from stanchion.hosts.clients.forms import (
     CHAT,
     COMPLETIONS,
     RESPONSES,
     calls_of,
     results_for,
 )
+from stanchion.hosts.clients.guarded import guarding, running
 from stanchion.hosts.clients.tools import refused
 
 tried("openai", "2.54", "4")

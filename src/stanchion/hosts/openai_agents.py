@@ -12,8 +12,8 @@ from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, survey, tried
 from stanchion.hosts.contract.prompts import Prompts
-from stanchion.hosts.contract.response_events import ResponseEvents
-from stanchion.hosts.contract.waiting import Waiting, in_words
+from stanchion.hosts.contract.streams import ResponseEvents
+from stanchion.hosts.contract.terms import WaitingWords, in_words
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.faults import text_of
 from stanchion.runtime.errors import ToolFailed, raise_alone
@@ -43,7 +43,7 @@ OPENAI_AGENTS: Final = Host(
 )
 
 
-class Post:
+class SdkPost:
     """Who is at work in a run of the SDK: the run that it works for, and the child runs of agents
     that took over."""
 
@@ -59,7 +59,7 @@ class Post:
         return self.taken.get(agent, self.hosted)
 
 
-WITHIN: Final[ContextVar[Post | None]] = ContextVar("stanchion_openai_agents", default=None)
+WITHIN: Final[ContextVar[SdkPost | None]] = ContextVar("stanchion_openai_agents", default=None)
 """The post of an agent that is run as a tool."""
 
 
@@ -102,7 +102,7 @@ class Handoffs(list[Any]):
 class Guarding:
     """How the agents of a run are guarded: each of them once."""
 
-    def __init__(self, post: Post, provider: Any) -> None:
+    def __init__(self, post: SdkPost, provider: Any) -> None:
         self.post, self.provider = post, provider
         self._known: dict[int, tuple[Any, GuardedAgent]] = {}
         """Each guarded agent by the id of the one that it was made from, which is kept so that no
@@ -134,8 +134,10 @@ class Guarding:
         """An agent's model, hooks or handoffs, guarded."""
         match name:
             case "model":
-                ready = isinstance(given, GuardedModel)
-                return given if ready else GuardedModel(self.post, agent.name, given, self.provider)
+                ready = isinstance(given, GuardedSdkModel)
+                return (
+                    given if ready else GuardedSdkModel(self.post, agent.name, given, self.provider)
+                )
             case "hooks":
                 return given if isinstance(given, Watched) else Watched(self.post, given)
         own = given if isinstance(given, Handoffs) else Handoffs(given)
@@ -149,7 +151,7 @@ class Watched(AgentHooks[Any]):
     """The hooks of an agent, and a look at each reply: one that was not judged came from a model of
     somebody else's."""
 
-    def __init__(self, post: Post, own: Any) -> None:
+    def __init__(self, post: SdkPost, own: Any) -> None:
         self._post, self._own = post, AgentHooks() if own is None else own
 
     def __getattribute__(self, name: str) -> Any:
@@ -175,10 +177,10 @@ def guarded(agent: Agent[Any], hosted: Hosted, provider: Any = None) -> GuardedA
     given. Raises `TypeError` for tools that run in this process and cannot be judged, and for
     agents of other kinds.
     """
-    return Guarding(Post(hosted), MultiProvider() if provider is None else provider).agent(agent)
+    return Guarding(SdkPost(hosted), MultiProvider() if provider is None else provider).agent(agent)
 
 
-def _now(post: Post) -> Post:
+def _now(post: SdkPost) -> SdkPost:
     """The post at work: that of an agent which is run as a tool, or that of the whole run."""
     within = WITHIN.get()
     return post if within is None else within
@@ -187,7 +189,7 @@ def _now(post: Post) -> Post:
 class GuardedTool:
     """Runs a tool, judged; it asks before, and tells after."""
 
-    def __init__(self, post: Post, agent: str, tool: Any) -> None:
+    def __init__(self, post: SdkPost, agent: str, tool: Any) -> None:
         self._post, self._agent, self._tool = post, agent, tool
         bare = replace(
             tool, _failure_error_function=None, _use_default_failure_error_function=False
@@ -200,7 +202,7 @@ class GuardedTool:
         if own.outcome == "require_approval":
             return True
         told = await self._hosted.areport("tool_call", tool=self._tool.name, args=args, key=call)
-        return isinstance(told.answer, Waiting)
+        return isinstance(told.answer, WaitingWords)
 
     async def __call__(self, context: Any, text: str) -> Any:
         """Run the call, and give what the model may read."""
@@ -262,7 +264,7 @@ class GuardedTool:
                 return told.answer
             async with await hosted.run.aspawn(other.name) as child:
                 await hosted.areport("handoff_done", to=other.name, call=told.decision.id)
-                before = WITHIN.set(Post(OPENAI_AGENTS.on(child)))
+                before = WITHIN.set(SdkPost(OPENAI_AGENTS.on(child)))
                 try:
                     return await bare.on_invoke_tool(context, json.dumps(told.content))
                 finally:
@@ -271,7 +273,7 @@ class GuardedTool:
         return run
 
 
-def _tool(post: Post, agent: str, tool: Any) -> Any:
+def _tool(post: SdkPost, agent: str, tool: Any) -> Any:
     if type(tool).__name__ in RUN_HERE:
         raise TypeError(
             f"the tool `{tool.name}` runs here and cannot be judged: give a function tool in its "
@@ -326,10 +328,10 @@ def _handoff(guarding: Guarding, source: GuardedAgent, given: Any) -> Any:
     return made
 
 
-class GuardedModel(Model):
+class GuardedSdkModel(Model):
     """A model whose requests and replies are judged, piece by piece where they are streamed."""
 
-    def __init__(self, post: Post, agent: str, model: Any, provider: Any) -> None:
+    def __init__(self, post: SdkPost, agent: str, model: Any, provider: Any) -> None:
         self._post, self._agent, self._given, self._provider = post, agent, model, provider
 
     def __getattr__(self, name: str) -> Any:

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final, get_args
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Part, Refusal, survey, tried
-from stanchion.hosts.contract.in_order import InOrder
 from stanchion.hosts.contract.sealing import sealed
+from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
@@ -44,7 +44,7 @@ from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E40
 from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
 from pydantic_ai.tools import DeferredToolRequests  # noqa: E402
 
-from stanchion.hosts.pydantic_ai_calls import Output, SealedOutput, SealedToolset  # noqa: E402
+from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset  # noqa: E402
 
 INSIDE: Final[ContextVar[Hosted | None]] = ContextVar("stanchion_pydantic_ai", default=None)
 """The run of the agent that is at work here: an agent that is run by one of its tools is its
@@ -63,7 +63,7 @@ KEPT: Final = (
 def refused(refusal: Refusal) -> Any:
     """What pydantic-ai makes of a refusal: the agent reads why a call failed, or waits for a
     person."""
-    if isinstance(refusal.about, Output):
+    if isinstance(refusal.about, OutputCall):
         raise refusal.error if refusal.stage is Stage.TOOL_RESULT else ModelRetry(str(refusal))
     if refusal.stage is Stage.TOOL_RESULT:
         return str(refusal)
@@ -166,7 +166,7 @@ class Guarded(AbstractCapability[Any]):
         """Judge an output function as a tool call."""
         if not output_context.has_function:
             return await handler(output)
-        made = Output(output_context, output)
+        made = OutputCall(output_context, output)
 
         async def run(given: dict[str, Any]) -> Any:
             with sealed(made.tool, given):
@@ -202,10 +202,10 @@ class Guarded(AbstractCapability[Any]):
 
     def get_wrapper_model(self, model: Model) -> Model:
         """Judge each request and its reply."""
-        return GuardedModel(model, self)
+        return GuardedPydanticModel(model, self)
 
 
-class GuardedModel(WrapperModel):
+class GuardedPydanticModel(WrapperModel):
     """A model whose requests and replies are judged, piece by piece where they are streamed."""
 
     def __init__(self, wrapped: Model, guarded: Guarded) -> None:

@@ -32,7 +32,7 @@ class SealedToolset(WrapperToolset[Any]):
             return await super().call_tool(name, tool_args, ctx, tool)
 
 
-class Output:
+class OutputCall:
     """A call of an output function: its name and arguments as those of a tool."""
 
     def __init__(self, context: Any, value: Any) -> None:
@@ -61,7 +61,7 @@ class SealedOutput(AbstractCapability[Any]):
     async def before_output_process(self, ctx: Any, *, output_context: Any, output: Any) -> Any:
         """Let this output be processed, if it is the one that was judged."""
         if output_context.has_function:
-            made = Output(output_context, output)
+            made = OutputCall(output_context, output)
             unbroken(made.tool, made.args, OUTPUT_ADVICE)
         return output
 

@@ -64,9 +64,9 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     code = getattr(agent, "python_executor", None)
     about = BY_MODEL if code is None else None
     made.model = _model(agent.model, hosted)
-    made.tools = Tools(hosted, about, agent.tools)
+    made.tools = GuardedToolset(hosted, about, agent.tools)
     made.managed_agents = {
-        name: Member(one, hosted, about) for name, one in agent.managed_agents.items()
+        name: ManagedMember(one, hosted, about) for name, one in agent.managed_agents.items()
     }
     if code is not None:
         made.python_executor = Python(code, hosted)
@@ -77,7 +77,7 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     return made
 
 
-class Tools(dict[str, Any]):
+class GuardedToolset(dict[str, Any]):
     """The tools of a guarded agent: one that it is given later (`agent.tools[name] = tool`) is
     guarded as well."""
 
@@ -217,7 +217,7 @@ def _readable(output: Any) -> Any:
     return output if isinstance(output, PLAIN) else str(output)
 
 
-class Member:
+class ManagedMember:
     """A managed agent: giving it a task is a handoff, and what it does is judged in a run of its
     own."""
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, tried
-from stanchion.hosts.contract.in_order import InOrder
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.sealing import sealed, unbroken
+from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.errors import ToolFailed
 
@@ -188,7 +188,7 @@ class Guarded(Plugin):
     async def _ask_model(self, terminal: Any, context: Any) -> AsyncGenerator[Any, None]:
         """Have a guarded model asked in the place of the one that would be asked."""
         hosted = self._of(context.agent)
-        model = GuardedModel(context.model, hosted, self._prompts, self._models)
+        model = GuardedStrandsModel(context.model, hosted, self._prompts, self._models)
         async for event in terminal(context.replace(model=model)):
             yield event
 
@@ -200,7 +200,7 @@ def _runs_as(context: Any) -> str:
     return name
 
 
-class GuardedModel(Model):
+class GuardedStrandsModel(Model):
     """A model whose requests and replies are judged, piece by piece."""
 
     def __init__(
@@ -242,7 +242,7 @@ class GuardedModel(Model):
             if system_prompt is not None
             else []
         )
-        reply = Streamed()
+        reply = StrandsReply()
 
         async def ask(sent: list[Any], **given: Any) -> Any:
             first, *rest = sent
@@ -291,7 +291,7 @@ def _merged(messages: list[Any]) -> list[Any]:
     return made
 
 
-class Streamed:
+class StrandsReply:
     """The events of a streamed reply as guards read them, and as they go on with what was let
     through."""
 

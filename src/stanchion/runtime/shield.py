@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.people.trust import Trust
     from stanchion.runtime.run import Run
     from stanchion.stores.protocol import Store
-    from stanchion.telemetry.notices.post import NoticePost
+    from stanchion.telemetry.notices.post import Post
 
 
 @spelled
@@ -62,7 +62,7 @@ class Shield(Shielding, ByPeople):
         tenant: str | None = None,
         trust: Trust | None = None,
         metrics: bool | None = None,
-        post: NoticePost | None = None,
+        post: Post | None = None,
         prepare: bool = True,
         coverage: Mode | None = None,
         host_secret: str | None = None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stanchion.tutor.law.denylist import is_safe
+from stanchion.tutor.law.v1 import is_safe
 
 SHOWS = {
     "test -f a.txt": (0, "", ""),

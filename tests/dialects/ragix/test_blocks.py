@@ -16,7 +16,7 @@ import pytest
 
 import stanchion.dialects.ragix as dialect
 from stanchion.dialects.ragix import CheckVerdict, EnvelopeConfig, MoveVerdict, Tutor, TutorEnvelope
-from stanchion.tutor.graph.graph import Graph
+from stanchion.tutor.graph import Graph
 from tests.dialects.listed import text
 from tests.dialects.ragix.hands import Hands
 from tests.sources import nodes, tree_of

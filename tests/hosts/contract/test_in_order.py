@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stanchion.hosts.contract.in_order import InOrder
+from stanchion.hosts.contract.streams import InOrder
 
 
 def test_what_overtakes_waits_and_what_is_late_goes_on() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.hosts import EVERYTHING, Host
-from stanchion.hosts.contract.response_events import ResponseEvents
+from stanchion.hosts.contract.streams import ResponseEvents
 
 KEY = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GONE = "[redacted:github-pat]"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from stanchion.hosts import Part, survey
-from stanchion.hosts.contract.survey import by_provider
+from stanchion.hosts.contract.frameworks import by_provider
 
 
 @pytest.mark.parametrize(

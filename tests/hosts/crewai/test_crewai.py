@@ -28,7 +28,7 @@ from pydantic import BaseModel  # isort: skip
 
 from stanchion import Refused
 from stanchion.hosts import Hosted, UnknownVersion
-from stanchion.hosts.crewai import CREWAI, WITHHELD, Team, guarded
+from stanchion.hosts.crewai import CREWAI, WITHHELD, CrewRuns, guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
 
@@ -168,7 +168,7 @@ def test_the_result_of_a_call_that_nobody_has_judged_is_withheld(tmp_path: Path)
 
     scene = scene_of(tmp_path)
     with CREWAI.run(scene.shield, "helper") as hosted:
-        assert Team(hosted, []).after(Result()) == WITHHELD
+        assert CrewRuns(hosted, []).after(Result()) == WITHHELD
 
 
 def test_the_end_of_a_run_ends_the_crew_and_it_is_not_tried_again(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from stanchion import Action, Refused, Shield
-from stanchion.hosts.http.outgoing import Outgoing, rewritten
+from stanchion.hosts.http.outgoing import OutgoingRequest, rewritten
 from stanchion.hosts.http.payload import Payload, Unfit
 from stanchion.kernel.events import Egress, RunInfo
 from stanchion.kernel.findings import Patch
@@ -60,7 +60,7 @@ def test_a_text_body_goes_out_redacted(
 
 def test_the_name_of_a_header_is_judged_as_it_is_sent() -> None:
     """In small letters a key is not the same; where it would be redacted the request is refused."""
-    request = Outgoing(
+    request = OutgoingRequest(
         "GET",
         "http://public.test/",
         (("X-AKIAQ3EGSZ7YJLV5WXKP", "1"), ("Content-Type", "text/plain")),

@@ -21,10 +21,10 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.types import Command, interrupt
 
 from stanchion import Refused, ToolFailed
-from stanchion.hosts.langchain import LANGCHAIN, Asking, Guarded
+from stanchion.hosts.langchain import LANGCHAIN, Guarded, LangChainRequest
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Scene, check, check_probes
-from stanchion.testing.host_suite.script import script
+from stanchion.testing.host_suite.scene import script
 from tests.hosts.langchain.driver import DRIVER, THREAD, Scripted
 
 
@@ -265,7 +265,7 @@ def test_a_failure_that_is_raised_does_not_hold_what_was_redacted() -> None:
 
 
 def test_what_was_parsed_from_a_redacted_reply_is_left_out() -> None:
-    asking = Asking(SimpleNamespace(system_message=None, messages=[], model=None))
+    asking = LangChainRequest(SimpleNamespace(system_message=None, messages=[], model=None))
     asking.took(ModelResponse(result=[AIMessage(KEY)], structured_response={"key": KEY}))
     assert asking.answered(AIMessage("[redacted]")) == ModelResponse(
         result=[AIMessage("[redacted]")]

@@ -16,7 +16,7 @@ from langchain_core.messages import HumanMessage
 from stanchion import Ungoverned
 from stanchion.hosts.langchain import LANGCHAIN, Guarded
 from stanchion.testing.host_suite import Scene
-from stanchion.testing.host_suite.script import script
+from stanchion.testing.host_suite.scene import script
 from tests.coverage.doing import facts, watching
 from tests.hosts.langchain.driver import Scripted
 

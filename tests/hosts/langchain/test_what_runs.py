@@ -20,7 +20,7 @@ from stanchion import Ungoverned
 from stanchion.hosts.langchain import LANGCHAIN, Guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Scene
-from stanchion.testing.host_suite.script import script
+from stanchion.testing.host_suite.scene import script
 from tests.hosts.langchain.driver import Scripted
 
 RAN: list[Any] = []

@@ -20,7 +20,13 @@ from llama_index.core.workflow import Context, HumanResponseEvent, InputRequired
 
 from stanchion import Action, Finding, Patch, Refused
 from stanchion.hosts import UnknownVersion
-from stanchion.hosts.llama_index import LLAMA_INDEX, PersonAnswered, PersonAsked, Reply, guarded
+from stanchion.hosts.llama_index import (
+    LLAMA_INDEX,
+    GrowingReply,
+    PersonAnswered,
+    PersonAsked,
+    guarded,
+)
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
 from stanchion.testing.operators import operator
@@ -240,7 +246,7 @@ def test_two_equal_calls_that_wait_share_a_ticket_and_one_yes_lets_one_run(tmp_p
 
 def test_a_thought_that_is_changed_is_left_out_of_the_whole_reply() -> None:
     def whole(thought: str) -> Any:
-        reply = Reply()
+        reply = GrowingReply()
         blocks = [ThinkingBlock(content="aha"), TextBlock(text="yes")]
         beside = {"thinking_delta": "aha"}
         came = ChatResponse(

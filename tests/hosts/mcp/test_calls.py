@@ -13,7 +13,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import CONNECTION_CLOSED
 
 from stanchion import Action, Finding, Patch, Stage
-from stanchion.hosts.mcp.words import REFUSED
+from stanchion.hosts.mcp.judging import REFUSED
 from stanchion.testing import shield_for
 from tests.hosts.mcp.servers import ERAS, KEY, Tools, client_of, said, text
 

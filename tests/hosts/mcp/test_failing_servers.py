@@ -12,7 +12,7 @@ import pytest
 from mcp.shared.exceptions import MCPError
 
 from stanchion.hosts.mcp import link as links
-from stanchion.hosts.mcp.judging import Judging
+from stanchion.hosts.mcp.judging import JudgedTraffic
 from stanchion.hosts.mcp.proxy import Proxy
 from stanchion.hosts.mcp.upstream import Streams, Upstream
 from stanchion.testing import shield_for
@@ -151,16 +151,16 @@ def test_a_server_that_floods_does_not_drown_its_client(monkeypatch: pytest.Monk
 
     async def played() -> str:
         over = anyio.Event()
-        judge = Judging.read
+        judge = JudgedTraffic.read
 
-        async def slowly(self: Judging, method: str, value: Any) -> Any:
+        async def slowly(self: JudgedTraffic, method: str, value: Any) -> Any:
             await over.wait()
             return await judge(self, method, value)
 
         async def hear(params: Any) -> None:
             heard.append(params)
 
-        monkeypatch.setattr(Judging, "read", slowly)
+        monkeypatch.setattr(JudgedTraffic, "read", slowly)
         upstream = Tools(flood=floods).upstream("old")
         async with client_of(shield_for(BARE), upstream, logging_callback=hear) as client:
             with anyio.fail_after(60):

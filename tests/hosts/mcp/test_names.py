@@ -11,9 +11,9 @@ import msgspec
 import pytest
 from mcp.shared.exceptions import MCPError
 
+from stanchion.hosts.mcp.judging import REFUSED
 from stanchion.hosts.mcp.proxy import Proxy
 from stanchion.hosts.mcp.upstream import UNNAMED, BadUpstream, Upstream, url
-from stanchion.hosts.mcp.words import REFUSED
 from stanchion.testing import shield_for
 from tests.hosts.mcp.servers import ERAS, KEY, Tools, client_of, said, text
 

@@ -14,7 +14,7 @@ import pytest
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from stanchion.hosts.mcp import person
+from stanchion.hosts.mcp import judging
 from stanchion.hosts.mcp.proxy import Proxy
 from stanchion.testing import shield_for
 from tests.hosts.mcp.servers import ERAS, KEY, Tools, client_of, said, text
@@ -139,7 +139,7 @@ def test_whoever_does_not_answer_leaves_the_ticket_as_it_is(
 def test_whoever_takes_too_long_leaves_the_ticket_as_it_is(
     era: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(person, "ANSWER_S", 0.2)
+    monkeypatch.setattr(judging, "ANSWER_S", 0.2)
     shield, tools = shield_for(policy("mcp:desk")), paying()
 
     class Away(Desk):

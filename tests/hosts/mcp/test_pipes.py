@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 import pytest
 
-from stanchion.hosts.mcp import pipes, process
+from stanchion.hosts.mcp import pipes, streams
 from stanchion.hosts.mcp.upstream import command
 from stanchion.testing import shield_for
 from tests.hosts.mcp.servers import client_of, said
@@ -153,12 +153,12 @@ def test_a_client_that_sends_a_line_without_end_is_told_and_the_session_ends(
 def test_a_server_that_will_not_end_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(process, "END_S", 0.3)
+    monkeypatch.setattr(streams, "END_S", 0.3)
     log = tmp_path / "log"
 
     async def played() -> None:
         with log.open("w") as to:
-            async with process.started(server(tmp_path, ENDLESS), dict(os.environ), to):
+            async with streams.started(server(tmp_path, ENDLESS), dict(os.environ), to):
                 with anyio.fail_after(20):
                     while not log.read_text().strip():
                         await anyio.sleep(0.01)

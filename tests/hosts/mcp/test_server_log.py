@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from stanchion.hosts.mcp import server_log
-from stanchion.hosts.mcp.server_log import WITHHELD, without_secrets
+from stanchion.hosts.mcp import streams
+from stanchion.hosts.mcp.streams import WITHHELD, without_secrets
 from stanchion.testing import shield_for
 from tests.hosts.mcp.servers import KEY
 
@@ -20,14 +20,14 @@ PEM = f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n-----END RSA PRIVATE KEY-----"
 
 
 @pytest.fixture
-def hide() -> server_log.Hide:
+def hide() -> streams.Hide:
     """What the command takes secrets out with."""
     shield = shield_for({"name": "bare", "guards": [{"use": "secrets"}]})
     return lambda lines: str(shield.policy.veil.words(lines))
 
 
 def test_a_secret_of_several_lines_is_hidden(
-    hide: server_log.Hide, capsys: pytest.CaptureFixture[str]
+    hide: streams.Hide, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with without_secrets(hide) as log:
         for line in f"starting\n{PEM}\nstarted with {KEY}".splitlines():

@@ -14,7 +14,7 @@ from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.playing.games import Game
 from stanchion.tutor.playing.recorded import enveloped
-from stanchion.tutor.playing.recordings import Played, RecordedRunner, Recorder, to_lines
+from stanchion.tutor.playing.recordings import GameLine, RecordedRunner, Recorder, to_lines
 
 LINES = {"a.txt": 2, "b.txt": 5, "c.txt": 7, "d.txt": 11, "e.txt": 13}
 
@@ -60,7 +60,7 @@ def recorded(
 ) -> Path:
     """Play replies, and write the recording."""
     config = EnvelopeConfig(**layers)
-    played = Played(
+    played = GameLine(
         law="2",
         game=msgspec.to_builtins(game),
         config=msgspec.to_builtins(config),

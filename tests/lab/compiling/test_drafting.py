@@ -9,10 +9,9 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from stanchion.tutor.bundles.file import BundleFile
-from stanchion.tutor.bundles.refusals import BundleRefused
+from stanchion.tutor.bundles.file import BundleFile, BundleRefused
+from stanchion.tutor.bundles.reading import bundle_of
 from stanchion.tutor.bundles.scope import Use, unfit
-from stanchion.tutor.bundles.using import bundle_of
 from stanchion.tutor.playing.bundle_files import load_bundle
 from stanchion_lab.compiling.compiling import held_back
 from stanchion_lab.compiling.drafting import Made, Scores, candidate, draft, write_frozen

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from stanchion.tutor.law.v2 import Runner
+from stanchion.tutor.law.v2 import CommandRunner
 from stanchion_lab.compiling.metric import PAID, metric_config, total, worth
 from stanchion_lab.compiling.replaying import Watched, replay
 from stanchion_lab.compiling.traces import Trace, load_traces
@@ -27,7 +27,7 @@ def trace(tmp_path: Path) -> Trace:
     return found
 
 
-def played(trace: Trace, *replies: str | None, files: Runner | None = None) -> Watched:
+def played(trace: Trace, *replies: str | None, files: CommandRunner | None = None) -> Watched:
     return replay(trace, Files() if files is None else files, replies)
 
 

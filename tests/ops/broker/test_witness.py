@@ -124,11 +124,11 @@ def test_a_broker_that_is_away_is_told(tmp_path: Path) -> None:
 
 WRITES = """
 import os, sys
-from stanchion.audit.witnessing.place import Entry
+from stanchion.audit.witnessing.place import WitnessEntry
 from stanchion.runtime.remote.witness import BrokerPlace
 place = BrokerPlace(sys.argv[1])
 for _ in range(2):
-    place.append(Entry((sys.argv[2].encode(),), 1_700_000_000_000, 60))
+    place.append(WitnessEntry((sys.argv[2].encode(),), 1_700_000_000_000, 60))
 found = place.witness(os.geteuid())
 print(len(found.lines), bool(found.copy), len(found.broken))
 """

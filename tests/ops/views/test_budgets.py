@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.ops.views.budgets import Limits, budgets, held, limits_of, most_used
+from stanchion.ops.views.budgets import BudgetLimits, budgets, held, limits_of, most_used
 from stanchion.policy.load import load_policy
 from stanchion.stores.protocol import Store
 from stanchion.testing import FakeClock
@@ -39,7 +39,9 @@ def test_every_budget_with_its_limit(store: Store) -> None:
 
 def test_without_a_policy_the_window_is_the_one_that_was_asked_for(store: Store) -> None:
     (one,) = [
-        one for one in budgets(store, Limits()) if (one.budget, one.whose) == ("hourly", "ann")
+        one
+        for one in budgets(store, BudgetLimits())
+        if (one.budget, one.whose) == ("hourly", "ann")
     ]
     assert (one.limit, one.window_s, one.share) == (None, 3600.0, 0.0)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.ops.views.operators import operators
+from stanchion.ops.views.people import operators
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
 from tests.cli.signing import Signing

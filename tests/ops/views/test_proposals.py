@@ -13,9 +13,8 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.audit.open_trail import open_trail
 from stanchion.audit.reader import TrailReader
-from stanchion.ops.views.proposed import gathered as gathering
-from stanchion.ops.views.proposed.likeness import pattern_of
-from stanchion.ops.views.proposed.proposals import DAY_MS, Proposals, Terms, proposals
+from stanchion.ops.views import proposals as gathering
+from stanchion.ops.views.proposals import DAY_MS, Proposals, ProposalTerms, pattern_of, proposals
 from stanchion.policy.load import load_policy
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
@@ -63,7 +62,11 @@ class House:
         """Do it."""
         return f"{command and 'done'}"
 
-    def proposed(self, terms: Terms = Terms(), policy: dict[str, Any] | None = None) -> Proposals:  # noqa: B008 - frozen
+    def proposed(
+        self,
+        terms: ProposalTerms = ProposalTerms(),  # noqa: B008 - frozen
+        policy: dict[str, Any] | None = None,
+    ) -> Proposals:
         """What the trail proposes now."""
         made = load_policy(self.policy if policy is None else policy)
         return proposals(TrailReader(self.folder), made, terms, self.clock(), "default")
@@ -149,7 +152,7 @@ def test_a_denial_of_long_ago_counts_too(at_home: Callable[..., House]) -> None:
     house.clock.advance(3 * DAY_MS)
     for _ in range(5):
         house.asks("make test")
-    assert [one.why for one in house.proposed(Terms(days=1)).withheld] == [
+    assert [one.why for one in house.proposed(ProposalTerms(days=1)).withheld] == [
         "such a call was denied earlier"
     ]
 
@@ -193,12 +196,14 @@ def test_thresholds_are_kept(at_home: Callable[..., House]) -> None:
     house = at_home()
     for _ in range(3):
         house.asks("make test")
-    assert house.proposed(Terms(least=3)).proposed
-    assert house.proposed(Terms(least=3, lasts_days=1)).proposed[0].rule.until == "2027-01-11"
-    found = house.proposed(Terms(least=3, people=2))
+    assert house.proposed(ProposalTerms(least=3)).proposed
+    assert (
+        house.proposed(ProposalTerms(least=3, lasts_days=1)).proposed[0].rule.until == "2027-01-11"
+    )
+    found = house.proposed(ProposalTerms(least=3, people=2))
     assert [one.why for one in found.withheld] == ["only ann approved it, and 2 people are needed"]
     house.clock.advance(10 * DAY_MS)
-    assert not house.proposed(Terms(least=3, days=9)).proposed
+    assert not house.proposed(ProposalTerms(least=3, days=9)).proposed
 
 
 def test_a_guard_that_is_always_active_or_gone_has_no_rule(at_home: Callable[..., House]) -> None:
@@ -215,7 +220,7 @@ def test_other_tenants_do_not_count(at_home: Callable[..., House]) -> None:
     for _ in range(5):
         house.asks("make test")
     assert not proposals(
-        TrailReader(house.folder), load_policy(POLICY), Terms(), house.clock(), "other"
+        TrailReader(house.folder), load_policy(POLICY), ProposalTerms(), house.clock(), "other"
     ).proposed
 
 
@@ -226,7 +231,7 @@ def test_only_so_many_answers_are_kept_in_memory(
     for n in range(6):
         house.asks("make old" if n < 3 else "make new")
     monkeypatch.setattr(gathering, "MOST_ANSWERS", 3)
-    found = house.proposed(Terms(least=2))
+    found = house.proposed(ProposalTerms(least=2))
     assert found.more
     assert [one.rule.args for one in found.proposed] == [{"command": "make new"}]
 

@@ -11,7 +11,7 @@ import pytest
 from stanchion.audit.options import TrailOptions
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
-from stanchion.ops.views.decisions import NoDecision, explained, newest_decisions
+from stanchion.ops.views.explain import NoDecision, explained, newest_decisions
 from stanchion.ops.views.record_detail import record_detail
 from stanchion.ops.views.records import record_view
 from stanchion.ops.views.runs import run_in_full, runs, totals_in

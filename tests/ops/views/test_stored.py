@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from stanchion.kernel.state import Batch, Line, When, key
-from stanchion.ops.views.encode import json_line
 from stanchion.ops.views.names import name_of
 from stanchion.ops.views.record_says import KINDS as WORDED, says
 from stanchion.ops.views.stored import (
@@ -24,6 +23,7 @@ from stanchion.ops.views.stored import (
     cells,
     holds,
 )
+from stanchion.ops.views.veiled import json_line
 from stanchion.stores.protocol import Store
 from stanchion.testing import FakeClock
 from tests.ops.views.shown import KINDS, START, stored, work

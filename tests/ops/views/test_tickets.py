@@ -8,9 +8,8 @@ import msgspec
 import pytest
 
 from stanchion.approvals.ticket import State
-from stanchion.ops.views.allowances import allowance_view
-from stanchion.ops.views.encode import json_line
-from stanchion.ops.views.tickets import grant_view, ticket_in_full, ticket_view
+from stanchion.ops.views.people import allowance_view, grant_view, ticket_in_full, ticket_view
+from stanchion.ops.views.veiled import json_line
 from stanchion.runtime.deciding.allowances import Allowance
 from stanchion.testing import FakeClock
 from tests.operators import BOB, KNOWN_BOB

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.state import Batch, When
-from stanchion.ops.views.tools import ChangedDefinition, changed_definition, tools
+from stanchion.ops.views.standing import ChangedDefinition, changed_definition, tools
 from stanchion.runtime.calling.pins import pins_key
 from stanchion.testing import FakeClock
 from tests.ops.views.shown import KINDS, START, stored, work

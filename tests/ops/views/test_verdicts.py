@@ -16,7 +16,7 @@ from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.kernel.decision import Decision
-from stanchion.ops.views.decisions import explained
+from stanchion.ops.views.explain import explained
 from stanchion.ops.views.record_detail import record_detail
 from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView

@@ -8,7 +8,7 @@ import string
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.readings.origins.values import Value, is_host, split_link, squash, values
+from stanchion.readings.origins.values import DistinctValue, is_host, split_link, squash, values
 
 IBAN = "gb29nwbk60161331926819"
 
@@ -62,7 +62,7 @@ SPELLINGS: dict[tuple[str, str], tuple[str, ...]] = {
     ids=str,
 )
 def test_every_spelling_is_the_same_value(value: tuple[str, str], text: str) -> None:
-    assert Value(*value) in values(text)
+    assert DistinctValue(*value) in values(text)
 
 
 @pytest.mark.parametrize(
@@ -123,8 +123,8 @@ HOSTS = st.builds("{}.{}.example.org".format, LABELS, LABELS)
 def test_a_host_is_the_same_behind_any_scheme_and_before_anything(
     host: str, scheme: str, rest: str
 ) -> None:
-    assert Value("host", host) in values(f"go to {scheme}{host}{rest} now")
-    assert Value("host", host) in values(f"{scheme}{host.upper()}{rest}")
+    assert DistinctValue("host", host) in values(f"go to {scheme}{host}{rest} now")
+    assert DistinctValue("host", host) in values(f"{scheme}{host.upper()}{rest}")
 
 
 @given(
@@ -137,7 +137,7 @@ def test_an_account_number_is_the_same_in_groups_of_four(
 ) -> None:
     whole = f"DE{check}{tail[: len(tail) // 4 * 4]}"
     grouped = between.join([whole[at : at + 4] for at in range(0, len(whole), 4)])
-    assert Value("code", whole.lower()) in values(f"to {grouped}.")
+    assert DistinctValue("code", whole.lower()) in values(f"to {grouped}.")
 
 
 @given(st.text(max_size=200))

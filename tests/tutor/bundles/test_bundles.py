@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from stanchion.tutor.bundles.file import BundleFile
+from stanchion.tutor.bundles.file import BundleFault, BundleFile, BundleRefusal, BundleRefused
 from stanchion.tutor.bundles.reading import bundle_hash
-from stanchion.tutor.bundles.refusals import BundleRefused, Reason, Refusal
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.playing.bundle_files import LARGEST, choose_bundle, freeze_bundle, load_bundle
 from tests.tutor.bundles.made import DOCUMENTED, SCOPE, SHIPPED, USE, frozen, written
@@ -54,57 +53,65 @@ def _without(name: str) -> dict[str, Any]:
     return {key: value for key, value in DOCUMENTED.items() if key != name}
 
 
-BAD: dict[str, tuple[Any, Reason, str]] = {
-    "no hash": (DOCUMENTED, Reason.NO_HASH, "freeze it"),
-    "wrong hash": ({**frozen(DOCUMENTED), "bundle_id": "other"}, Reason.WRONG_HASH, "was changed after it was frozen"),  # noqa: E501
-    "hash of another kind": ({**frozen(DOCUMENTED), "bundle_hash": "2277b31f"}, Reason.WRONG_HASH, "`2277b31f`"),  # noqa: E501
-    "unknown key": (frozen(DOCUMENTED, extra=1), Reason.UNKNOWN_KEY, "`extra`"),
-    "unknown prompt": (frozen(DOCUMENTED, prompts={"system": "x", "sytem": "y"}), Reason.UNKNOWN_KEY, "`sytem`"),  # noqa: E501
+BAD: dict[str, tuple[Any, BundleFault, str]] = {
+    "no hash": (DOCUMENTED, BundleFault.NO_HASH, "freeze it"),
+    "wrong hash": ({**frozen(DOCUMENTED), "bundle_id": "other"}, BundleFault.WRONG_HASH, "was changed after it was frozen"),  # noqa: E501
+    "hash of another kind": ({**frozen(DOCUMENTED), "bundle_hash": "2277b31f"}, BundleFault.WRONG_HASH, "`2277b31f`"),  # noqa: E501
+    "unknown key": (frozen(DOCUMENTED, extra=1), BundleFault.UNKNOWN_KEY, "`extra`"),
+    "unknown prompt": (frozen(DOCUMENTED, prompts={"system": "x", "sytem": "y"}), BundleFault.UNKNOWN_KEY, "`sytem`"),  # noqa: E501
     "unknown in an example": (
         frozen(DOCUMENTED, exemplars=[{"input": "a", "output": "b", "wrong": "c"}]),
-        Reason.UNKNOWN_KEY,
+        BundleFault.UNKNOWN_KEY,
         "exemplars[0]",
     ),
-    "no prompts": (frozen(_without("prompts")), Reason.BAD_VALUE, "`prompts`"),
-    "no parameters": (frozen(_without("model_params")), Reason.BAD_VALUE, "`model_params`"),
-    "no version": (frozen(_without("bundle_version")), Reason.BAD_VALUE, "`bundle_version`"),
-    "no scope": (frozen(_without("scope")), Reason.NO_SCOPE, "`scope`"),
-    "empty scope": (frozen(DOCUMENTED, scope={**SCOPE, "games": []}), Reason.BAD_VALUE, "games"),
-    "newer": (frozen(DOCUMENTED, bundle_version="1.1.0", new_key=1), Reason.NEWER, "`1.1.0`"),
-    "much newer": (frozen(DOCUMENTED, bundle_version="2.0"), Reason.NEWER, "`2.0`"),
-    "a number as version": (frozen(DOCUMENTED, bundle_version=1.0), Reason.BAD_VALUE, "in quotes"),
+    "no prompts": (frozen(_without("prompts")), BundleFault.BAD_VALUE, "`prompts`"),
+    "no parameters": (frozen(_without("model_params")), BundleFault.BAD_VALUE, "`model_params`"),
+    "no version": (frozen(_without("bundle_version")), BundleFault.BAD_VALUE, "`bundle_version`"),
+    "no scope": (frozen(_without("scope")), BundleFault.NO_SCOPE, "`scope`"),
+    "empty scope": (
+        frozen(DOCUMENTED, scope={**SCOPE, "games": []}),
+        BundleFault.BAD_VALUE,
+        "games",
+    ),
+    "newer": (frozen(DOCUMENTED, bundle_version="1.1.0", new_key=1), BundleFault.NEWER, "`1.1.0`"),
+    "much newer": (frozen(DOCUMENTED, bundle_version="2.0"), BundleFault.NEWER, "`2.0`"),
+    "a number as version": (
+        frozen(DOCUMENTED, bundle_version=1.0),
+        BundleFault.BAD_VALUE,
+        "in quotes",
+    ),
     "reaches into its values": (
         frozen(SHIPPED, prompts={"task_template": "{context.__class__}"}),
-        Reason.BAD_VALUE,
+        BundleFault.BAD_VALUE,
         "{context.__class__}",
     ),
     "a doubled place": (
         frozen(SHIPPED, prompts={"task_template": "{{context}} {context}"}),
-        Reason.BAD_VALUE,
+        BundleFault.BAD_VALUE,
         "{{context}}",
     ),
-    "an open brace": (frozen(SHIPPED, prompts={"task_template": "{"}), Reason.BAD_VALUE, "write `{{`"),  # noqa: E501
-    "other game": (frozen(DOCUMENTED, scope={**SCOPE, "games": ["count"]}), Reason.OUT_OF_SCOPE, "game `log-7`"),  # noqa: E501
-    "other model": (frozen(DOCUMENTED, scope={**SCOPE, "models": ["big"]}), Reason.OUT_OF_SCOPE, "model `small:3b`"),  # noqa: E501
-    "other law": (frozen(DOCUMENTED, scope={**SCOPE, "laws": ["1"]}), Reason.OUT_OF_SCOPE, "law `2`"),  # noqa: E501
-    "warm": (frozen(DOCUMENTED, model_params={"temperature": 0.3}), Reason.NOT_DETERMINISTIC, "temperature is 0.3"),  # noqa: E501
-    "negative": (frozen(DOCUMENTED, model_params={"temperature": -1}), Reason.BAD_VALUE, "temperature"),  # noqa: E501
-    "a list": ([DOCUMENTED], Reason.BAD_VALUE, "a mapping"),
-    "nothing": ("", Reason.UNREADABLE, "not JSON"),
-    "truncated": (json.dumps(frozen(DOCUMENTED))[:-40], Reason.UNREADABLE, "cut off"),
+    "an open brace": (frozen(SHIPPED, prompts={"task_template": "{"}), BundleFault.BAD_VALUE, "write `{{`"),  # noqa: E501
+    "other game": (frozen(DOCUMENTED, scope={**SCOPE, "games": ["count"]}), BundleFault.OUT_OF_SCOPE, "game `log-7`"),  # noqa: E501
+    "other model": (frozen(DOCUMENTED, scope={**SCOPE, "models": ["big"]}), BundleFault.OUT_OF_SCOPE, "model `small:3b`"),  # noqa: E501
+    "other law": (frozen(DOCUMENTED, scope={**SCOPE, "laws": ["1"]}), BundleFault.OUT_OF_SCOPE, "law `2`"),  # noqa: E501
+    "warm": (frozen(DOCUMENTED, model_params={"temperature": 0.3}), BundleFault.NOT_DETERMINISTIC, "temperature is 0.3"),  # noqa: E501
+    "negative": (frozen(DOCUMENTED, model_params={"temperature": -1}), BundleFault.BAD_VALUE, "temperature"),  # noqa: E501
+    "a list": ([DOCUMENTED], BundleFault.BAD_VALUE, "a mapping"),
+    "nothing": ("", BundleFault.UNREADABLE, "not JSON"),
+    "truncated": (json.dumps(frozen(DOCUMENTED))[:-40], BundleFault.UNREADABLE, "cut off"),
     "twice": (('{"bundle_version": "1.0.0", '
-              '"bundle_version": "1.0.0"}'), Reason.DUPLICATE_KEY, "`bundle_version`"),
-    "deep": ("[" * 100_000, Reason.UNREADABLE, "not JSON"),
+              '"bundle_version": "1.0.0"}'), BundleFault.DUPLICATE_KEY, "`bundle_version`"),
+    "deep": ("[" * 100_000, BundleFault.UNREADABLE, "not JSON"),
     "not a number": (('{"bundle_version": "1.0.0", "model_params": {"temperature": NaN}, '
                       '"prompts": '
                      '{}}'),
-                     Reason.BAD_VALUE, ""),
-    "half a character": (json.dumps(DOCUMENTED | {"bundle_id": "\ud800"}), Reason.BAD_VALUE, "canonical"),  # noqa: E501
-    "too large": (json.dumps({"bundle_id": "x" * LARGEST}), Reason.TOO_LARGE, "1 MiB"),
+                     BundleFault.BAD_VALUE, ""),
+    "half a character": (json.dumps(DOCUMENTED | {"bundle_id": "\ud800"}), BundleFault.BAD_VALUE, "canonical"),  # noqa: E501
+    "too large": (json.dumps({"bundle_id": "x" * LARGEST}), BundleFault.TOO_LARGE, "1 MiB"),
 }  # fmt: skip
 
 
-def refusal_of(path: Path, use: Use = USE) -> Refusal:
+def refusal_of(path: Path, use: Use = USE) -> BundleRefusal:
     """Why a file is refused."""
     chosen = choose_bundle(path, use, "baseline")
     assert chosen.bundle is None
@@ -124,21 +131,21 @@ def test_a_bad_bundle_is_refused_by_its_reason(case: str, tmp_path: Path) -> Non
     assert stopped.value.refusal.reason is reason
 
 
-YAML: dict[str, tuple[str, Reason, str]] = {
-    "bomb": (BOMB, Reason.ALIASES, "line 1 has `&a`"),
-    "alias": ("a: *b\n", Reason.ALIASES, "`*b`"),
+YAML: dict[str, tuple[str, BundleFault, str]] = {
+    "bomb": (BOMB, BundleFault.ALIASES, "line 1 has `&a`"),
+    "alias": ("a: *b\n", BundleFault.ALIASES, "`*b`"),
     "twice": (
         "bundle_version: '1.0.0'\nbundle_version: '1.0.0'\n",
-        Reason.DUPLICATE_KEY,
+        BundleFault.DUPLICATE_KEY,
         "a second time",
     ),
-    "merge": ("<<: {a: 1}\n", Reason.UNREADABLE, "<<"),
-    "code": ("a: !!python/object/apply:os.system [x]\n", Reason.UNREADABLE, "tag"),
-    "two": ("a: 1\n---\nb: 2\n", Reason.UNREADABLE, "second document"),
-    "truncated": ('bundle_version: "1.0', Reason.UNREADABLE, "not YAML"),
+    "merge": ("<<: {a: 1}\n", BundleFault.UNREADABLE, "<<"),
+    "code": ("a: !!python/object/apply:os.system [x]\n", BundleFault.UNREADABLE, "tag"),
+    "two": ("a: 1\n---\nb: 2\n", BundleFault.UNREADABLE, "second document"),
+    "truncated": ('bundle_version: "1.0', BundleFault.UNREADABLE, "not YAML"),
     "infinite": (
         "bundle_version: '1.0.0'\nmodel_params: {temperature: .inf}\n",
-        Reason.UNREADABLE,
+        BundleFault.UNREADABLE,
         "finite",
     ),
 }
@@ -156,8 +163,8 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe.json")
     (tmp_path / "latin.json").write_bytes(b'"\xe9"')
     for name in ("pipe.json", "missing.json", "latin.json", "bundle.toml"):
-        assert refusal_of(tmp_path / name).reason is Reason.UNREADABLE
-    assert refusal_of(tmp_path).reason is Reason.UNREADABLE
+        assert refusal_of(tmp_path / name).reason is BundleFault.UNREADABLE
+    assert refusal_of(tmp_path).reason is BundleFault.UNREADABLE
 
 
 def test_a_warm_bundle_is_used_where_chance_is_allowed(tmp_path: Path) -> None:
@@ -209,6 +216,6 @@ def test_freezing_writes_a_bundle_that_is_read(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_not_frozen(tmp_path: Path, data: Any, says: str) -> None:
     found = freeze_bundle(written(tmp_path, data), tmp_path / "frozen.json")
-    assert isinstance(found, Refusal)
+    assert isinstance(found, BundleRefusal)
     assert says in found.why
     assert not (tmp_path / "frozen.json").exists()

@@ -10,10 +10,10 @@ from stanchion.tutor.manifests.manifest import (
     Manifest,
     Model,
     Outputs,
-    Policy,
+    PolicyPart,
     RepairStats,
-    Repository,
-    Result,
+    RepositoryPart,
+    ResultPart,
     TutorPart,
 )
 
@@ -33,7 +33,7 @@ def made() -> Manifest:
             platform="linux-x86_64",
             hostname="here",
         ),
-        repository=Repository(
+        repository=RepositoryPart(
             git_commit="a" * 40, git_dirty=False, git_branch="main", git_tags=("v1",)
         ),
         tutor=TutorPart(
@@ -47,7 +47,7 @@ def made() -> Manifest:
         benchmark=Benchmark(
             benchmark_files_hash=HASH, benchmark_ids=("01",), benchmark_version="1.0.0", round=4
         ),
-        policy=Policy(
+        policy=PolicyPart(
             bundle_enabled=True,
             bundle_path="b.json",
             bundle_hash=HASH,
@@ -59,5 +59,5 @@ def made() -> Manifest:
         ),
         checksums=Checksums(jsonl_log_hash=HASH, csv_features_hash=HASH, recording_hash=HASH),
         repair_stats=RepairStats(total_retries=2, retries_per_turn=(0, 2)),
-        result=Result(turns=2, model_calls=4, score=-3, won=False, stopped="a budget"),
+        result=ResultPart(turns=2, model_calls=4, score=-3, won=False, stopped="a budget"),
     )

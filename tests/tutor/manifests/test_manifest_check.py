@@ -19,8 +19,14 @@ from hypothesis import given, strategies as st
 from stanchion.audit import manifest_check
 from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults, read
 from stanchion.tutor.bundles.canonical import canonical
-from stanchion.tutor.manifests.hashing import field_hashes, hashed, leaves, manifest_in
-from stanchion.tutor.manifests.manifest import ManifestError, Model
+from stanchion.tutor.manifests.manifest import (
+    ManifestError,
+    Model,
+    field_hashes,
+    hashed,
+    leaves,
+    manifest_in,
+)
 from tests.tutor.manifests.made import made
 
 WORDS = st.text(st.characters(codec="utf-8"))

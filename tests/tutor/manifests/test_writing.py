@@ -15,19 +15,24 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.manifest_check import file_faults, hash_faults, read
 from stanchion.audit.reader import TrailReader
-from stanchion.ops.views.manifests import checked
+from stanchion.ops.views.runs import checked
 from stanchion.tutor.bundles.canonical import digest
-from stanchion.tutor.bundles.refusals import Reason, Refusal
-from stanchion.tutor.envelope.envelope import Asked, Episode
-from stanchion.tutor.envelope.trace import Trace, Turn
+from stanchion.tutor.bundles.file import BundleFault, BundleRefusal
+from stanchion.tutor.envelope.envelope import Episode, ModelQuestion
+from stanchion.tutor.envelope.trace import EpisodeTrace, TraceTurn
 from stanchion.tutor.law.v2 import Outcome
-from stanchion.tutor.manifests.hashing import field_hashes, manifest_in
-from stanchion.tutor.manifests.manifest import Benchmark, ManifestError, Model
-from stanchion.tutor.playing.bundle_files import Chosen
-from stanchion.tutor.playing.manifests import ManifestWriter
+from stanchion.tutor.manifests.manifest import (
+    Benchmark,
+    ManifestError,
+    Model,
+    field_hashes,
+    manifest_in,
+)
+from stanchion.tutor.playing.bundle_files import ChosenBundle
+from stanchion.tutor.playing.manifests import ManifestWriter, game_hash, repository, tutor_hash
 from stanchion.tutor.playing.recordings import (
+    GameLine,
     Playback,
-    Played,
     RecordedExecutor,
     RecordedRunner,
     Recorder,
@@ -35,21 +40,20 @@ from stanchion.tutor.playing.recordings import (
     read_recording,
     to_lines,
 )
-from stanchion.tutor.playing.surroundings import game_hash, repository, tutor_hash
 from tests.tutor.manifests.made import HASH
 from tests.tutor.worlds import Scripted
 
 GAME = {"name": "count", "goal": "count", "claims": []}
 
 
-def turn(number: int, attempts: int) -> Turn:
+def turn(number: int, attempts: int) -> TraceTurn:
     """A turn of a trace."""
-    return Turn(number, "p", "o", "PROPOSE", {}, None, "LEGAL", 0, "s", attempts, "read")
+    return TraceTurn(number, "p", "o", "PROPOSE", {}, None, "LEGAL", 0, "s", attempts, "read")
 
 
-def episode(*turns: Turn) -> Episode:
+def episode(*turns: TraceTurn) -> Episode:
     """A game that was won."""
-    return Episode(Trace(turns), (), True, max((one.turn for one in turns), default=0), 7)
+    return Episode(EpisodeTrace(turns), (), True, max((one.turn for one in turns), default=0), 7)
 
 
 def recorder(calls: int) -> Recorder:
@@ -64,7 +68,7 @@ def writer(
     path: Path | None, config: dict[str, Any] | None = None, **options: Any
 ) -> ManifestWriter:
     """What writes the manifest of a game under the second law."""
-    played = Played(law="2", game=GAME, config={} if config is None else config, turns=5)
+    played = GameLine(law="2", game=GAME, config={} if config is None else config, turns=5)
     ticks = count(1_700_000_000)
     options = {
         "model": Model(temperature=0.0, model_id="m"),
@@ -145,7 +149,7 @@ def test_chance_without_a_seed_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_bundle_that_was_refused_is_told(tmp_path: Path) -> None:
-    chosen = Chosen(refusal=Refusal(Reason.WRONG_HASH, "it was changed"))
+    chosen = ChosenBundle(refusal=BundleRefusal(BundleFault.WRONG_HASH, "it was changed"))
     made = writer(tmp_path / "m.json", chosen=chosen).finish(episode(), Recorder())
     assert made["policy"]["bundle_enabled"] is False
     assert made["policy"]["bundle_refused"] == "wrong-hash: it was changed"
@@ -244,7 +248,7 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     assert executor.execute("ls", "write") == (1, "x", "y")
     tape.reply("prompt", 0.0, 4, "half \ud800")
     (tmp_path / "r.jsonl").write_bytes(
-        to_lines(Played(law="2", game=GAME, config={}, turns=3), tape)
+        to_lines(GameLine(law="2", game=GAME, config={}, turns=3), tape)
     )
     played, lines = read_recording(tmp_path / "r.jsonl")
     assert played.game == GAME
@@ -254,7 +258,7 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
     assert again.refused(("rm", "a"), False) == "no"
     assert again.run(("wc", "a"), False) == said
     assert again.execute("ls", "write") == (1, "x", "y")
-    assert again.came(Asked(1, 0, "another prompt", 0.0, 4)) == "half \ud800"
+    assert again.came(ModelQuestion(1, 0, "another prompt", 0.0, 4)) == "half \ud800"
     assert again.left() == (0, 0)
 
 
@@ -265,8 +269,11 @@ def test_a_recording_is_played_as_it_was(tmp_path: Path) -> None:
         (lambda one: one.run(("wc", "b"), False), "`wc b` is run: it was `wc a`"),
         (lambda one: one.run(("wc", "a"), True), "is run"),
         (lambda one: [one.run(("wc", "a"), False) for _ in range(2)], "it was nothing"),
-        (lambda one: one.came(Asked(1, 0, "p", 0.5, None)), "temperature 0.5"),
-        (lambda one: [one.came(Asked(1, 0, "p", 0.0, None)) for _ in range(2)], "once more"),
+        (lambda one: one.came(ModelQuestion(1, 0, "p", 0.5, None)), "temperature 0.5"),
+        (
+            lambda one: [one.came(ModelQuestion(1, 0, "p", 0.0, None)) for _ in range(2)],
+            "once more",
+        ),
     ],
 )
 def test_what_goes_another_way_is_said(act: Any, says: str) -> None:

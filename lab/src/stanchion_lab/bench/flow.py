@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from stanchion.guards.flow.guard import Flow
-from stanchion.guards.flow.memory import Memory, note_of_result, note_of_words
+from stanchion.guards.flow.memory import ProvenanceMemory, note_of_result, note_of_words
 from stanchion.guards.flow.rules import check
 from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.actions import Risk
@@ -138,8 +138,8 @@ def _reads(earlier: int) -> Callable[[], object]:
     return lambda: memory.take(note_of_result(SEARCH, {"query": "budget"}, next(results)))
 
 
-def _filled(earlier: int) -> Memory:
-    memory = Memory()
+def _filled(earlier: int) -> ProvenanceMemory:
+    memory = ProvenanceMemory()
     memory.take(note_of_words(ASKED))
     for number in range(earlier):
         memory.take(note_of_result(SEARCH, {"query": "budget"}, _result(number, SMALL)))

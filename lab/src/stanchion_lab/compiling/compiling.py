@@ -10,8 +10,8 @@ from typing import Any
 import msgspec
 
 from stanchion import __version__
-from stanchion.cli.progress import Told
-from stanchion.tutor.bundles.bundle import Bundle
+from stanchion.cli.printing import Told
+from stanchion.tutor.bundles.file import Bundle
 from stanchion_lab.compiling.drafting import Made, Scores, draft
 from stanchion_lab.compiling.metric import total
 from stanchion_lab.compiling.optimizing import OPTIMIZERS, ask, optimized, rounds

@@ -12,11 +12,16 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.tutor.bundles.bundle import Bundle, Exemplar, ModelParams
 from stanchion.tutor.bundles.canonical import canonical
-from stanchion.tutor.bundles.file import HASH
+from stanchion.tutor.bundles.file import (
+    HASH,
+    Bundle,
+    BundleRefusal,
+    BundleRefused,
+    Exemplar,
+    ModelParams,
+)
 from stanchion.tutor.bundles.reading import freeze
-from stanchion.tutor.bundles.refusals import BundleRefused, Refusal
 from stanchion_lab.compiling.metric import metric_config
 from stanchion_lab.compiling.traces import LAW
 
@@ -112,7 +117,7 @@ def write_frozen(data: dict[str, Any], to: Path) -> str:
     """Freeze a draft into a file that is not there yet, and give its hash. Raises `BundleRefused`
     and `OSError`."""
     frozen = freeze(data)
-    if isinstance(frozen, Refusal):
+    if isinstance(frozen, BundleRefusal):
         raise BundleRefused(frozen)
     with to.open("x", encoding="utf-8") as file:
         file.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")

@@ -9,17 +9,23 @@ import msgspec
 
 from stanchion import typed
 from stanchion.readings.claims.claim import Claim
-from stanchion.tutor.bundles.bundle import Bundle
+from stanchion.tutor.bundles.file import Bundle
 from stanchion.tutor.envelope.config import EnvelopeConfig
-from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Playing, TutorEnvelope, Withheld
-from stanchion.tutor.envelope.trace import Turn
-from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import Event, Status, Truth
-from stanchion.tutor.law.v2 import Runner, TutorV2
+from stanchion.tutor.envelope.envelope import (
+    Came,
+    Episode,
+    ModelQuestion,
+    Playing,
+    TutorEnvelope,
+    WithheldReply,
+)
+from stanchion.tutor.envelope.trace import TraceTurn
+from stanchion.tutor.graph import Event, Graph, Status, Truth
+from stanchion.tutor.law.v2 import CommandRunner, TutorV2
 from stanchion.tutor.playing.recorded import enveloped
 from stanchion_lab.compiling.traces import Trace
 
-Answer = Callable[[Asked], Came]
+Answer = Callable[[ModelQuestion], Came]
 SETTLED = frozenset({Status.VALIDATED.value, Status.REFUTED.value})
 
 
@@ -58,24 +64,24 @@ class Watched(msgspec.Struct, frozen=True):
     won: bool
 
 
-def replay(trace: Trace, world: Runner, replies: Sequence[str | None]) -> Watched:
+def replay(trace: Trace, world: CommandRunner, replies: Sequence[str | None]) -> Watched:
     """Play replies from the beginning of a trace's game, each in a turn of its own. Every one goes
     through the Tutor; those behind a win are not played."""
     left = iter(replies)
 
-    def said(_asked: Asked) -> Came:
+    def said(_asked: ModelQuestion) -> Came:
         reply = next(left)
-        return Withheld("") if reply is None else reply
+        return WithheldReply("") if reply is None else reply
 
     return watch(_envelope(trace, world, None), said, len(replies))
 
 
-def play(trace: Trace, world: Runner, bundle: Bundle | None, answer: Answer) -> Watched:
+def play(trace: Trace, world: CommandRunner, bundle: Bundle | None, answer: Answer) -> Watched:
     """Play a trace's game to its end with whoever answers, by a bundle or at baseline."""
     return watch(_envelope(trace, world, bundle), answer, trace.game.turns)
 
 
-def _envelope(trace: Trace, world: Runner, bundle: Bundle | None) -> TutorEnvelope:
+def _envelope(trace: Trace, world: CommandRunner, bundle: Bundle | None) -> TutorEnvelope:
     """The trace's game at its beginning. Replies are read as in the trace, and nobody is asked
     again."""
     config = EnvelopeConfig(
@@ -94,7 +100,7 @@ def watch(envelope: TutorEnvelope, answer: Answer, turns: int) -> Watched:
     """Play an episode, and keep what each turn came to."""
     tutor = envelope.base_tutor
     assert isinstance(tutor, TutorV2)  # no other law is compiled for
-    asked: list[Asked] = []
+    asked: list[ModelQuestion] = []
     known = [0]
     playing = envelope.episode(turns)
     next_asked, episode = _sent(playing, None)
@@ -111,7 +117,7 @@ def watch(envelope: TutorEnvelope, answer: Answer, turns: int) -> Watched:
     return Watched(tuple(one.prompt for one in asked), steps, episode.won)
 
 
-def _sent(playing: Playing, came: Came | None) -> tuple[Asked | None, Episode | None]:
+def _sent(playing: Playing, came: Came | None) -> tuple[ModelQuestion | None, Episode | None]:
     """What is asked next, or the episode where it has ended."""
     try:
         return (next(playing) if came is None else playing.send(came)), None
@@ -119,7 +125,7 @@ def _sent(playing: Playing, came: Came | None) -> tuple[Asked | None, Episode | 
         return None, ended.value
 
 
-def _step(turn: Turn, facts: int, graph: Graph) -> Step:
+def _step(turn: TraceTurn, facts: int, graph: Graph) -> Step:
     events = [one for one in graph.events if one.turn == turn.turn]
     move: Mapping[str, Any] = {} if turn.parsed_move is None else turn.parsed_move
     undecided = [
@@ -139,7 +145,7 @@ def _step(turn: Turn, facts: int, graph: Graph) -> Step:
     )
 
 
-def _ill_typed(turn: Turn, events: Sequence[Event]) -> bool:
+def _ill_typed(turn: TraceTurn, events: Sequence[Event]) -> bool:
     """Whether the reply was not read by the schema layer, or makes a claim that says nothing."""
     if turn.move_verdict is None:
         return turn.routing != "withheld"

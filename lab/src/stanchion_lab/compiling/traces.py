@@ -15,11 +15,11 @@ from stanchion.tutor.envelope.trace import text_hash
 from stanchion.tutor.playing.games import Game
 from stanchion.tutor.playing.recorded import enveloped
 from stanchion.tutor.playing.recordings import (
+    GameLine,
     Line,
     Playback,
-    Played,
     RecordingError,
-    Reply,
+    ReplyLine,
     Showed,
     read_recording,
 )
@@ -40,7 +40,7 @@ class Trace(msgspec.Struct, frozen=True):
 
     path: str
     game: Game
-    played: Played
+    played: GameLine
     replies: tuple[str | None, ...]
     """`None` where a guard kept what the model said."""
     shown: tuple[Showed, ...]
@@ -110,10 +110,10 @@ def _trace(path: Path) -> Trace:
     )
 
 
-def _again(played: Played, lines: tuple[Line, ...]) -> Episode:
+def _again(played: GameLine, lines: tuple[Line, ...]) -> Episode:
     """The episode as it was recorded, with the layers that it had."""
     tape = Playback(lines)
-    first = next((one for one in lines if isinstance(one, Reply)), None)
+    first = next((one for one in lines if isinstance(one, ReplyLine)), None)
     if first is None:
         raise RecordingError("the model said nothing in it")
     heat = first.temperature if played.bundle is None else None

@@ -8,10 +8,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from stanchion.cli.parser import nearest
-from stanchion.cli.progress import progress
-from stanchion.cli.trouble import BadInput
-from stanchion.tutor.bundles.refusals import BundleRefused
+from stanchion.cli.command import BadInput, nearest
+from stanchion.cli.printing import progress
+from stanchion.tutor.bundles.file import BundleRefused
 from stanchion_lab.compiling.compiling import Compiled, Plan, compiled
 from stanchion_lab.compiling.drafting import write_frozen
 from stanchion_lab.compiling.optimizing import CANDIDATES, OPTIMIZERS, ModelFailed, language_model

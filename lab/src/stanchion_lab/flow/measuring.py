@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from stanchion.cli.progress import progress
+from stanchion.cli.printing import progress
 from stanchion_lab.flow.replaying import May, Replayed, Replayer, Shields
 from stanchion_lab.flow.report import Measured
 from stanchion_lab.flow.rewriting import as_flat, as_given, rephrased

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.cli.trouble import BadInput
+from stanchion.cli.command import BadInput
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion_lab.flow.measuring import Manner, measure

@@ -12,7 +12,7 @@ from stanchion.dialects.agent33.border import ESTIMATED, HANDED, Border
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
 from stanchion.dialects.agent33.words import HookType, a_mapping, a_text, names_of, word
 from stanchion.dialects.errors import DialectError
-from stanchion.hosts.contract.entered import Entered
+from stanchion.hosts.contract.host import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding

@@ -34,8 +34,7 @@ from stanchion.tutor.law.verdicts import (
     MoveResult,
     MoveVerdict,
 )
-from stanchion.tutor.moves.kinds import Move
-from stanchion.tutor.moves.legacy import parse_move
+from stanchion.tutor.moves.legacy import Move, parse_move
 from stanchion.tutor.playing.runners import ShellExecutor
 
 TutorV1 = Tutor

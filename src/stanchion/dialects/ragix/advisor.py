@@ -7,12 +7,18 @@ from itertools import accumulate
 from typing import Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.tutor.advice.advisor import Advice, Board, advise, board
+from stanchion.tutor.advice.advisor import Board, CardAdvice, advise, board
 from stanchion.tutor.advice.cards import FOR, Card, CardType, card_for
 from stanchion.tutor.advice.contradictions import contradiction
-from stanchion.tutor.advice.failures import Failure, FailureType, Step, Trace, failure
-from stanchion.tutor.advice.intent import Course, course
-from stanchion.tutor.graph.nodes import Goal, Observation, Status, Truth
+from stanchion.tutor.advice.failures import (
+    FailureType,
+    GameTrace,
+    PlayedStep,
+    PlayerFailure,
+    failure,
+)
+from stanchion.tutor.advice.intent import IntentCourse, course
+from stanchion.tutor.graph import Goal, Observation, Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 
@@ -31,7 +37,7 @@ class _Looks:
         self._tutor = tutor
 
     @property
-    def trace(self) -> Trace:
+    def trace(self) -> GameTrace:
         """What happened in the game: under the first law all nodes count as what is known."""
         tutor = self._tutor
         if isinstance(tutor, TutorV2):
@@ -39,19 +45,21 @@ class _Looks:
         turns = [0] * (tutor.state.turn + 1)
         for node in tutor.pcg.nodes.values():
             turns[node.turn] += 1
-        return Trace(_steps(tutor), tuple(accumulate(turns))[1:], turn=tutor.state.turn)
+        return GameTrace(_steps(tutor), tuple(accumulate(turns))[1:], turn=tutor.state.turn)
 
 
-def _steps(tutor: TutorV1 | TutorV2) -> tuple[Step, ...]:
+def _steps(tutor: TutorV1 | TutorV2) -> tuple[PlayedStep, ...]:
     seen = tutor.pcg.of(Observation)
-    return tuple(Step(one.command, f"{one.stdout}\n{one.stderr}", one.rc != 0) for one in seen)
+    return tuple(
+        PlayedStep(one.command, f"{one.stdout}\n{one.stderr}", one.rc != 0) for one in seen
+    )
 
 
 class FailureDetector(_Looks):
     """Finds what goes wrong in a game: `REPETITION`, `CIRCULAR`, `EXPLICIT_ERROR`, `STALL` and
     `EXHAUSTION`."""
 
-    def detect(self) -> Failure | None:
+    def detect(self) -> PlayerFailure | None:
         """The failure that the game shows now, if any; the most certain first."""
         return failure(self.trace)
 
@@ -67,10 +75,10 @@ class ContradictionDetector(_Looks):
 class MetaCardSelector(_Looks):
     """Chooses the card for what goes wrong. A game has few of them."""
 
-    def select(self, what: Failure | FailureType | str) -> Card | None:
+    def select(self, what: PlayerFailure | FailureType | str) -> Card | None:
         """The card for a failure or a contradiction, by its name; `None` if no more are given in
         this game."""
-        kind = what.failure_type if isinstance(what, Failure) else what
+        kind = what.failure_type if isinstance(what, PlayerFailure) else what
         name = kind.value if isinstance(kind, FailureType) else kind
         if not isinstance(name, str) or name not in FOR:
             raise DialectError(f"there is no card for `{name}`: write one of {', '.join(FOR)}")
@@ -106,7 +114,9 @@ class StrategicAdvisor(_Looks):
         """What is to be done, under way, stuck and done."""
         return board(self._tutor.pcg)
 
-    def advise(self, model: str = "", disabled: frozenset[CardType] = frozenset()) -> Advice | None:
+    def advise(
+        self, model: str = "", disabled: frozenset[CardType] = frozenset()
+    ) -> CardAdvice | None:
         """What to tell the player, where anything is to be said: too much is under way, the way of
         playing contradicts itself, something goes wrong. It is written down in the graph, for a
         game has few cards."""
@@ -124,7 +134,7 @@ class StrategicAdvisor(_Looks):
 class SemanticIntentTracker(_Looks):
     """Follows whether a player comes closer to the goal, whatever layers stand round the game."""
 
-    def track(self) -> Course:
+    def track(self) -> IntentCourse:
         """Where the player is going: `converging`, `stable`, `wandering` or `diverging`, and what a
         score counts."""
         if isinstance(self._tutor, TutorV2):

@@ -9,11 +9,11 @@ from difflib import get_close_matches
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.tutor.bundles.refusals import BundleRefused
+from stanchion.tutor.bundles.file import BundleRefused
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope import envelope
 from stanchion.tutor.envelope.config import SEEDS, EnvelopeConfig, EnvelopeError
-from stanchion.tutor.envelope.envelope import TURNS, Episode, Model
+from stanchion.tutor.envelope.envelope import TURNS, Episode, PromptModel
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.playing.envelopes import bundle_for, played_by
@@ -73,7 +73,7 @@ class TutorEnvelope(envelope.TutorEnvelope):
 
     def run_episode(
         self,
-        model: Model,
+        model: PromptModel,
         turns: int = TURNS,
         *,
         temperature: float | None = None,

@@ -9,7 +9,7 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.ragix.advisor import StrategicAdvisor
 from stanchion.runtime.sandbox.sandbox import SandboxError
 from stanchion.tutor.law import v1
-from stanchion.tutor.law.executor import Executor
+from stanchion.tutor.law.v1 import Executor
 from stanchion.tutor.playing.games import GameError, load_rules
 from stanchion.tutor.playing.published import Writes, author_of, now
 from stanchion.tutor.playing.runners import ShellExecutor

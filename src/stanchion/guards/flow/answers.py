@@ -6,13 +6,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final
 
-from stanchion.guards.flow.memory import Memory
-from stanchion.guards.flow.rules import Doubt, Question
+from stanchion.guards.flow.memory import ProvenanceMemory
+from stanchion.guards.flow.rules import DoubtfulValue, FlowQuestion
 from stanchion.kernel.actions import Action
 from stanchion.kernel.contract.values import AskedValues
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Patch
-from stanchion.readings.origins.known import Origin
+from stanchion.readings.origins.known import ValueOrigin
 from stanchion.readings.shortened import shorten
 
 SHOWN: Final = 240
@@ -44,7 +44,7 @@ ONCE: Final = (
 )
 
 
-def answered(memory: Memory, question: Question, effect: str) -> Answer:
+def answered(memory: ProvenanceMemory, question: FlowQuestion, effect: str) -> Answer:
     """A question as plain data."""
     said: Answer = {"rule": question.rule, "effect": effect}
     if question.doubts:
@@ -59,7 +59,7 @@ def answered(memory: Memory, question: Question, effect: str) -> Answer:
     return said
 
 
-def left_out(memory: Memory, links: list[tuple[int, int, Origin]]) -> Answer | None:
+def left_out(memory: ProvenanceMemory, links: list[tuple[int, int, ValueOrigin]]) -> Answer | None:
     """The addresses of an answer that are left out, as plain data."""
     if not links:
         return None
@@ -70,7 +70,7 @@ def left_out(memory: Memory, links: list[tuple[int, int, Origin]]) -> Answer | N
     return said | ({"asked": list(memory.asked)} if memory.asked else {})
 
 
-def _doubt(one: Doubt) -> Answer:
+def _doubt(one: DoubtfulValue) -> Answer:
     said: Answer = {
         "parameter": one.parameter[:SHOWN],
         "value": _shown(one.value),

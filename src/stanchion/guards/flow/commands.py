@@ -41,7 +41,7 @@ LOCAL: Final = listed(
 """Kinds of programs to which an address is a text or a name of a file."""
 
 
-class Address(NamedTuple):
+class CommandAddress(NamedTuple):
     """An address that a call goes to; it `follows` one that may be opened as it stands, where it
     only fetches what is there."""
 
@@ -49,12 +49,12 @@ class Address(NamedTuple):
     follows: bool
 
 
-def addresses(reading: Reading[Any]) -> tuple[Address, ...]:
+def addresses(reading: Reading[Any]) -> tuple[CommandAddress, ...]:
     """Where the commands and the code of a call go, other machines alone."""
     return tuple(dict.fromkeys([one for one in _all(reading) if not _is_here(one.url)]))[:MOST]
 
 
-def _all(reading: Reading[Any]) -> Iterator[Address]:
+def _all(reading: Reading[Any]) -> Iterator[CommandAddress]:
     for held in reading.commands:
         commands = analysed(held.text, reading.reader.limits).commands
         fed = {name for one in commands if _runs(one) for name in _run_by(one)}
@@ -62,10 +62,10 @@ def _all(reading: Reading[Any]) -> Iterator[Address]:
             follows = _only_fetches(command) and command.name not in fed
             for url, known in of_command(command):
                 if known:
-                    yield Address(url, follows)
+                    yield CommandAddress(url, follows)
             for _, value in command.settings:
                 if "://" in value:
-                    yield Address(value, False)
+                    yield CommandAddress(value, False)
             if not _stays(command):
                 yield from _named(command)
             yield from _in_code(command)
@@ -99,14 +99,14 @@ def _stays(command: Command) -> bool:
     return not LOCAL.isdisjoint(command.kinds)
 
 
-def _named(command: Command) -> Iterator[Address]:
+def _named(command: Command) -> Iterator[CommandAddress]:
     """Addresses of people and machines among a command's words, whatever its program does with
     them: the registry of an image, the host of a module, who gets a mail."""
     for word in command.argv[1:]:
         if "." in word and "://" not in word:
             for kind, text in values(word):
                 if kind == "mail" or (kind == "host" and _is_sure(word, text)):
-                    yield Address(text, False)
+                    yield CommandAddress(text, False)
 
 
 def _is_sure(word: str, host: str) -> bool:
@@ -114,14 +114,14 @@ def _is_sure(word: str, host: str) -> bool:
     return host.count(".") > 1 or "/" in word or ":" in word or "@" in word
 
 
-def _in_code(command: Command) -> Iterator[Address]:
+def _in_code(command: Command) -> Iterator[CommandAddress]:
     """Where the code goes that a command is given."""
     language = LANGUAGES.get(command.name)
     if language is None:
         return
     for code in codes_in(command.argv, command.given, language, NO_FILES):
         for one in program_effects(command.name, code).sends:
-            yield Address(one.host, False)
+            yield CommandAddress(one.host, False)
 
 
 def _is_here(url: str) -> bool:

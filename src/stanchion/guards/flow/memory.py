@@ -9,8 +9,8 @@ import msgspec
 
 from stanchion.guards.flow.tools import ASKED, FlowTool, leaves, sinks_of
 from stanchion.kernel.declared import READ
-from stanchion.readings.origins.facts import Facts, facts_of, said_facts
-from stanchion.readings.origins.known import MOST, Known, Origin
+from stanchion.readings.origins.facts import ReadFacts, facts_of, said_facts
+from stanchion.readings.origins.known import MOST, TaskKnowledge, ValueOrigin
 from stanchion.readings.origins.marks import Spelled, spell
 from stanchion.readings.origins.values import of_token, split_link
 
@@ -27,14 +27,14 @@ GOT: Final = "got"
 """What a note tells: the user has said something, a call went ahead, something was read."""
 
 
-class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class ProvenanceNote(msgspec.Struct, frozen=True, array_like=True):
     """What was learnt from one event: marks, and of the user's words their beginning. `given` are
     the values of the call, `local` says that it changed something here alone, `opens` that it
     opened a page."""
 
     kind: str
     tool: str = ""
-    facts: Facts | None = None
+    facts: ReadFacts | None = None
     given: tuple[Spelled, ...] = ()
     trusted: bool = False
     makes: bool = False
@@ -43,14 +43,6 @@ class Note(msgspec.Struct, frozen=True, array_like=True, gc=False):
     opens: bool = False
     approved: bool = False
     shown: str = ""
-
-    def times(self, key: int) -> Note:
-        """The same with a key, as it is kept, or without it again."""
-        return msgspec.structs.replace(
-            self,
-            facts=None if self.facts is None else self.facts.times(key),
-            given=tuple([one.times(key) for one in self.given]),
-        )
 
 
 OWNED: Final = frozenset({"granted", "user", "me", "own", "named", "nowhere"})
@@ -63,13 +55,13 @@ def is_file(text: str) -> bool:
     return bool(found) and all(value.kind == "path" for value in found) and ":" not in text
 
 
-def note_of_words(text: str) -> Note:
+def note_of_words(text: str) -> ProvenanceNote:
     """What the user's words tell."""
     shown = text[:SHOWN].encode("utf-8", "replace").decode()
-    return Note(SAID, facts=said_facts(text), shown=shown)
+    return ProvenanceNote(SAID, facts=said_facts(text), shown=shown)
 
 
-def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool) -> Note | None:
+def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool) -> ProvenanceNote | None:
     """What a call tells that goes ahead: the values that it acts on. What it does with a yes alone
     makes nothing the task's own."""
     tool = tool.called(args)
@@ -83,23 +75,23 @@ def note_of_call(tool: FlowTool, args: Any, has_a_yes: bool) -> Note | None:
     if tool.opens:
         values += [host for text in values if (host := split_link(text)[0])]
     given = tuple([spell(text) for text in values[:MOST_GIVEN]])
-    return Note(WENT, tool.name, None, given, acts=acts, local=local, opens=tool.opens)
+    return ProvenanceNote(WENT, tool.name, None, given, acts=acts, local=local, opens=tool.opens)
 
 
-def note_of_yes(tool: FlowTool, values: tuple[str, ...]) -> Note:
+def note_of_yes(tool: FlowTool, values: tuple[str, ...]) -> ProvenanceNote:
     """What a person has said yes to, for more than once: just the values that were asked about, and
     the tool where there were none."""
-    return Note(WENT, tool.name, None, tuple(map(spell, values)), approved=True)
+    return ProvenanceNote(WENT, tool.name, None, tuple(map(spell, values)), approved=True)
 
 
-def note_of_result(tool: FlowTool, args: Any, content: Any) -> Note | None:
+def note_of_result(tool: FlowTool, args: Any, content: Any) -> ProvenanceNote | None:
     """What a result tells, or the text of an error."""
     if content is None or content == "":
         return None
     if tool.result == "user":
         return note_of_words(content if isinstance(content, str) else str(content))
     given = tuple([spell(text) for text in [*leaves(args)][:MOST_GIVEN]])
-    return Note(
+    return ProvenanceNote(
         GOT,
         tool.name,
         facts_of(content, tool.shape),
@@ -110,11 +102,11 @@ def note_of_result(tool: FlowTool, args: Any, content: Any) -> Note | None:
     )
 
 
-class Memory:
+class ProvenanceMemory:
     """What one run and its children know."""
 
     def __init__(self) -> None:
-        self.known = Known()
+        self.known = TaskKnowledge()
         self.asked: list[str] = []
         """What the user has said, shortened."""
         self._approved: set[tuple[str, int]] = set()
@@ -126,13 +118,13 @@ class Memory:
             self._mine = values
             self.known.owned = {spell(value).mark for value in values}
 
-    def take(self, note: Note | None) -> None:
+    def take(self, note: ProvenanceNote | None) -> None:
         """Take a note in; nothing is one that is missing."""
         known = self.known
         if note is None:
             known.full = True
         elif note.kind == SAID and note.facts is not None:
-            known.say(note.facts)
+            known.hear(note.facts)
             if len(self.asked) < CONSIDERED:
                 self.asked.append(note.shown)
         elif note.kind == WENT:
@@ -144,9 +136,9 @@ class Memory:
                 known.origin(one).word in ("user", "me") for one in note.given
             )
             lone = lone and not any(record.forged for record in note.facts.records)
-            known.read(note.tool, note.facts, lone, note.makes, not note.acts)
+            known.learn(note.tool, note.facts, lone, note.makes, not note.acts)
 
-    def _went(self, note: Note) -> None:
+    def _went(self, note: ProvenanceNote) -> None:
         known = self.known
         if note.approved and len(self._approved) < MOST:
             self._approved.update([(note.tool, one.mark) for one in note.given])
@@ -154,17 +146,19 @@ class Memory:
                 self._approved.add((note.tool, 0))
         if note.opens and note.given:
             if not known.opened:
-                known.make(note.given)  # nobody but the user and the model can have chosen it
+                known.make(
+                    [one.mark for one in note.given]
+                )  # nobody but the user and the model can have chosen it
             known.page = known.origin(note.given[0])
         if note.acts or note.local:
-            known.make([one for one in note.given if known.origin(one).word in OWNED])
+            known.make([one.mark for one in note.given if known.origin(one).word in OWNED])
 
     def approved(self, tool: str, value: Spelled | None = None) -> bool:
         """Whether a person has said yes to a value for a tool, or to the tool."""
         return (tool, 0 if value is None else value.mark) in self._approved
 
-    def origin(self, tool: str, value: Spelled) -> Origin:
+    def origin(self, tool: str, value: Spelled) -> ValueOrigin:
         """Where a value of a call comes from."""
         if self._approved and self.approved(tool, value):
-            return Origin("granted")
+            return ValueOrigin("granted")
         return self.known.origin(value)

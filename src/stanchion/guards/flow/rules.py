@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
-from stanchion.guards.flow.commands import Address
-from stanchion.guards.flow.memory import Memory
+from stanchion.guards.flow.commands import CommandAddress
+from stanchion.guards.flow.memory import ProvenanceMemory
 from stanchion.guards.flow.tools import (
     LASTING,
     PAGE,
@@ -28,18 +28,19 @@ from stanchion.guards.flow.tools import (
 )
 from stanchion.kernel.declared import READ
 from stanchion.kernel.regex import regex
-from stanchion.readings.origins.known import NOWHERE, Origin
+from stanchion.readings.origins.known import NOWHERE, ValueOrigin
 from stanchion.readings.origins.marks import (
     NAMING,
-    STEM,
     Spelled,
-    kind_mark,
     link_mark,
     pairs_of,
+    says,
     spell,
+    whole_of,
     words_of,
 )
 from stanchion.readings.origins.values import LINK, split_link, values
+from stanchion.readings.origins.words import stem_marks
 
 GOOD: Final = frozenset({"granted", "user", "me", "own", "named", "directory"})
 """Where what an outward call acts on may come from."""
@@ -57,29 +58,29 @@ PIECES: Final = regex(r"[/&=?;,|#+:_.~-]+|%20")
 PARTS: Final = regex(r"[-_.:|]+")
 
 
-class Doubt(NamedTuple):
+class DoubtfulValue(NamedTuple):
     """One value that is asked about: its parameter, and where it comes from."""
 
     parameter: str
     value: str
-    origin: Origin
+    origin: ValueOrigin
 
 
-class Question(NamedTuple):
+class FlowQuestion(NamedTuple):
     """What is asked about a call: by which rule, and about which values."""
 
     rule: str
-    doubts: tuple[Doubt, ...] = ()
+    doubts: tuple[DoubtfulValue, ...] = ()
 
 
 def check(
-    memory: Memory,
+    memory: ProvenanceMemory,
     tool: FlowTool,
     args: Any,
     granted: frozenset[str],
     follow: bool,
-    addresses: tuple[Address, ...] = (),
-) -> Question | None:
+    addresses: tuple[CommandAddress, ...] = (),
+) -> FlowQuestion | None:
     """What is to be asked about a call; nothing where it may go ahead. `granted` are the arguments
     whose values a mandate names, `follow` says that links may be followed as they stand,
     `addresses` where its commands go."""
@@ -92,27 +93,29 @@ def check(
     sinks = _sinks(memory, tool, args, granted)
     doubts = (*sinks, *_payload(memory, tool, args, granted))
     if doubts:
-        return Question("sink" if sinks else "payload", doubts)
+        return FlowQuestion("sink" if sinks else "payload", doubts)
     return _unasked(memory, tool, args)
 
 
-def _sinks(memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]) -> tuple[Doubt, ...]:
+def _sinks(
+    memory: ProvenanceMemory, tool: FlowTool, args: Any, granted: frozenset[str]
+) -> tuple[DoubtfulValue, ...]:
     good = SURE if tool.effect in LASTING else GOOD
     found = []
     for name, text in sinks_of(tool, args):
         origin = memory.origin(tool.name, spell(text))
         if name not in granted and not _is_good(memory, tool, origin, good):
-            found.append(Doubt(name, text, origin))
+            found.append(DoubtfulValue(name, text, origin))
     if PAGE in tool.sinks:
         page = memory.known.page
         if page is not None and page.word not in good and not memory.approved(tool.name):
-            found.append(Doubt("the page", "", page))
+            found.append(DoubtfulValue("the page", "", page))
     return tuple(found)
 
 
 def _reached(
-    memory: Memory, tool: FlowTool, addresses: tuple[Address, ...], follow: bool
-) -> Question | None:
+    memory: ProvenanceMemory, tool: FlowTool, addresses: tuple[CommandAddress, ...], follow: bool
+) -> FlowQuestion | None:
     """Where commands go, if only a text that was read has that, and what an address carries."""
     found, out = [], []
     for url, only_fetches in addresses:
@@ -120,15 +123,17 @@ def _reached(
             continue
         origin = request_origin(memory, url, follow and only_fetches)
         if origin is not None:
-            found.append(Doubt("the command", url, origin))
+            found.append(DoubtfulValue("the command", url, origin))
         elif (where := leads_away(memory, url)) is not None:
-            out.append(Doubt("the command", url, where))
+            out.append(DoubtfulValue("the command", url, where))
     if found:
-        return Question("sink", tuple(found))
-    return Question("read_out", tuple(out)) if out else None
+        return FlowQuestion("sink", tuple(found))
+    return FlowQuestion("read_out", tuple(out)) if out else None
 
 
-def _is_good(memory: Memory, tool: FlowTool, origin: Origin, good: frozenset[str]) -> bool:
+def _is_good(
+    memory: ProvenanceMemory, tool: FlowTool, origin: ValueOrigin, good: frozenset[str]
+) -> bool:
     known = memory.known
     if origin.word == "nowhere" and not (known.spoke and known.instructed):
         return True  # no text can have led to it, or the user, whose words nobody has told the run
@@ -136,38 +141,40 @@ def _is_good(memory: Memory, tool: FlowTool, origin: Origin, good: frozenset[str
 
 
 def _payload(
-    memory: Memory, tool: FlowTool, args: Any, granted: frozenset[str]
-) -> tuple[Doubt, ...]:
+    memory: ProvenanceMemory, tool: FlowTool, args: Any, granted: frozenset[str]
+) -> tuple[DoubtfulValue, ...]:
     found = []
     for name, text in payload_of(tool, args):
         if name in granted:
             continue
-        found += [Doubt(name, value, origin) for value, origin in _addresses(memory, tool, text)]
+        found += [
+            DoubtfulValue(name, value, origin) for value, origin in _addresses(memory, tool, text)
+        ]
         if _is_dictated(memory, text) and not memory.approved(tool.name, spell(text)):
-            found.append(Doubt(name, text, memory.known.place_of(words_of(text))))
+            found.append(DoubtfulValue(name, text, memory.known.place_of(words_of(text))))
         if tool.effect in LASTING and _is_order(text):
             spelled = spell(text)
             origin = _of_order(memory, tool, spelled)
             if origin.word == "content":
-                found.append(Doubt(name, text, origin))
+                found.append(DoubtfulValue(name, text, origin))
     return tuple(found)
 
 
-def _is_dictated(memory: Memory, text: str) -> bool:
+def _is_dictated(memory: ProvenanceMemory, text: str) -> bool:
     """Whether a text that is handed over stands word for word inside of one that was read, and the
     user does not say it. To hand on the whole of a field is no dictation."""
-    known, words = memory.known, tuple(words_of(text))
-    if not SENTENCE <= len(words) <= LONGEST or not all(word in known.texts for word in words):
-        return False
-    pairs = [*pairs_of(words)]
+    known, words = memory.known, words_of(text)
     return (
-        all(pair in known.phrases for pair in pairs)
-        and not all(pair in known.pairs for pair in pairs)
-        and Spelled((), words).mark not in known.wholes
+        SENTENCE <= len(words) <= LONGEST
+        and says(words, known.read.texts, known.read.pairs)
+        and not all(pair in known.said.pairs for pair in pairs_of(words))
+        and whole_of(words) not in known.read.wholes
     )
 
 
-def _addresses(memory: Memory, tool: FlowTool, text: str) -> Iterator[tuple[str, Origin]]:
+def _addresses(
+    memory: ProvenanceMemory, tool: FlowTool, text: str
+) -> Iterator[tuple[str, ValueOrigin]]:
     """The addresses in a text that only texts have which were read, or that carry something."""
     if "." not in text and "@" not in text:
         return
@@ -180,7 +187,7 @@ def _addresses(memory: Memory, tool: FlowTool, text: str) -> Iterator[tuple[str,
         if value.kind in NAMING:
             spelled = spell(value.text)
             origin = memory.origin(tool.name, spelled)
-            if origin.word == "content" and spelled.has_parts_in(memory.known.texts):
+            if origin.word == "content" and spelled.has_parts_in(memory.known.read.texts):
                 yield value.text, origin
 
 
@@ -189,26 +196,27 @@ def _is_order(text: str) -> bool:
     return text not in PLAIN and text.count(" ") < FEW_WORDS
 
 
-def _of_order(memory: Memory, tool: FlowTool, value: Spelled) -> Origin:
-    if value.is_said(memory.known.user, memory.known.pairs):
-        return Origin("user")
+def _of_order(memory: ProvenanceMemory, tool: FlowTool, value: Spelled) -> ValueOrigin:
+    if value.is_said(memory.known.said.texts, memory.known.said.pairs):
+        return ValueOrigin("user")
     return memory.origin(tool.name, value)
 
 
-def _unasked(memory: Memory, tool: FlowTool, args: Any) -> Question | None:
+def _unasked(memory: ProvenanceMemory, tool: FlowTool, args: Any) -> FlowQuestion | None:
     """An acting call that says nothing of whom or what it acts on, where the user's words do not
     speak of it."""
     if tool.sinks and (PAGE in tool.sinks or next(sinks_of(tool, args), None) is not None):
         return None
     if memory.approved(tool.name) or not memory.known.spoke:
         return None
-    user = memory.known.user
-    if any(kind_mark(STEM, stem) in user for stem in tool.stems):
+    if any(mark in memory.known.said.texts for mark in stem_marks(tool.stems)):
         return None
-    return Question("unasked")
+    return FlowQuestion("unasked")
 
 
-def carried(memory: Memory, tool: FlowTool, args: Any, follow: bool) -> Question | None:
+def carried(
+    memory: ProvenanceMemory, tool: FlowTool, args: Any, follow: bool
+) -> FlowQuestion | None:
     """A read that carries something away: an address with what was read in it, an id that is put
     together from such pieces."""
     found = []
@@ -218,13 +226,13 @@ def carried(memory: Memory, tool: FlowTool, args: Any, follow: bool) -> Question
             if where is None and not follow:
                 where = _unfollowed(memory, tool, url)
             if where is not None and not memory.approved(tool.name, spell(url)):
-                found.append(Doubt(name, url, where))
+                found.append(DoubtfulValue(name, url, where))
     if not tool.drafted:
         for name, text in sinks_of(tool, args):
             spelled = spell(text)
             if "/" not in text and _is_composed(memory, text, spelled):
-                found.append(Doubt(name, text, NOWHERE))
-    return Question("read_out", tuple(found)) if found else None
+                found.append(DoubtfulValue(name, text, NOWHERE))
+    return FlowQuestion("read_out", tuple(found)) if found else None
 
 
 def _named_texts(args: Any) -> Iterator[tuple[str, str]]:
@@ -233,17 +241,17 @@ def _named_texts(args: Any) -> Iterator[tuple[str, str]]:
             yield str(name), text
 
 
-def _unfollowed(memory: Memory, tool: FlowTool, url: str) -> Origin | None:
+def _unfollowed(memory: ProvenanceMemory, tool: FlowTool, url: str) -> ValueOrigin | None:
     origin = memory.origin(tool.name, spell(url))
     return None if origin.word in GOOD else origin
 
 
-def leads_away(memory: Memory, url: str) -> Origin | None:
+def leads_away(memory: ProvenanceMemory, url: str) -> ValueOrigin | None:
     """Where something comes from that an address carries to a host which nobody gave; nothing for
     one that was read or said just as it is."""
     known = memory.known
     mark = link_mark(url)
-    if mark in known.links or mark in known.read_links:
+    if mark in known.said.links or mark in known.read.links:
         return None
     host, _ = split_link(url)
     origin = known.origin(spell(host)) if host else NOWHERE
@@ -264,12 +272,12 @@ def leads_away(memory: Memory, url: str) -> Origin | None:
     return None
 
 
-def _hosts_user(memory: Memory, host: str) -> bool:
+def _hosts_user(memory: ProvenanceMemory, host: str) -> bool:
     """Whether the user has given an address at a host."""
-    return spell(host).has_parts_in(memory.known.user)
+    return spell(host).has_parts_in(memory.known.said.texts)
 
 
-def _is_composed(memory: Memory, text: str, spelled: Spelled) -> bool:
+def _is_composed(memory: ProvenanceMemory, text: str, spelled: Spelled) -> bool:
     """Whether an id stands nowhere and is put together from pieces of which one was read."""
     pieces = [piece for piece in PARTS.split(text) if len(piece) >= LEAST]
     if len(pieces) < 2 or memory.known.origin(spelled).word != "nowhere":
@@ -277,23 +285,23 @@ def _is_composed(memory: Memory, text: str, spelled: Spelled) -> bool:
     return any(memory.known.origin(spell(piece)).word != "nowhere" for piece in pieces)
 
 
-def request(memory: Memory, url: str, method: str, follow: bool) -> Question | None:
+def request(memory: ProvenanceMemory, url: str, method: str, follow: bool) -> FlowQuestion | None:
     """What is to be asked about a request that is about to leave: where it goes, if only a text
     that was read has that, and what it carries."""
     if not memory.known.opened:
         return None
     where = leads_away(memory, url)
     if where is not None:
-        return Question("read_out", (Doubt("url", url, where),))
+        return FlowQuestion("read_out", (DoubtfulValue("url", url, where),))
     origin = request_origin(memory, url, follow and method in ("GET", "HEAD"))
-    return None if origin is None else Question("sink", (Doubt("url", url, origin),))
+    return None if origin is None else FlowQuestion("sink", (DoubtfulValue("url", url, origin),))
 
 
-def request_origin(memory: Memory, url: str, follow: bool) -> Origin | None:
+def request_origin(memory: ProvenanceMemory, url: str, follow: bool) -> ValueOrigin | None:
     """Where the host of an address comes from, if the user has nothing to do with it; an address
     that was read may be followed as it stands."""
     known = memory.known
-    if follow and link_mark(url) in known.read_links:
+    if follow and link_mark(url) in known.read.links:
         return None
     host = split_link(url)[0]
     origin = known.origin(spell(host)) if host else NOWHERE
@@ -302,7 +310,7 @@ def request_origin(memory: Memory, url: str, follow: bool) -> Origin | None:
     return origin
 
 
-def links_in(memory: Memory, text: str) -> list[tuple[int, int, Origin]]:
+def links_in(memory: ProvenanceMemory, text: str) -> list[tuple[int, int, ValueOrigin]]:
     """The addresses in an answer that would carry away what was read: beginning, end, of what."""
     if not memory.known.opened or ("://" not in text and "www." not in text):
         return []

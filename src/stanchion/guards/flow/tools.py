@@ -19,7 +19,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings import names
 from stanchion.readings.commands.runner import runner_of
 from stanchion.readings.drafting import draft
-from stanchion.readings.origins.facts import Shape, address_of, text_of
+from stanchion.readings.origins.facts import ResultShape, address_of, text_of
 from stanchion.readings.origins.marks import spell
 from stanchion.readings.origins.words import stems_of
 
@@ -48,7 +48,7 @@ class FlowTool(NamedTuple):
     effect: str
     sinks: tuple[str, ...]
     result: str
-    shape: Shape
+    shape: ResultShape
     drafted: bool
     runs: bool
 
@@ -112,7 +112,7 @@ def understood(
     gives = result != CONTENT and (effect == READ or bool(known.result or known.records))
     fields = known.identity_fields if known.identity_fields else identity
     is_declared = known.result == "records" or bool(known.records)
-    shape = Shape(gives and not runs, known.records or "", fields, is_declared)
+    shape = ResultShape(gives and not runs, known.records or "", fields, is_declared)
     # What a query does, `sql` judges, as `shell` and `python` judge commands and code.
     runs = (runs or (drafted and "sql" in names.words(name))) and not declared.sinks
     return FlowTool(name, effect, declared.sinks, result, shape, drafted, runs)

@@ -9,12 +9,14 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from stanchion.hosts.clients.tools import CallAnswer, ReplyCall, arguments, part, parts, text_of
+
 SYSTEM: Final = "system"
 PROMPT: Final = "prompt"
 """A field that takes a text and no messages."""
 
 
-class Form(msgspec.Struct, frozen=True):
+class RequestForm(msgspec.Struct, frozen=True):
     """One kind of request to a model: its path, the field with its messages, and the field with the
     system's words where these stand apart. `among` says that words of the system may also stand
     among the messages."""
@@ -80,7 +82,7 @@ class Form(msgspec.Struct, frozen=True):
         return texts[0] if len(texts) == 1 else "\n\n".join(texts)
 
 
-def form_of(forms: Iterable[Form], method: str, url: str) -> Form | None:
+def form_of(forms: Iterable[RequestForm], method: str, url: str) -> RequestForm | None:
     """The form of a request to a model; `None` for any other request."""
     if method.lower() != "post":
         return None
@@ -106,3 +108,58 @@ def _joined(heads: list[Any]) -> Any:
     for head in heads:
         blocks += [{"type": "text", "text": head}] if isinstance(head, str) else list(head)
     return blocks
+
+
+CHAT: Final = RequestForm("chat/completions")
+RESPONSES: Final = RequestForm("responses", said="input", apart="instructions")
+COMPLETIONS: Final = RequestForm("completions", said="prompt")
+
+CUSTOM: Final = "custom"
+"""The kind of tools that take a text in the place of arguments."""
+CALLS: Final = frozenset({"function_call", "custom_tool_call"})
+"""The types of a response's items that are calls for its caller to run."""
+
+
+def calls_of(reply: Any) -> list[ReplyCall]:
+    """The tool calls of a chat completion's first choice, or of a response."""
+    if part(reply, "choices") is not None:
+        first = parts(reply, "choices")[:1]
+        return [
+            _chat_call(call)
+            for choice in first
+            for call in parts(part(choice, "message"), "tool_calls")
+        ]
+    return [_item_call(item) for item in parts(reply, "output") if part(item, "type") in CALLS]
+
+
+def _chat_call(call: Any) -> ReplyCall:
+    if part(call, "type") == CUSTOM:
+        own = part(call, CUSTOM)
+        return ReplyCall(part(call, "id"), part(own, "name"), {"input": part(own, "input")}, CUSTOM)
+    own = part(call, "function")
+    return ReplyCall(part(call, "id"), part(own, "name"), arguments(part(own, "arguments")))
+
+
+def _item_call(item: Any) -> ReplyCall:
+    custom = part(item, "type") != "function_call"
+    args = {"input": part(item, "input")} if custom else arguments(part(item, "arguments"))
+    return ReplyCall(part(item, "call_id"), part(item, "name"), args, CUSTOM if custom else "")
+
+
+def results_for(reply: Any, results: Iterable[CallAnswer]) -> list[Any]:
+    """What came of the calls of a reply, as messages for the next request."""
+    if part(reply, "choices") is not None:
+        return [
+            {"role": "tool", "tool_call_id": done.call.id, "content": text_of(done.content)}
+            for done in results
+        ]
+    return [
+        {
+            "type": "custom_tool_call_output"
+            if done.call.kind == CUSTOM
+            else "function_call_output",
+            "call_id": done.call.id,
+            "output": text_of(done.content),
+        }
+        for done in results
+    ]

@@ -9,16 +9,17 @@ or handed out raw is what was judged.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
 
 from stanchion.hosts import Host, Hosted
 from stanchion.hosts.clients.codes import UNSEEN
-from stanchion.hosts.clients.forms import Form
-from stanchion.hosts.clients.sending import Sending, Waist, sent, under_way
+from stanchion.hosts.clients.forms import RequestForm
+from stanchion.hosts.clients.sending import SdkRequest, Waist, sent, under_way
+from stanchion.hosts.clients.tools import CallAnswer, ReplyCall, ReplyTools, Tools
 from stanchion.hosts.contract.acting import go_ahead
-from stanchion.hosts.http.leaving import Terms, leave
+from stanchion.hosts.http.leaving import MAX_BODY, ClientTerms, leave
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
@@ -95,7 +96,7 @@ def _sync_class(kind: Any) -> type[Any]:
             self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
         ) -> Any:
             """Send what the run may send, and give what it may see."""
-            sending = Sending(self, _waist(self), cast_to, options, stream, stream_cls)
+            sending = SdkRequest(self, _waist(self), cast_to, options, stream, stream_cls)
             send = super().request
 
             def fetch(made: Any) -> Any:
@@ -146,7 +147,7 @@ def _async_class(kind: Any) -> type[Any]:
             self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
         ) -> Any:
             """Send what the run may send, and give what it may see."""
-            sending = Sending(self, _waist(self), cast_to, options, stream, stream_cls)
+            sending = SdkRequest(self, _waist(self), cast_to, options, stream, stream_cls)
             send = super().request
 
             async def fetch(made: Any) -> Any:
@@ -187,7 +188,7 @@ def _async_class(kind: Any) -> type[Any]:
     return AsyncGuarded
 
 
-def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: int) -> Any:
+def guarded(client: Any, host: Host, run: Any, forms: Iterable[RequestForm], max_body: int) -> Any:
     """A client like that one, whose every request is judged for the run."""
     missing = [name for name in NEEDED if not hasattr(client, name)]
     if missing or hasattr(client, WAIST):
@@ -200,7 +201,7 @@ def guarded(client: Any, host: Host, run: Any, forms: Iterable[Form], max_body: 
     kind: Any = type(made)
     made.__class__ = _class_of(kind)
     made._stanchion = Waist(
-        hosted, tuple(forms), library_of(client), Terms(hosted, host.name, max_body)
+        hosted, tuple(forms), library_of(client), ClientTerms(hosted, host.name, max_body)
     )
     return made
 
@@ -245,7 +246,7 @@ def _waist(client: Any) -> Waist:
     return waist
 
 
-def _sending(client: Any) -> Sending:
+def _sending(client: Any) -> SdkRequest:
     """What a client is sending; raises `Refused` where nobody judges it."""
     sending = under_way(client)
     return sending if sending is not None else _refuse(client, "this method")
@@ -262,7 +263,7 @@ def _refuse(client: Any, what: str) -> NoReturn:
     raise AssertionError("what is refused does not go ahead")
 
 
-def _leave(sending: Sending, request: Any) -> Flow[Any]:
+def _leave(sending: SdkRequest, request: Any) -> Flow[Any]:
     """A request that asks no model, judged as it is about to leave: once, however often the SDK
     tries."""
     if sending.cleared is None:
@@ -270,7 +271,7 @@ def _leave(sending: Sending, request: Any) -> Flow[Any]:
     return sending.cleared
 
 
-def _seen(sending: Sending, came: Any) -> Flow[Any]:
+def _seen(sending: SdkRequest, came: Any) -> Flow[Any]:
     """What came for a request that asks no model, as the agent may see it."""
     from stanchion.hosts.contract.flows import reported
 
@@ -284,3 +285,96 @@ def _seen(sending: Sending, came: Any) -> Flow[Any]:
         {"tool": sending.waist.hosted.host.name, "result": came},
     )
     return told.content
+
+
+def sending_nowhere(client: Any, called: Callable[[], str]) -> Any:
+    """A client like that one; its requests are answered as by a provider that fails, once `called`
+    has been."""
+    library = library_of(client)
+    transport = library.MockTransport(lambda _: library.Response(500, text=called()))
+    kind = library.AsyncClient if hasattr(client, "__aenter__") else library.Client
+    return client.copy(http_client=kind(transport=transport))
+
+
+Client = TypeVar("Client")
+
+
+class Guard(Protocol):
+    """A client for a run, of the same type and with the same options and connections; the given one
+    stays as it is.
+
+    Requests to a model are judged with their replies. All others are judged as they leave, up to
+    `max_body` bytes, and what comes back is judged as a tool's result. What is refused raises
+    `Refused`.
+    """
+
+    def __call__(self, client: Client, run: Any, *, max_body: int = MAX_BODY) -> Client:
+        """A client for a run."""
+
+
+class RunTools(Protocol):
+    """Run the tool calls of a reply for the run of a guarded client; gives the messages to send
+    with the next request.
+
+    `handoffs` maps tools to the agents that take over when they are called. A refused call is
+    answered with the reason; what ends the run is raised.
+    """
+
+    def __call__(
+        self, client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
+    ) -> list[Any]:
+        """The messages with what came of the calls."""
+
+
+class AsyncRunTools(Protocol):
+    """`run_tools` for async code: the calls run side by side, and tools may be coroutine
+    functions."""
+
+    async def __call__(
+        self, client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
+    ) -> list[Any]:
+        """The messages with what came of the calls."""
+
+
+class Running(NamedTuple):
+    """Runs the tool calls of replies, for sync and for async code."""
+
+    run_tools: RunTools
+    arun_tools: AsyncRunTools
+
+
+def guarding(host: Host, forms: tuple[RequestForm, ...]) -> Guard:
+    """What makes guarded clients of an SDK, whose requests to models have these forms."""
+
+    def guard(client: Client, run: Any, *, max_body: int = MAX_BODY) -> Client:
+        made: Client = guarded(client, host, run, forms, max_body)
+        return made
+
+    guard.__doc__ = Guard.__doc__
+    return guard
+
+
+def running(
+    calls_of: Callable[[Any], list[ReplyCall]],
+    results_for: Callable[[Any, Iterable[CallAnswer]], list[Any]],
+    hosted: Callable[[Any], Hosted] = hosted_by,
+) -> Running:
+    """What runs the calls of an SDK's replies: `calls_of` finds them, `results_for` writes what
+    came of them, `hosted` says which run a client works for."""
+
+    def box(client: Any, tools: Tools, handoffs: Mapping[str, str] | None) -> ReplyTools:
+        return ReplyTools(hosted(client), tools, {} if handoffs is None else handoffs)
+
+    def run_tools(
+        client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
+    ) -> list[Any]:
+        run = box(client, tools, handoffs).run
+        return results_for(reply, [run(call) for call in calls_of(reply)])
+
+    async def arun_tools(
+        client: Any, reply: Any, tools: Tools, *, handoffs: Mapping[str, str] | None = None
+    ) -> list[Any]:
+        return results_for(reply, await box(client, tools, handoffs).arun_all(calls_of(reply)))
+
+    run_tools.__doc__, arun_tools.__doc__ = RunTools.__doc__, AsyncRunTools.__doc__
+    return Running(run_tools, arun_tools)

@@ -23,7 +23,7 @@ TAKEN_OVER: Final = "`{}` has taken over"
 """What the model reads of a handoff that went ahead."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ReplyCall(msgspec.Struct, frozen=True):
     """A tool call in a reply: `args` is `None` where its arguments are no mapping."""
 
     id: str
@@ -32,22 +32,22 @@ class Asked(msgspec.Struct, frozen=True):
     kind: str = ""
 
 
-class Done(msgspec.Struct, frozen=True):
+class CallAnswer(msgspec.Struct, frozen=True):
     """What came of a call: what the model may read of it."""
 
-    call: Asked
+    call: ReplyCall
     content: Any
     failed: bool = False
 
 
-def refused(refusal: Refusal) -> Done:
+def refused(refusal: Refusal) -> CallAnswer:
     """A refused call is an answer for the model; a refused request to the model is raised."""
-    if not isinstance(refusal.about, Asked):
+    if not isinstance(refusal.about, ReplyCall):
         raise refusal.error
-    return Done(refusal.about, str(refusal), failed=True)
+    return CallAnswer(refusal.about, str(refusal), failed=True)
 
 
-class Toolbox:
+class ReplyTools:
     """Runs calls with these tools for one run; `handoffs` are the tools by which the model hands
     over to an agent."""
 
@@ -58,7 +58,7 @@ class Toolbox:
         )
         self._tools: dict[str, Any] = dict(named)
 
-    def run(self, call: Asked) -> Done:
+    def run(self, call: ReplyCall) -> CallAnswer:
         """Run a call; whatever it raises is what the model reads, but for the end of the run."""
         if call.tool in self._handoffs:
             return _handed(
@@ -73,7 +73,7 @@ class Toolbox:
         except Exception as error:  # noqa: BLE001 - a tool may raise anything; it was judged, and is for the model
             return _failed(call, error)
 
-    async def arun(self, call: Asked) -> Done:
+    async def arun(self, call: ReplyCall) -> CallAnswer:
         """`run` for async code; tools may be coroutine functions."""
         if call.tool in self._handoffs:
             return _handed(
@@ -89,15 +89,15 @@ class Toolbox:
         except Exception as error:  # noqa: BLE001 - the same
             return _failed(call, error)
 
-    async def arun_all(self, calls: Iterable[Asked]) -> list[Done]:
+    async def arun_all(self, calls: Iterable[ReplyCall]) -> list[CallAnswer]:
         """Run calls side by side."""
         return list(await asyncio.gather(*[self.arun(call) for call in calls]))
 
-    def _tool(self, call: Asked) -> Tool | str:
+    def _tool(self, call: ReplyCall) -> Tool | str:
         known = self._tools.get(call.tool)
         return known if isinstance(known, Tool) else call.tool
 
-    def _carry(self, call: Asked) -> Callable[[dict[str, Any]], Any]:
+    def _carry(self, call: ReplyCall) -> Callable[[dict[str, Any]], Any]:
         known = self._tools.get(call.tool)
         fn: Any = known.fn if isinstance(known, Tool) else known
 
@@ -111,7 +111,7 @@ class Toolbox:
 
         return acarry if inspect.iscoroutinefunction(fn) else carry
 
-    def _handing(self, call: Asked) -> dict[str, Any]:
+    def _handing(self, call: ReplyCall) -> dict[str, Any]:
         payload = {} if call.args is None else call.args
         return {"to": self._handoffs[call.tool], "payload": payload, "key": call.id, "about": call}
 
@@ -147,16 +147,18 @@ def text_of(content: Any) -> str:
     )
 
 
-def _done(call: Asked, came: Any) -> Done:
-    return came if isinstance(came, Done) else Done(call, came)
+def _done(call: ReplyCall, came: Any) -> CallAnswer:
+    return came if isinstance(came, CallAnswer) else CallAnswer(call, came)
 
 
-def _failed(call: Asked, error: Exception) -> Done:
-    return Done(call, f"{type(error).__name__}: {error}", failed=True)
+def _failed(call: ReplyCall, error: Exception) -> CallAnswer:
+    return CallAnswer(call, f"{type(error).__name__}: {error}", failed=True)
 
 
-def _handed(call: Asked, handoffs: Mapping[str, str], told: Told) -> Done:
-    return Done(call, TAKEN_OVER.format(handoffs[call.tool])) if told.proceeds else told.answer
+def _handed(call: ReplyCall, handoffs: Mapping[str, str], told: Told) -> CallAnswer:
+    return (
+        CallAnswer(call, TAKEN_OVER.format(handoffs[call.tool])) if told.proceeds else told.answer
+    )
 
 
 def _name(tool: Any) -> str:

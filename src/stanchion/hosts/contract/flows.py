@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections import OrderedDict
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosts.contract.hosted_tool import Carry, HostedTool, by_name
-from stanchion.hosts.contract.items import aitems_in_words, items_in_words
-from stanchion.hosts.contract.keys import what_of
-from stanchion.hosts.contract.refusal import Refusal
-from stanchion.hosts.contract.told import Told
-from stanchion.hosts.contract.undertaking import Undertaking
-from stanchion.hosts.contract.work import Work
+import msgspec
+
+from stanchion.hosts.contract.carrying import Carry, HostedTool, Undertaking, by_name
+from stanchion.hosts.contract.terms import HostTerms, Refusal, Told
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.stages import Stage
+from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 from stanchion.runtime.calling.at_work import working
 from stanchion.runtime.calling.report_methods import judging
@@ -28,6 +28,97 @@ from stanchion.runtime.deciding.trouble import redacted
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
+from stanchion.runtime.values import Seen, Unreadable, read
+
+
+def items_in_words(
+    host: HostTerms, items: Iterator[Any], stage: Stage, tool: str, about: Any
+) -> Iterator[Any]:
+    """The items, and what the host says where they end early."""
+    try:
+        yield from items
+    except Refused as refused:
+        yield host.say(Refusal(refused, stage, tool, about))
+
+
+async def aitems_in_words(
+    host: HostTerms, items: AsyncIterator[Any], stage: Stage, tool: str, about: Any
+) -> AsyncGenerator[Any, None]:
+    """The same for items that are awaited."""
+    try:
+        try:
+            async for item in items:
+                yield item
+        finally:
+            await items.aclose()  # type: ignore[attr-defined] # what judges items is a generator
+    except Refused as refused:
+        yield host.say(Refusal(refused, stage, tool, about))
+
+
+MOST: Final = 10_000
+"""How many calls a run on a host remembers; the oldest is forgotten first."""
+
+
+class JudgedKey(msgspec.Struct, frozen=True):
+    """A call that was judged: what it is, and what its host was told."""
+
+    what: bytes | None
+    told: Told
+
+
+class HostKeys:
+    """The calls of a run by the names that its host gives them. Safe between threads."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, JudgedKey] = OrderedDict()
+        self._lock = Lock()
+
+    def told(self, key: str, what: bytes | None) -> Told | None:
+        """What was said about this very call; `None` where it has to be judged: it is new, or
+        waited for a person."""
+        known = self._known.get(key) if what is not None else None
+        if known is None or known.what != what or known.told.decision.action == Action.ESCALATE:
+            return None
+        return known.told
+
+    def enter(self, key: str, what: bytes | None, told: Told) -> None:
+        """Remember what was said about a call."""
+        with self._lock:
+            if key not in self._known and len(self._known) >= MOST:
+                self._known.popitem(last=False)
+            self._known[key] = JudgedKey(what, told)
+
+    def over(self, key: str) -> Decision | None:
+        """Forget a call whose outcome is reported; gives its decision, where it went ahead."""
+        with self._lock:
+            known = self._known.pop(key, None)
+        return known.told.decision if known is not None and known.told.proceeds else None
+
+
+def what_of(stage: Stage, fields: dict[str, Any]) -> bytes | None:
+    """What a call is: equal for equal calls alone. `None` where its content does not tell it from
+    others."""
+    try:
+        seen = read(fields)
+    except Unreadable:
+        return None
+    if seen.seen is Seen.NOTHING:
+        return None
+    return blake2b(
+        repr((stage.value, seen.content)).encode("utf-8", "backslashreplace"), digest_size=32
+    ).digest()
+
+
+class HostWork:
+    """A run, the host it works on, and what that host calls its own calls."""
+
+    def __init__(self, host: HostTerms, run: Any) -> None:
+        host.fits(run.can)
+        self.host = host
+        self.run = run
+        self.keys = HostKeys()
+        self._desk = run.desk
+
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Stages at which something begins whose outcome is reported later."""
@@ -53,7 +144,7 @@ SEVERAL: Final[dict[Stage, dict[str, Any]]] = {
 """The fields that are together the content of an event, and what they are where nobody says."""
 
 
-class Options(NamedTuple):
+class ModelOptions(NamedTuple):
     """What a host says of a request to a model, beside its messages."""
 
     model: str
@@ -63,7 +154,7 @@ class Options(NamedTuple):
     cost_usd: float | None
 
 
-def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) -> Flow[Any]:
+def around(hosted: HostWork, tool: Tool | str, args: Any, carry: Carry, about: Any) -> Flow[Any]:
     """A tool call from its judgement to what the host gets for it."""
     doing = Undertaking()
     made = HostedTool(hosted.host, tool, carry, doing)
@@ -86,7 +177,7 @@ def around(hosted: Work, tool: Tool | str, args: Any, carry: Carry, about: Any) 
         )
 
 
-def handed(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
+def handed(hosted: HostWork, came: Any, about: Any, awaited: bool) -> Any:
     """A call's result, or its items as they come; async code gets them to await, whoever makes
     them."""
     from stanchion.runtime.calling import items
@@ -103,7 +194,11 @@ def handed(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
 
 
 def asked(
-    hosted: Work, ask: Callable[..., Any], messages: Iterable[Any], about: Any, options: Options
+    hosted: HostWork,
+    ask: Callable[..., Any],
+    messages: Iterable[Any],
+    about: Any,
+    options: ModelOptions,
 ) -> Flow[Any]:
     """A request to a model from its judgement to what the host gets for it."""
     from stanchion.runtime.calling.model_call import converse
@@ -127,7 +222,7 @@ def asked(
         return hosted.host.say(Refusal(_failed(hosted, doing, error, stage), stage, "", about))
 
 
-def replied(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
+def replied(hosted: HostWork, came: Any, about: Any, awaited: bool) -> Any:
     """A model's reply, or its chunks as they come."""
     from stanchion.runtime.calling.stream_end import Streaming
     from stanchion.runtime.streams.stream import delivered
@@ -140,7 +235,7 @@ def replied(hosted: Work, came: Any, about: Any, awaited: bool) -> Any:
 
 
 def reported(
-    hosted: Work, stage: Stage | str, key: str, about: Any, fields: dict[str, Any]
+    hosted: HostWork, stage: Stage | str, key: str, about: Any, fields: dict[str, Any]
 ) -> Flow[Told]:
     """An event that a host has met, judged: whatever goes wrong with that, it does not go ahead."""
     at = stage_named(stage)
@@ -172,7 +267,7 @@ def reported(
     return told
 
 
-def _judged(hosted: Work, stage: Stage, key: str, fields: dict[str, Any]) -> Flow[Decision]:
+def _judged(hosted: HostWork, stage: Stage, key: str, fields: dict[str, Any]) -> Flow[Decision]:
     given = dict(fields)
     began = hosted.keys.over(key) if key and stage in OUTCOMES and "call" not in given else None
     if began is not None:
@@ -181,7 +276,7 @@ def _judged(hosted: Work, stage: Stage, key: str, fields: dict[str, Any]) -> Flo
 
 
 def _told(
-    hosted: Work, stage: Stage, about: Any, fields: dict[str, Any], decision: Decision
+    hosted: HostWork, stage: Stage, about: Any, fields: dict[str, Any], decision: Decision
 ) -> Told:
     """What the host is told. A failure has happened, and so it goes on to the agent, unless the run
     ends with it or nobody could judge it."""
@@ -208,11 +303,11 @@ def _content(stage: Stage, fields: dict[str, Any], decision: Decision) -> Any:
     return decision.patched(fields.get(CONTENT.get(stage, "")))
 
 
-def _refused(hosted: Work, decision: Decision) -> Refused:
+def _refused(hosted: HostWork, decision: Decision) -> Refused:
     return hosted.run.desk.refusal(decision) if isinstance(hosted.run, Run) else Refused(decision)
 
 
-def _failed(hosted: Work, doing: Undertaking, error: Exception, stage: Stage) -> Refused:
+def _failed(hosted: HostWork, doing: Undertaking, error: Exception, stage: Stage) -> Refused:
     """The refusal of what failed on our side; what is the host's own is raised."""
     if not doing.is_ours(error):
         raise error

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stanchion.hosts.contract.hosted import Hosted
+from stanchion.hosts.contract.host import Hosted
 
 
 class Prompts:

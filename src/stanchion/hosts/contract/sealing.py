@@ -21,7 +21,7 @@ from stanchion.runtime.errors import Ungoverned
 from stanchion.runtime.values.content import read
 
 
-class Seal(msgspec.Struct, frozen=True):
+class CallSeal(msgspec.Struct, frozen=True):
     """A call as it was judged: its tool, what its arguments say, and its id where the host has
     one."""
 
@@ -34,19 +34,19 @@ class Seal(msgspec.Struct, frozen=True):
     ) -> None:
         """Raise `Ungoverned` where this is another call; `advice` says how to have it judged as it
         would run."""
-        if self != Seal(tool, read(dict(args)).content, call):
+        if self != CallSeal(tool, read(dict(args)).content, call):
             raise Ungoverned(f"the call of `{self.tool}` was changed after it was judged: {advice}")
 
 
-def seal_of(tool: str, args: Mapping[str, Any], call: str | None = None) -> Seal:
+def seal_of(tool: str, args: Mapping[str, Any], call: str | None = None) -> CallSeal:
     """The seal of a call; nobody can change it by changing the arguments in place."""
-    return Seal(tool, deepcopy(read(dict(args)).content), call)
+    return CallSeal(tool, deepcopy(read(dict(args)).content), call)
 
 
-SEALED: Final[ContextVar[Seal | None]] = ContextVar("stanchion_sealed", default=None)
+SEALED: Final[ContextVar[CallSeal | None]] = ContextVar("stanchion_sealed", default=None)
 """The call that goes ahead here."""
 
-WITHIN: Final = Seal("", None)
+WITHIN: Final = CallSeal("", None)
 """Inside a tool that was let run: what it runs by itself is its own affair."""
 
 

@@ -7,11 +7,89 @@ from typing import Any, Final, Literal, NoReturn, get_args
 
 import msgspec
 
-from stanchion.hosts.contract.changed import Changed
-from stanchion.hosts.contract.refusal import Refusal
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.kernel.decision import Decision
+from stanchion.kernel.stages import Stage
 from stanchion.runtime.deciding.hosts import able
+from stanchion.runtime.errors import Refused
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """What the agent may see of a call: `content` in the place of what the host's `shown` gave.
+
+    `result` is the host's own result, and `None` where the call was not run because it had been
+    done before. `about` is whatever the host handed in with the call.
+    """
+
+    content: Any
+    result: Any = None
+    about: Any = None
+
+
+class Refusal(msgspec.Struct, frozen=True):
+    """Something does not go ahead, or what came of it is withheld. Its text is what the agent
+    should read.
+
+    `error` is the exception for hosts that raise one. `about` is whatever the host handed in with
+    the event: its own request, message or call, to make the answer from.
+    """
+
+    error: Refused
+    stage: Stage
+    tool: str = ""
+    about: Any = None
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+    @property
+    def decision(self) -> Decision:
+        """What was decided, and why."""
+        return self.error.decision
+
+    @property
+    def happened(self) -> bool:
+        """Whether the action was done, and only what came of it is withheld: it must not be
+        repeated."""
+        return self.error.happened
+
+    @property
+    def again(self) -> bool:
+        """Whether the agent is to try again, as the text says."""
+        return self.decision.action == Action.RETRY
+
+    @property
+    def waits(self) -> bool:
+        """Whether a person's approval is missing; `ticket` is what they were asked."""
+        return self.error.waits
+
+    @property
+    def ticket(self) -> str | None:
+        """The id of what a person was asked, for the host and not for the agent."""
+        return self.error.ticket
+
+    @property
+    def ended(self) -> bool:
+        """Whether the whole run is over."""
+        return self.error.ended
+
+
+class Told(msgspec.Struct, frozen=True):
+    """Whether something goes ahead, and with what.
+
+    Where it does, `content` is what goes on: the host's own where nobody changed it. Where it does
+    not, `answer` is what the host's words made of the refusal. Of a failure `content` is the text
+    that the agent may read; it goes ahead unless the run ends, and `again` says that the failed
+    action is to be run once more.
+    """
+
+    decision: Decision
+    proceeds: bool
+    content: Any = None
+    answer: Any = None
+    again: bool = False
+
 
 EVERYTHING: Final = EVERY_ACTION
 """What a host can that carries out whatever is decided."""
@@ -59,7 +137,7 @@ def system_message(words: str) -> Any:
     return {"role": "system", "content": words}
 
 
-class Terms(msgspec.Struct, frozen=True):
+class HostTerms(msgspec.Struct, frozen=True):
     """What a framework, a client or a loop of your own can do, and its words.
 
     `Host` says what each of them is for.
@@ -112,3 +190,16 @@ class Terms(msgspec.Struct, frozen=True):
                 f"`host.run(shield, ...)`, "
                 "or give `can=host.can` to `shield.run`"
             )
+
+
+class WaitingWords(str):
+    """The words of a refusal that ends when a person answers its ticket: a host that can pause does
+    so here."""
+
+    __slots__ = ()
+
+
+def in_words(refusal: Refusal) -> str:
+    """The words of a refusal; `WaitingWords` where a person was asked, and not where nobody could
+    be."""
+    return WaitingWords(refusal) if refusal.waits and refusal.ticket is not None else str(refusal)

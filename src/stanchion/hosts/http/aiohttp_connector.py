@@ -12,8 +12,8 @@ from aiohttp.resolver import ThreadedResolver
 from multidict import CIMultiDict
 from yarl import URL
 
-from stanchion.hosts.http.leaving import Terms, leave
-from stanchion.hosts.http.outgoing import FRAMING, Outgoing, encoding_of
+from stanchion.hosts.http.leaving import ClientTerms, leave
+from stanchion.hosts.http.outgoing import FRAMING, OutgoingRequest, encoding_of
 from stanchion.hosts.http.pinning import fits, pinning, pins
 
 OURS: Final = ("resolver", "use_dns_cache", "socket_factory")
@@ -30,7 +30,7 @@ class Connector(aiohttp.TCPConnector):
     """Connects for what a run may send. The options are those of `aiohttp.TCPConnector`, without
     those in `OURS`."""
 
-    def __init__(self, terms: Terms, **options: Any) -> None:
+    def __init__(self, terms: ClientTerms, **options: Any) -> None:
         self._terms = terms
         taken = [name for name in OURS if name in options]
         if taken:
@@ -128,7 +128,7 @@ class _Collected(AbstractStreamWriter):
         """Only bodies are taken up."""
 
 
-async def _outgoing(request: aiohttp.ClientRequest, longest: int) -> Outgoing:
+async def _outgoing(request: aiohttp.ClientRequest, longest: int) -> OutgoingRequest:
     collected = _Collected(longest)
     body = request.body
     try:
@@ -140,7 +140,7 @@ async def _outgoing(request: aiohttp.ClientRequest, longest: int) -> Outgoing:
     encoding = "" if request.compress else encoding_of(headers)
     proxy = "" if request.proxy is None else str(request.proxy)
     name = request.server_hostname
-    return Outgoing(
+    return OutgoingRequest(
         request.method,
         str(request.url),
         headers,
@@ -152,7 +152,9 @@ async def _outgoing(request: aiohttp.ClientRequest, longest: int) -> Outgoing:
     )
 
 
-async def _change(request: aiohttp.ClientRequest, was: Outgoing, now: Outgoing) -> None:
+async def _change(
+    request: aiohttp.ClientRequest, was: OutgoingRequest, now: OutgoingRequest
+) -> None:
     """Make a request what may leave: a body that was read to be judged is sent from what was
     read."""
     if now is not was:

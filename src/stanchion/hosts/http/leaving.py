@@ -18,8 +18,7 @@ from stanchion.hosts.http.codes import (
     UNPINNED,
     UNREDACTABLE,
 )
-from stanchion.hosts.http.framing import crooked
-from stanchion.hosts.http.outgoing import Outgoing, parsed, rewritten
+from stanchion.hosts.http.outgoing import OutgoingRequest, crooked, parsed, rewritten
 from stanchion.hosts.http.payload import Unfit, read
 from stanchion.kernel.actions import Action
 from stanchion.kernel.contract.powers import having
@@ -47,7 +46,7 @@ HTTP: Final = Host("HTTP client", can=EVERYTHING)
 """A client that sends a request as it was decided, or raises `Refused`."""
 
 
-class Terms(msgspec.Struct, frozen=True, gc=False):
+class ClientTerms(msgspec.Struct, frozen=True, gc=False):
     """For whom a client sends requests: a run, the tool named where none is at work, and how long a
     body may be."""
 
@@ -60,11 +59,11 @@ class Cleared(msgspec.Struct, frozen=True, gc=False):
     """A request that may leave, and the addresses it may go to; none where nobody judged any, or a
     proxy is used."""
 
-    request: Outgoing
+    request: OutgoingRequest
     addresses: tuple[str, ...] = ()
 
 
-def leave(terms: Terms, request: Outgoing) -> Flow[Cleared]:
+def leave(terms: ClientTerms, request: OutgoingRequest) -> Flow[Cleared]:
     """Judge a request and give it as it goes out; raises `Refused` where it does not."""
     desk = terms.hosted.run.desk
     headers = request.shown()
@@ -114,7 +113,9 @@ def _judged_addresses(decision: Decision, url: str) -> tuple[str, ...] | None:
         return None
 
 
-def _against(desk: Desk, request: Outgoing, event: Egress, whole: bool) -> list[tuple[Any, ...]]:
+def _against(
+    desk: Desk, request: OutgoingRequest, event: Egress, whole: bool
+) -> list[tuple[Any, ...]]:
     """What speaks against a request before any guard is asked, as codes with their arguments: a
     proxy that is not listed, a request that would not be the one which is judged, or not lead to
     the host which is."""

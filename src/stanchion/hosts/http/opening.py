@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from stanchion.hosts.http.leaving import HTTP, MAX_BODY, Terms
+from stanchion.hosts.http.leaving import HTTP, MAX_BODY, ClientTerms
 from stanchion.kernel.shown import StanchionError
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ def aiohttp_connector(run: Run, **options: Any) -> Connector:
     return Connector(_terms(run, **options), **_own(options))
 
 
-def _terms(run: Run, tool: str = "", max_body: int = MAX_BODY, **_: Any) -> Terms:
+def _terms(run: Run, tool: str = "", max_body: int = MAX_BODY, **_: Any) -> ClientTerms:
     if max_body < 0:
         raise ValueError(f"max_body is `{max_body}`: give a number of bytes that is not negative")
-    return Terms(HTTP.on(run), tool, max_body)
+    return ClientTerms(HTTP.on(run), tool, max_body)
 
 
 def _own(options: dict[str, Any]) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.hosts.http.payload import Payload, Unfit, written
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Egress
+from stanchion.kernel.regex import regex
 from stanchion.runtime.values import project
 
 FRAMING: Final = frozenset({"content-length", "transfer-encoding"})
@@ -32,7 +33,7 @@ LONG_WORD: Final = 12
 """Words of headers' names are shorter, or do not depend on capital letters."""
 
 
-class Outgoing(msgspec.Struct, frozen=True, gc=False):
+class OutgoingRequest(msgspec.Struct, frozen=True, gc=False):
     """A request before it leaves: its body whole, or one byte more than can be judged. `encoding`
     is the content encoding that the body has; `proxy` is what it would go through; `chunked` says
     that the client sends the body in chunks. `server_name` is whom TLS asks for and `target` what
@@ -75,7 +76,9 @@ def encoding_of(headers: Iterable[tuple[str, str]]) -> str:
     return ", ".join([value for name, value in headers if name.lower() == "content-encoding"])
 
 
-def rewritten(request: Outgoing, payload: Payload, was: Egress, now: Egress) -> Outgoing:
+def rewritten(
+    request: OutgoingRequest, payload: Payload, was: Egress, now: Egress
+) -> OutgoingRequest:
     """The request with what guards have changed in it, and nothing else; `Unfit` where that cannot
     be done."""
     if content_of(now) == content_of(was):
@@ -136,3 +139,33 @@ def parsed(url: str) -> Any:
         return can_ada.parse(url)
     except ValueError:
         return None
+
+
+_WORD: Final = regex(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
+_BREAK: Final = regex(r"[\r\n\0]")
+
+
+def crooked(request: OutgoingRequest) -> str:
+    """Why a server may take a request for another one, or for two; empty where none does.
+
+    What stands behind the end that a server finds is its next request, which nobody has judged.
+    """
+    if _WORD.fullmatch(request.method) is None:
+        return "its method is not one word"
+    for name, value in request.headers:
+        if _WORD.fullmatch(name) is None:
+            return "a header has an invalid name"
+        if _BREAK.search(value) is not None:
+            return "a header has a line break in it"
+    lengths, codings = _named("content-length", request), _named("transfer-encoding", request)
+    if lengths and lengths != [str(len(request.body))]:
+        return "`content-length` is not the length of its body"
+    if lengths and request.chunked:
+        return "`content-length` says how long its body is, and it is sent in chunks"
+    if codings and (not request.chunked or [one.lower() for one in codings] != ["chunked"]):
+        return "`transfer-encoding` does not match how its body is sent"
+    return ""
+
+
+def _named(wanted: str, request: OutgoingRequest) -> list[str]:
+    return [value for name, value in request.headers if name.lower() == wanted]

@@ -15,8 +15,8 @@ from urllib3.connection import HTTPConnection, HTTPSConnection
 from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 from urllib3.util.connection import create_connection
 
-from stanchion.hosts.http.leaving import Terms, leave
-from stanchion.hosts.http.outgoing import Outgoing, encoding_of
+from stanchion.hosts.http.leaving import ClientTerms, leave
+from stanchion.hosts.http.outgoing import OutgoingRequest, encoding_of
 from stanchion.hosts.http.pinning import fits, pinning, pins
 
 PIECE: Final = 1 << 16
@@ -89,7 +89,7 @@ class _SecurePool(urllib3.HTTPSConnectionPool):
 class Adapter(HTTPAdapter):
     """Sends what a run may send. The options are those of `requests.adapters.HTTPAdapter`."""
 
-    def __init__(self, terms: Terms, **options: Any) -> None:
+    def __init__(self, terms: ClientTerms, **options: Any) -> None:
         self._terms = terms
         super().__init__(**options)
 
@@ -109,7 +109,7 @@ class Adapter(HTTPAdapter):
             return super().send(_sent(request, outgoing, cleared.request), *args, **options)
 
 
-def session(terms: Terms, **options: Any) -> requests.Session:
+def session(terms: ClientTerms, **options: Any) -> requests.Session:
     """A session that sends everything through an adapter, and takes nothing from the
     environment."""
     made = requests.Session()
@@ -120,14 +120,16 @@ def session(terms: Terms, **options: Any) -> requests.Session:
     return made
 
 
-def _outgoing(request: requests.PreparedRequest, longest: int, proxy: str | None) -> Outgoing:
+def _outgoing(
+    request: requests.PreparedRequest, longest: int, proxy: str | None
+) -> OutgoingRequest:
     headers = tuple([(_text(name), _text(value)) for name, value in request.headers.items()])
     through = "" if proxy is None else proxy if "://" in proxy else f"http://{proxy}"
     body = _read(request.body, longest)
     chunked = request.body is not None and "content-length" not in {
         name.lower() for name, _ in headers
     }
-    return Outgoing(
+    return OutgoingRequest(
         str(request.method), str(request.url), headers, body, encoding_of(headers), through, chunked
     )
 
@@ -156,7 +158,7 @@ def _pieces(file: Any) -> Iterator[Any]:
 
 
 def _sent(
-    request: requests.PreparedRequest, was: Outgoing, now: Outgoing
+    request: requests.PreparedRequest, was: OutgoingRequest, now: OutgoingRequest
 ) -> requests.PreparedRequest:
     """The request as it goes out: a body that was read to be judged is sent from what was read."""
     sent = request.copy()

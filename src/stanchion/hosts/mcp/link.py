@@ -15,9 +15,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from mcp_types import CONNECTION_CLOSED, INTERNAL_ERROR, INVALID_REQUEST, REQUEST_TIMEOUT
 
-from stanchion.hosts.mcp.caller import Caller
-from stanchion.hosts.mcp.greeting import Greeted, OtherEra, greet, is_over
-from stanchion.hosts.mcp.stamping import Stamp
+from stanchion.hosts.mcp.eras import Caller, Greeted, OtherEra, Stamp, greet, is_over
 from stanchion.hosts.mcp.upstream import Upstream
 
 OPEN_S: Final = 60.0
@@ -34,9 +32,9 @@ ASKING: Final = 64
 
 LOG: Final = logging.getLogger("stanchion.mcp")
 
-Asked = Callable[["Link", str, dict[str, Any]], Awaitable[dict[str, Any]]]
+Asked = Callable[["ServerLink", str, dict[str, Any]], Awaitable[dict[str, Any]]]
 """Answers a request of a server."""
-Noticed = Callable[["Link", str, dict[str, Any]], Awaitable[None]]
+Noticed = Callable[["ServerLink", str, dict[str, Any]], Awaitable[None]]
 """Passes a notification of a server on."""
 
 
@@ -56,7 +54,7 @@ class Forgotten(Unreachable):
         super().__init__(name, "it has forgotten who is there")
 
 
-class Link:
+class ServerLink:
     """One server as one client sees it."""
 
     def __init__(

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import anyio
+from mcp import Client
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
-from stanchion.hosts.mcp.caller import passed_on
 from stanchion.hosts.mcp.definitions import MOST_TOOLS, sifted, withheld
-from stanchion.hosts.mcp.link import LOG, Link, Unreachable
+from stanchion.hosts.mcp.eras import passed_on
+from stanchion.hosts.mcp.link import LOG, ServerLink, Unreachable, why
 from stanchion.hosts.mcp.relay import Relay
+from stanchion.hosts.mcp.upstream import BadUpstream, Upstream
 
 PAGES: Final = 100
 """How many pages of one list are read."""
@@ -46,7 +49,7 @@ async def listed(relay: Relay, context: Any) -> dict[str, Any]:
     return {part: together}
 
 
-async def known(relay: Relay, link: Link, tool: str) -> None:
+async def known(relay: Relay, link: ServerLink, tool: str) -> None:
     """See to it that the definitions of a server's tools were taken in before one of them is
     called; raises `MCPError` where the server has no such tool, or it cannot be used."""
     await link.open(relay.tasks)
@@ -64,7 +67,7 @@ async def known(relay: Relay, link: Link, tool: str) -> None:
         )
 
 
-async def _all(relay: Relay, link: Link, method: str) -> list[dict[str, Any]]:
+async def _all(relay: Relay, link: ServerLink, method: str) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = []
     params: dict[str, Any] = {}
     for _ in range(PAGES):
@@ -78,7 +81,7 @@ async def _all(relay: Relay, link: Link, method: str) -> list[dict[str, Any]]:
 
 
 async def _shown(
-    relay: Relay, link: Link, method: str, items: list[dict[str, Any]]
+    relay: Relay, link: ServerLink, method: str, items: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     if method == "tools/list":
         items, unusable = sifted(items)
@@ -112,7 +115,7 @@ async def _shown(
     return [_renamed(relay, link, method, each) for each in read]
 
 
-def _renamed(relay: Relay, link: Link, method: str, item: dict[str, Any]) -> dict[str, Any]:
+def _renamed(relay: Relay, link: ServerLink, method: str, item: dict[str, Any]) -> dict[str, Any]:
     if method == "prompts/list":
         return {**item, "name": relay.names.shown(link.name, str(item.get("name")))}
     key = "uriTemplate" if method == "resources/templates/list" else "uri"
@@ -122,3 +125,29 @@ def _renamed(relay: Relay, link: Link, method: str, item: dict[str, Any]) -> dic
 def _items(came: dict[str, Any], part: str) -> list[dict[str, Any]]:
     found = came.get(part)
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+PATIENCE_S: Final = 60.0
+
+
+def tools_of(upstream: Upstream, timeout_s: float = PATIENCE_S) -> list[Any]:
+    """The definitions of a server's tools; raises `BadUpstream` where it does not give them."""
+    try:
+        return anyio.run(_listed, upstream, timeout_s)
+    except Exception as error:  # noqa: BLE001 - a server may be out of reach in any way
+        said = f"the server `{upstream.name}` does not list its tools: {why(error)}"
+        raise BadUpstream(said) from None
+
+
+async def _listed(upstream: Upstream, timeout_s: float) -> list[Any]:
+    found: list[Any] = []
+    cursor: str | None = None
+    with anyio.fail_after(timeout_s):
+        async with Client(upstream.connect({}), read_timeout_seconds=timeout_s) as client:
+            for _ in range(PAGES):
+                page = await client.list_tools(cursor=cursor)
+                found += page.tools
+                cursor = page.next_cursor
+                if cursor is None or len(found) > MOST_TOOLS:
+                    break
+    return found

@@ -13,7 +13,7 @@ BEFORE_SCHEME: Final = "+"
 LINKS: Final = frozenset({"resource_link", "resource"})
 
 
-class Names:
+class ServerNames:
     """The names of servers; a server that is alone needs none."""
 
     def __init__(self, servers: Sequence[str]) -> None:

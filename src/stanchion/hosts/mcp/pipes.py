@@ -39,7 +39,7 @@ class Incoming(asyncio.Protocol):
 
     def __init__(self) -> None:
         self.trouble = ""
-        self.answers: Outgoing | None = None
+        self.answers: OutgoingPipe | None = None
         """Who is told that a message cannot be read; without one, whoever waits for it here is."""
         self._lines: deque[bytes] = deque()
         self._rest = bytearray()
@@ -141,7 +141,7 @@ class Incoming(asyncio.Protocol):
         await self.aclose()
 
 
-class Outgoing(asyncio.Protocol):
+class OutgoingPipe(asyncio.Protocol):
     """The messages that go by a pipe. Where its reader is slow, whoever sends waits; where it is
     gone, `then` ends."""
 
@@ -194,7 +194,7 @@ class Outgoing(asyncio.Protocol):
     async def aclose(self) -> None:
         """Whoever opened the pipe shuts it."""
 
-    async def __aenter__(self) -> Outgoing:
+    async def __aenter__(self) -> OutgoingPipe:
         return self
 
     async def __aexit__(self, *_: object) -> None:
@@ -209,8 +209,10 @@ async def reading(descriptor: int) -> Incoming:
     return incoming
 
 
-async def writing(descriptor: int, then: Incoming | None = None) -> Outgoing:
+async def writing(descriptor: int, then: Incoming | None = None) -> OutgoingPipe:
     """Write messages to a pipe or a socket, until it is shut."""
     loop = asyncio.get_running_loop()
-    _, outgoing = await loop.connect_write_pipe(lambda: Outgoing(then), io.FileIO(descriptor, "wb"))
+    _, outgoing = await loop.connect_write_pipe(
+        lambda: OutgoingPipe(then), io.FileIO(descriptor, "wb")
+    )
     return outgoing

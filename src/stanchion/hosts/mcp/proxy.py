@@ -20,16 +20,48 @@ from mcp_types import (
 from mcp_types.methods import CACHEABLE_METHODS, is_input_required
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from stanchion.hosts.mcp import connection, requests
-from stanchion.hosts.mcp.caller import Caller, from_envelope, from_handshake
+from stanchion.hosts.mcp import requests
 from stanchion.hosts.mcp.definitions import Definitions
-from stanchion.hosts.mcp.judging import OWN_FAILURE
+from stanchion.hosts.mcp.eras import Caller, from_envelope, from_handshake
+from stanchion.hosts.mcp.judging import CALL, OWN_FAILURE, REFUSED, failed, said_no
 from stanchion.hosts.mcp.link import LOG, Unreachable
 from stanchion.hosts.mcp.listing import LISTS, listed
-from stanchion.hosts.mcp.names import Names
+from stanchion.hosts.mcp.names import ServerNames
 from stanchion.hosts.mcp.relay import Relay, Setup
 from stanchion.hosts.mcp.upstream import BadUpstream, Upstream
-from stanchion.hosts.mcp.words import CALL, REFUSED, failed, said_no
+
+RELAY: Final = "stanchion"
+
+
+class Unknown(RuntimeError):
+    """The installed version of `mcp` is one that this proxy does not know."""
+
+
+def _of(context: Any) -> Any:
+    # The library hands no connection to its handlers, but keeps one behind each session.
+    connection = getattr(context.session, "_connection", None)
+    if (
+        connection is None
+        or not hasattr(connection, "state")
+        or not hasattr(connection, "exit_stack")
+    ):
+        raise Unknown(
+            "the installed version of `mcp` is not known here: install the extra `mcp` again"
+        )
+    return connection
+
+
+def kept(context: Any) -> Any:
+    """What is kept for the connection of a request."""
+    return _of(context).state.get(RELAY)
+
+
+def keep(context: Any, value: Any, close: Callable[[], Awaitable[None]]) -> None:
+    """Keep something for a connection, and have it closed when that ends."""
+    connection = _of(context)
+    connection.state[RELAY] = value
+    connection.exit_stack.push_async_callback(close)
+
 
 PASSED: Final = ("authorization",)
 """The headers of a client that go on to its servers."""
@@ -71,7 +103,13 @@ class Proxy:
                 "give each server a name of its own: there are two with the same, or none at all"
             )
         self._setup = Setup(
-            shield, tuple(upstreams), Names(names), Definitions(shield), agent, task, timeout_s
+            shield,
+            tuple(upstreams),
+            ServerNames(names),
+            Definitions(shield),
+            agent,
+            task,
+            timeout_s,
         )
         self._passed = tuple(name.lower() for name in passed)
         self._schemas: dict[str, Any] = {}
@@ -145,7 +183,7 @@ class Proxy:
             await relay.close()
             raise
         relay.client.standing = context.session
-        connection.keep(context, relay, relay.close)
+        keep(context, relay, relay.close)
         return {**result, **await self._introduced(relay)}
 
     async def _introduced(self, relay: Relay) -> dict[str, Any]:
@@ -210,7 +248,7 @@ class Proxy:
             )
             relay = await context.lifespan_context.of(caller)
         else:
-            relay = connection.kept(context)
+            relay = kept(context)
             if relay is None:
                 raise MCPError(
                     REFUSED, "the client has not introduced itself: begin with `initialize`"

@@ -4,25 +4,115 @@ connections."""
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable
 from typing import Any, Final, TypeVar
 
 import anyio
 import anyio.abc
 import msgspec
+from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler
 from mcp.shared.exceptions import MCPError
+from mcp.shared.subscriptions import SUBSCRIPTION_ID_META_KEY, event_from_wire
 from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
-from stanchion.hosts.mcp.caller import Caller
-from stanchion.hosts.mcp.client_side import ClientSide
+from stanchion.hosts.mcp.client_side import HeldCalls, McpClientSide
 from stanchion.hosts.mcp.definitions import Definitions
-from stanchion.hosts.mcp.held import HeldCalls
-from stanchion.hosts.mcp.judging import Judging
-from stanchion.hosts.mcp.link import Link, Unreachable
-from stanchion.hosts.mcp.names import Names
-from stanchion.hosts.mcp.person import person_before
-from stanchion.hosts.mcp.subscriptions import Subscriptions
+from stanchion.hosts.mcp.eras import Caller
+from stanchion.hosts.mcp.judging import HOST, JudgedTraffic, person_before
+from stanchion.hosts.mcp.link import ServerLink, Unreachable
+from stanchion.hosts.mcp.names import ServerNames
 from stanchion.hosts.mcp.upstream import Upstream
-from stanchion.hosts.mcp.words import HOST
+
+FLAGS: Final = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")
+
+
+class Subscriptions:
+    """The streams on which one client listens."""
+
+    def __init__(self, tasks: anyio.abc.TaskGroup, names: ServerNames) -> None:
+        self._tasks, self._names = tasks, names
+        self._buses: dict[str, InMemorySubscriptionBus] = {}
+        self._count = 0
+        self._standing: dict[str, anyio.CancelScope] = {}
+
+    async def publish(self, method: str, params: dict[str, Any]) -> None:
+        """Tell those who listen: the one that a server names, or all if it names none."""
+        meta = params.get("_meta")
+        named = meta.get(SUBSCRIPTION_ID_META_KEY) if isinstance(meta, dict) else None
+        event = event_from_wire(method, params)
+        if event is None:
+            return
+        buses = (
+            list(self._buses.values())
+            if named is None
+            else [self._buses[named]]
+            if named in self._buses
+            else []
+        )
+        for bus in buses:
+            await bus.publish(event)
+
+    async def listen(self, links: Iterable[ServerLink], context: Any, params: Any) -> Any:
+        """Serve one stream of a client until it ends."""
+        self._count += 1
+        name, bus = f"listen-{self._count}", InMemorySubscriptionBus()
+        self._buses[name] = bus
+        wanted = params.notifications.model_dump(by_alias=True, mode="json", exclude_none=True)
+        try:
+            async with anyio.create_task_group() as listening:
+                for link in links:
+                    listening.start_soon(self._heard, link, name, self._for_server(link, wanted))
+                result = await ListenHandler(bus)(context, params)
+                listening.cancel_scope.cancel()
+        finally:
+            self._buses.pop(name, None)
+        return result
+
+    async def stand(self, link: ServerLink) -> None:
+        """Listen to a server of the modern era for a client that is told without asking."""
+        if (old := self._standing.pop(link.name, None)) is not None:
+            old.cancel()
+        self._count += 1
+        name = f"stand-{self._count}"
+        uris = [
+            params["uri"]
+            for method, params in link.levels.values()
+            if method == "resources/subscribe"
+        ]
+        wanted = {**dict.fromkeys(FLAGS, True), **({"resourceSubscriptions": uris} if uris else {})}
+        scope = self._standing[link.name] = anyio.CancelScope()
+
+        async def heard() -> None:
+            with scope:
+                await self._heard(link, name, wanted)
+
+        self._tasks.start_soon(heard)
+
+    def close(self) -> None:
+        """Stop listening for a client that is gone."""
+        for scope in self._standing.values():
+            scope.cancel()
+
+    async def _heard(self, link: ServerLink, name: str, wanted: dict[str, Any]) -> None:
+        """Have a server tell what is wanted of it until this is cancelled; one that cannot tell is
+        left alone."""
+        try:
+            if link.greeted.is_modern:
+                await link.listen(self._tasks, name, wanted)
+            else:
+                for uri in wanted.get("resourceSubscriptions", ()):
+                    await link.request(self._tasks, "resources/subscribe", {"uri": uri})
+        except MCPError:
+            return
+
+    def _for_server(self, link: ServerLink, wanted: dict[str, Any]) -> dict[str, Any]:
+        """What is wanted of one server, in its own addresses."""
+        given: Iterable[str] = wanted.get("resourceSubscriptions", ())
+        meant = [self._names.meant_address(uri) for uri in given]
+        uris = [there for owner, there in filter(None, meant) if owner == link.name]
+        flags = {flag: True for flag in FLAGS if wanted.get(flag)}
+        return {**flags, **({"resourceSubscriptions": uris} if uris else {})}
+
 
 CHANGED: Final = frozenset(
     {
@@ -36,16 +126,16 @@ MESSAGE: Final = "notifications/message"
 COMPLETE: Final = "notifications/elicitation/complete"
 
 
-class Notices(msgspec.Struct, frozen=True):
+class NoticePath(msgspec.Struct, frozen=True):
     """The way of notifications to one client: what they say is judged, and what is of no known kind
     goes nowhere."""
 
-    client: ClientSide
-    judged: Judging
-    names: Names
+    client: McpClientSide
+    judged: JudgedTraffic
+    names: ServerNames
     subscriptions: Subscriptions
 
-    async def pass_on(self, link: Link, method: str, params: dict[str, Any]) -> None:
+    async def pass_on(self, link: ServerLink, method: str, params: dict[str, Any]) -> None:
         """Pass a notification of a server on."""
         if method in CHANGED or method == UPDATED:
             await self._change(link, method, params)
@@ -58,7 +148,7 @@ class Notices(msgspec.Struct, frozen=True):
         elif method == COMPLETE:
             await self.client.tell(method, params)
 
-    async def _change(self, link: Link, method: str, params: dict[str, Any]) -> None:
+    async def _change(self, link: ServerLink, method: str, params: dict[str, Any]) -> None:
         if method == "notifications/tools/list_changed":
             link.is_listed = False
         if isinstance(params.get("uri"), str):
@@ -86,7 +176,7 @@ class Setup(msgspec.Struct, frozen=True):
 
     shield: Any
     upstreams: tuple[Upstream, ...]
-    names: Names
+    names: ServerNames
     definitions: Definitions
     agent: str
     task: str
@@ -98,22 +188,22 @@ class Relay:
 
     def __init__(self, setup: Setup, caller: Caller, tasks: anyio.abc.TaskGroup) -> None:
         self.setup, self.tasks = setup, tasks
-        self.client = ClientSide(caller)
+        self.client = McpClientSide(caller)
         hosted = HOST.run(setup.shield, setup.agent, setup.task)
-        self.judged = Judging(hosted)
+        self.judged = JudgedTraffic(hosted)
         self.person = person_before(setup.shield, hosted, caller)
         self.held = HeldCalls()
         self.subscriptions = Subscriptions(tasks, setup.names)
-        self._notices = Notices(self.client, self.judged, setup.names, self.subscriptions)
+        self._notices = NoticePath(self.client, self.judged, setup.names, self.subscriptions)
         self.links = {
-            each.name: Link(each, caller, self.asked, self.noticed, setup.timeout_s)
+            each.name: ServerLink(each, caller, self.asked, self.noticed, setup.timeout_s)
             for each in setup.upstreams
         }
         self._opening = anyio.Lock()
         self._is_open = False
 
     @property
-    def names(self) -> Names:
+    def names(self) -> ServerNames:
         """How the servers' names are told apart."""
         return self.setup.names
 
@@ -131,7 +221,7 @@ class Relay:
                 return
             lost: list[Unreachable] = []
 
-            async def reach(link: Link) -> None:
+            async def reach(link: ServerLink) -> None:
                 try:
                     await link.open(self.tasks)
                 except Unreachable as error:
@@ -182,14 +272,14 @@ class Relay:
         shown: T = self.setup.shield.policy.veil.data(value)
         return shown
 
-    def by_name(self, name: Any) -> tuple[Link, str]:
+    def by_name(self, name: Any) -> tuple[ServerLink, str]:
         """Whose tool or prompt this is, and its name there; raises `MCPError`."""
         meant = self.names.meant(name) if isinstance(name, str) else None
         if meant is None:
             raise MCPError(INVALID_PARAMS, "no server here has this name: list the names first")
         return self.links[meant[0]], meant[1]
 
-    def by_address(self, address: Any) -> tuple[Link, str]:
+    def by_address(self, address: Any) -> tuple[ServerLink, str]:
         """Whose resource this is, and its address there; raises `MCPError`."""
         meant = self.names.meant_address(address) if isinstance(address, str) else None
         if meant is None:
@@ -198,7 +288,7 @@ class Relay:
             )
         return self.links[meant[0]], meant[1]
 
-    async def asked(self, link: Link, method: str, params: dict[str, Any]) -> dict[str, Any]:
+    async def asked(self, link: ServerLink, method: str, params: dict[str, Any]) -> dict[str, Any]:
         """Answer a request of a server: its client does, if it may be asked."""
         if method not in ASKABLE:
             raise MCPError(METHOD_NOT_FOUND, "Method not found", method)
@@ -210,7 +300,7 @@ class Relay:
             method, method, {k: v for k, v in params.items() if k != "_meta"}, carry
         )
 
-    async def noticed(self, link: Link, method: str, params: dict[str, Any]) -> None:
+    async def noticed(self, link: ServerLink, method: str, params: dict[str, Any]) -> None:
         """Pass a notification of a server on."""
         await self._notices.pass_on(link, method, params)
 

@@ -11,12 +11,11 @@ import msgspec
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 
-from stanchion.hosts.mcp.caller import passed_on
-from stanchion.hosts.mcp.client_side import REPORTS, asked_on
-from stanchion.hosts.mcp.held import OURS, Held
-from stanchion.hosts.mcp.link import Link
+from stanchion.hosts.mcp.client_side import OURS, REPORTS, HeldCall, asked_on
+from stanchion.hosts.mcp.eras import passed_on
+from stanchion.hosts.mcp.judging import ELICIT, Ask
+from stanchion.hosts.mcp.link import ServerLink
 from stanchion.hosts.mcp.listing import known
-from stanchion.hosts.mcp.person import ELICIT, Ask
 from stanchion.hosts.mcp.relay import ASKABLE, Relay
 
 ROUNDS: Final = 10
@@ -119,7 +118,13 @@ async def set_level(relay: Relay, context: Any) -> dict[str, Any]:
 
 
 async def _answered(
-    relay: Relay, context: Any, link: Link, method: str, tool: str, args: Any, forward: Forward
+    relay: Relay,
+    context: Any,
+    link: ServerLink,
+    method: str,
+    tool: str,
+    args: Any,
+    forward: Forward,
 ) -> dict[str, Any]:
     """A request from its judgement to its answer."""
 
@@ -139,7 +144,7 @@ async def _answered(
         relay.client.ended(key)
 
 
-def _may_be_held(relay: Relay, link: Link) -> bool:
+def _may_be_held(relay: Relay, link: ServerLink) -> bool:
     """Whether a client of the modern era may be asked something in the middle of a request: by a
     server of the other era, or by us."""
     caller = relay.client.caller
@@ -155,7 +160,7 @@ def _may_be_held(relay: Relay, link: Link) -> bool:
 async def _carried(
     relay: Relay,
     context: Any,
-    link: Link,
+    link: ServerLink,
     method: str,
     tool: str,
     args: Any,
@@ -181,7 +186,12 @@ async def _carried(
 
 
 async def _asked_meanwhile(
-    relay: Relay, link: Link, method: str, sent: dict[str, Any], result: dict[str, Any], report: Any
+    relay: Relay,
+    link: ServerLink,
+    method: str,
+    sent: dict[str, Any],
+    result: dict[str, Any],
+    report: Any,
 ) -> dict[str, Any]:
     """The result, after the client of the handshake era has answered what the server wants to know
     first."""
@@ -203,7 +213,7 @@ async def _asked_meanwhile(
 
 
 async def _held(
-    relay: Relay, context: Any, link: Link, work: Callable[[Ask], Awaitable[dict[str, Any]]]
+    relay: Relay, context: Any, link: ServerLink, work: Callable[[Ask], Awaitable[dict[str, Any]]]
 ) -> dict[str, Any]:
     """A request in the middle of which the client may be asked something."""
     params = dict(context.params or {})
@@ -219,7 +229,7 @@ async def _held(
         )
     is_new = held is None
     if held is None:
-        begun = held = Held(what)
+        begun = held = HeldCall(what)
         relay.tasks.start_soon(held.run, lambda: work(lambda params: begun.ask(ELICIT, params)))
     elif isinstance(answers, dict):
         held.answered(answers)

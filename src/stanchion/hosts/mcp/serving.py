@@ -9,7 +9,7 @@ import anyio
 
 from stanchion.hosts.mcp.pipes import LONGEST
 from stanchion.hosts.mcp.proxy import Proxy
-from stanchion.hosts.mcp.standard import standard_streams
+from stanchion.hosts.mcp.streams import standard_streams
 
 PATH: Final = "/mcp"
 

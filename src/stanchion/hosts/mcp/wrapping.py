@@ -5,14 +5,80 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise
 from pathlib import PurePath
 from typing import Any, Final, NamedTuple
 
-from stanchion.hosts.mcp.json_places import Span, places
 from stanchion.kernel.regex import regex
+
+_TOKEN: Final = regex(r'"(?:[^"\\]|\\.)*"|//[^\n]*|/\*(?s:.*?)\*/|[{}\[\]:,]|[^\s{}\[\]:,"/]+')
+_SPACE: Final = regex(r"[ \t]*")
+
+
+class JsonSpan(NamedTuple):
+    """Where a value begins and ends, and what its line begins with."""
+
+    begins: int
+    ends: int
+    margin: str
+
+
+class _Token(NamedTuple):
+    text: str
+    begins: int
+    ends: int
+
+
+def places(text: str, depth: int) -> dict[tuple[str, ...], JsonSpan]:
+    """The places of values by the names that lead to them, of objects within objects down to a
+    depth. The text is one that was read as JSON already; of two members of one name the later one
+    counts, as it does there."""
+    return {
+        path: _place(text, begins, ends) for path, begins, ends in _members(_tokens(text), depth)
+    }
+
+
+def _tokens(text: str) -> list[_Token]:
+    found = [_Token(hit[0], hit.start(), hit.end()) for hit in _TOKEN.finditer(text)]
+    return [token for token in found if not token.text.startswith(("//", "/*"))]
+
+
+def _members(tokens: list[_Token], depth: int) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Every member of an object, with where its value begins and ends. What is open is on a stack:
+    the token that opened it, and the name of the member that it is the value of."""
+    opened: list[tuple[_Token, str | None]] = []
+    for at, token in enumerate(tokens):
+        name = _name(tokens, at)
+        if token.text in ("{", "["):
+            opened.append((token, name))
+        elif token.text in ("}", "]"):
+            first, owner = opened.pop()
+            yield from _member(opened, owner, first.begins, token.ends, depth)
+        elif name is not None:
+            yield from _member(opened, name, token.begins, token.ends, depth)
+
+
+def _member(
+    opened: list[tuple[_Token, str | None]], name: str | None, begins: int, ends: int, depth: int
+) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    path = [owner for _, owner in opened[1:]] + [name]
+    names = tuple([one for one in path if one is not None])
+    if len(names) == len(path) <= depth:
+        yield names, begins, ends
+
+
+def _name(tokens: list[_Token], at: int) -> str | None:
+    """The name of the member whose value begins here; nothing where no such value does."""
+    return str(json.loads(tokens[at - 2].text)) if at >= 2 and tokens[at - 1].text == ":" else None
+
+
+def _place(text: str, begins: int, ends: int) -> JsonSpan:
+    line = text.rfind("\n", 0, begins) + 1
+    margin = _SPACE.match(text, line)
+    return JsonSpan(begins, ends, "" if margin is None else margin[0])
+
 
 HEADER: Final = "STANCHION_MCP_HEADER_"
 """The variables in which the values of headers are handed over, numbered."""
@@ -251,7 +317,7 @@ def _without_last_commas(text: str) -> str:
     return re.sub(r'"(\d+)"', lambda found: strings[int(found[1])], bare)
 
 
-def _written(entry: Any, text: str, place: Span) -> str:
+def _written(entry: Any, text: str, place: JsonSpan) -> str:
     """An entry as text, as the file is indented at its place."""
     indent = re.search(r"^([ \t]+)\"", text, re.MULTILINE)
     made = json.dumps(entry, indent=None if indent is None else indent[1], ensure_ascii=False)
@@ -259,7 +325,7 @@ def _written(entry: Any, text: str, place: Span) -> str:
     return made.replace("\n", end + place.margin)
 
 
-def _replaced(text: str, new: Mapping[Path, str], at: Mapping[Path, Span]) -> str:
+def _replaced(text: str, new: Mapping[Path, str], at: Mapping[Path, JsonSpan]) -> str:
     """A text with other values at their places, the last one first."""
     for path in sorted(new, key=lambda path: -at[path].begins):
         text = text[: at[path].begins] + new[path] + text[at[path].ends :]

@@ -8,9 +8,9 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.actions import Action
-from stanchion.ops.demo.hazard import Also, Shadowed, Step
+from stanchion.ops.demo.hazard import Also, HazardStep, Shadowed
 from stanchion.ops.demo.tap import Tap
-from stanchion.ops.demo.tools import ROUND_USD, Tools, answer
+from stanchion.ops.demo.tools import ROUND_USD, DemoTools, answer
 from stanchion.runtime.errors import DeadlineExceeded, Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -28,7 +28,7 @@ AGREED: Final = "goes ahead: a person said yes"
 """What is said of a tool that a guard asked about, and a person said yes to."""
 
 
-class Called(NamedTuple):
+class DemoCall(NamedTuple):
     """A tool that was called: whether it went ahead, whether it really ran, and how it ended if not
     well."""
 
@@ -39,7 +39,7 @@ class Called(NamedTuple):
     why: str
 
 
-class Agent:
+class ScriptedAgent:
     """One agent in one run. Its script calls `tries` and `asks`; `operator` and `user` act beside
     it."""
 
@@ -47,9 +47,9 @@ class Agent:
         self,
         shield: Shield,
         tap: Tap,
-        tools: Tools,
+        tools: DemoTools,
         run: Run,
-        steps: list[Step],
+        steps: list[HazardStep],
         who: str = "agent",
     ) -> None:
         self.shield = shield
@@ -112,10 +112,10 @@ class Agent:
 
         return ends
 
-    def spawns(self, agent: str) -> Agent:
+    def spawns(self, agent: str) -> ScriptedAgent:
         """Start a child agent on the same task."""
         self.acts(self.who, f"spawns a child agent, `{agent}`")
-        return Agent(
+        return ScriptedAgent(
             self.shield,
             self.tap,
             self.tools,
@@ -131,7 +131,7 @@ class Agent:
 
     def acts(self, who: str, did: str) -> None:
         """Note what somebody did that nobody judges."""
-        self.steps.append(Step(who, did))
+        self.steps.append(HazardStep(who, did))
 
     def lets_pass(self, ms: int) -> None:
         """Let time pass: the demo's clock moves whenever somebody looks at it."""
@@ -156,7 +156,7 @@ class Agent:
             self.got = self.run.model(model, [{"role": "user", "content": question}], **options)
         return all(judged.decision.proceeds for judged in self.tap.decisions[began:])
 
-    def _call(self, tool: Callable[..., Any], args: dict[str, Any]) -> Called:
+    def _call(self, tool: Callable[..., Any], args: dict[str, Any]) -> DemoCall:
         """Call a tool; `got` is what it gave."""
         self.got = None
         before = len(self.tools.reached)
@@ -173,7 +173,7 @@ class Agent:
             verdict, why = DEADLINE, str(error)
         except ConnectionError as error:
             verdict, why = FAILED, str(error)
-        return Called(tool.__name__, not refused, len(self.tools.reached) > before, verdict, why)
+        return DemoCall(tool.__name__, not refused, len(self.tools.reached) > before, verdict, why)
 
     def _awaited(self, tool: Callable[..., Any], args: dict[str, Any]) -> Any:
         import asyncio
@@ -183,7 +183,7 @@ class Agent:
 
         return asyncio.run(call())
 
-    def _judged(self, did: str, began: int, called: Called | None = None) -> Step:
+    def _judged(self, did: str, began: int, called: DemoCall | None = None) -> HazardStep:
         """The step that was taken, by the severest of its decisions: of two alike by the one that
         says something."""
         decisions = [judged.decision for judged in self.tap.decisions[began:]]
@@ -199,7 +199,7 @@ class Agent:
         agreed = (
             determining is not None and determining.said == Action.ESCALATE != determining.action
         )
-        step = Step(
+        step = HazardStep(
             self.who,
             did,
             decision.action.name if end is None else end.verdict,

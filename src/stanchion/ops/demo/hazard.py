@@ -6,19 +6,19 @@ from collections.abc import Callable
 from itertools import zip_longest
 from typing import Any
 
-import msgspec
+from msgspec import Struct
 
 from stanchion.approvals.operators import Operator
 
 
-class Proof(msgspec.Struct, frozen=True):
+class Proof(Struct, frozen=True):
     """What really happened outside the shield, in words, and whether that is as it should be."""
 
     words: str
     holds: bool
 
 
-class Hazard(msgspec.Struct, frozen=True):
+class Hazard(Struct, frozen=True):
     """One thing an agent walks into: add one to `hazards.yaml` and it is played, shown and checked.
 
     `expects` has one entry for each step that is judged: the verdict, and the finding's code where
@@ -38,7 +38,7 @@ class Hazard(msgspec.Struct, frozen=True):
     operators: tuple[Operator, ...] = ()
 
 
-class Also(msgspec.Struct, frozen=True):
+class Also(Struct, frozen=True):
     """What a guard has said besides, or of a step that ended otherwise."""
 
     guard: str
@@ -46,7 +46,7 @@ class Also(msgspec.Struct, frozen=True):
     why: str
 
 
-class Shadowed(msgspec.Struct, frozen=True):
+class Shadowed(Struct, frozen=True):
     """What a guard in shadow mode would have said."""
 
     guard: str
@@ -55,7 +55,7 @@ class Shadowed(msgspec.Struct, frozen=True):
     why: str
 
 
-class Step(msgspec.Struct, frozen=True):
+class HazardStep(Struct, frozen=True):
     """Somebody did something. `verdict` is empty where nobody judges it, such as an operator's own
     act."""
 
@@ -83,7 +83,7 @@ class Step(msgspec.Struct, frozen=True):
         return self.tool != "" and self.ran != self.proceeds
 
 
-class Tally(msgspec.Struct):
+class DemoTally(Struct):
     """What has become of the agent's actions so far."""
 
     went_ahead: int = 0
@@ -97,17 +97,17 @@ class Tally(msgspec.Struct):
         return self.went_ahead + self.changed + self.refused + self.waiting
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class HazardOutcome(Struct, frozen=True):
     """A hazard that was played: every step, the rule that judged it, the proof, and the journal's
     head after it."""
 
     number: int
     of: int
     hazard: Hazard
-    steps: tuple[Step, ...]
+    steps: tuple[HazardStep, ...]
     rule: str
     proof: Proof
-    tally: Tally
+    tally: DemoTally
     records: int
     head: str
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
 import yaml
+from msgspec import Struct
 
-from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.agent import ScriptedAgent
 from stanchion.ops.demo.hazard import Hazard, Proof
 from stanchion.ops.demo.operator import ANN, CAN_SIGN
 from stanchion.ops.demo.scripts import SCRIPTS
@@ -18,7 +18,7 @@ SIGNED: Final = "approval"
 """The hazard in which an operator answers, where the demo can sign."""
 
 
-class HazardRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class HazardRow(Struct, frozen=True, forbid_unknown_fields=True):
     """A hazard as the file tells it. `ran` is how often the last of its `calls` really ran."""
 
     name: str
@@ -30,7 +30,7 @@ class HazardRow(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     calls: tuple[dict[str, dict[str, Any]], ...] = ()
     ran: int = 0
 
-    def play(self, agent: Agent) -> Proof:
+    def play(self, agent: ScriptedAgent) -> Proof:
         """Make the calls, one by one."""
         name = ""
         for call in self.calls:

@@ -11,17 +11,17 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-import msgspec
+from msgspec import Struct
 
 from stanchion.approvals.operators import Operator
 from stanchion.audit.verifying.verify import verify
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.stages import Stage
-from stanchion.ops.demo.agent import Agent
-from stanchion.ops.demo.hazard import Hazard, Outcome, Step, Tally
+from stanchion.ops.demo.agent import ScriptedAgent
+from stanchion.ops.demo.hazard import DemoTally, Hazard, HazardOutcome, HazardStep
 from stanchion.ops.demo.tap import START_MS, Tap
-from stanchion.ops.demo.tools import Tools
+from stanchion.ops.demo.tools import DemoTools
 from stanchion.policy.load import load_policy, read_policy
 from stanchion.policy.said import beyond_defaults, said_of
 from stanchion.policy.schema import PolicyFile
@@ -72,7 +72,7 @@ POLICY: Final = Path(__file__).with_name("policy.yaml")
 STARTS: Final = (Stage.TOOL_CALL, Stage.MODEL_CALL)
 
 
-class Books(msgspec.Struct, frozen=True):
+class Books(Struct, frozen=True):
     """What the independent verifier says of the trail at the end, and of a copy with one record
     forged."""
 
@@ -98,7 +98,7 @@ class Demo:
         self._environments = frozenset(read_policy(policy).variants)
         self._folder = TemporaryDirectory(prefix="stanchion-demo-")
         self.tap = Tap(Path(self._folder.name) / "trail")
-        self.tools = Tools()
+        self.tools = DemoTools()
         clock = itertools.count(START_MS, 7)
         self._clock = lambda: next(clock)
         self.shield = self._shield(None)
@@ -124,20 +124,20 @@ class Demo:
             else self._shield(env, hazard.operators)
         )
 
-    def play(self, hazards: Sequence[Hazard]) -> Iterator[Outcome]:
+    def play(self, hazards: Sequence[Hazard]) -> Iterator[HazardOutcome]:
         """Play hazards one by one, each in a run of its own."""
         for number, hazard in enumerate(hazards, 1):
-            steps: list[Step] = []
+            steps: list[HazardStep] = []
             shield = self._shield_for(hazard)
             with shield.run("scout", hazard.name, id=hazard.name) as run:
-                proof = hazard.script(Agent(shield, self.tap, self.tools, run, steps))
+                proof = hazard.script(ScriptedAgent(shield, self.tap, self.tools, run, steps))
             last, head = self.tap.trail.head
             rule = (
                 hazard.rule
                 if hazard.rule
                 else next((step.guard for step in reversed(steps) if step.guard), "")
             )
-            yield Outcome(
+            yield HazardOutcome(
                 number,
                 len(hazards),
                 hazard,
@@ -149,9 +149,9 @@ class Demo:
                 head,
             )
 
-    def tally(self) -> Tally:
+    def tally(self) -> DemoTally:
         """What has become of every action so far, by the decisions about them."""
-        tally = Tally()
+        tally = DemoTally()
         last = {
             judged.action: judged.decision
             for judged in self.tap.decisions
@@ -184,7 +184,7 @@ class Demo:
         self._folder.cleanup()
 
 
-def _count(tally: Tally, decision: Decision) -> None:
+def _count(tally: DemoTally, decision: Decision) -> None:
     if decision.action in (Action.QUEUE, Action.ESCALATE):
         tally.waiting += 1
     elif not decision.proceeds:

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from stanchion.guards.budget import Budget, shown
 from stanchion.kernel.units import MICRO, Unit
-from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.agent import ScriptedAgent
 from stanchion.ops.demo.hazard import Proof
-from stanchion.ops.demo.tools import ROUND_USD, Tools, giant
+from stanchion.ops.demo.tools import ROUND_USD, DemoTools, giant
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.prices.lookup import UnknownModel, price
 from stanchion.runtime.calling.usage import usage_of
@@ -22,7 +22,7 @@ NIGHT_MS: Final = 8 * 3_600_000
 BUDGET_USD: Final = 5
 
 
-def run_away(agent: Agent) -> Proof:
+def run_away(agent: ScriptedAgent) -> Proof:
     """Repeat all night what fails."""
     rounds, cost = unguarded(agent.shield.policy)
     agent.acts("unguarded", f"the same night has {rounds} rounds and costs {shown(COST, cost)}")
@@ -46,7 +46,7 @@ def run_away(agent: Agent) -> Proof:
 def unguarded(policy: CompiledPolicy) -> tuple[int, int]:
     """The same night without a shield: how many rounds it has, and what they cost, in millionths of
     a dollar."""
-    tools, cost = Tools(), 0
+    tools, cost = DemoTools(), 0
     for _ in range(0, NIGHT_MS, ROUND_MS):
         cost += _priced(policy, giant([{"role": "user", "content": QUESTION}]))
         with suppress(ConnectionError):
@@ -65,7 +65,7 @@ def _priced(policy: CompiledPolicy, reply: dict[str, Any]) -> int:
     return 0 if usage is None else known.cost_microusd(usage)
 
 
-def spent(agent: Agent) -> int:
+def spent(agent: ScriptedAgent) -> int:
     """What the budgets of the run have in the store, in millionths of a dollar."""
     guards = [
         seat.placed.guard

@@ -7,19 +7,19 @@ from typing import Final, NamedTuple
 from stanchion.approvals.answerers import By, Person
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.public_key import NEEDED
-from stanchion.ops.demo.agent import Agent
+from stanchion.ops.demo.agent import ScriptedAgent
 from stanchion.ops.demo.hazard import Proof
 from stanchion.ops.demo.operator import CAN_SIGN, ann, impostor
 from stanchion.ops.demo.runaway import run_away
 from stanchion.ops.demo.tools import IBAN, NOTES
 
 
-def _honest(agent: Agent) -> Proof:
+def _honest(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_notes, page=1)
     return Proof(f'the agent got what the tool gave: "{agent.got}"', agent.got is NOTES)
 
 
-def _guesses(agent: Agent) -> Proof:
+def _guesses(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.order, item="lamp", count="many")
     agent.tries(agent.tools.order, item="lamp", count=2)
     orders = [args["count"] for args in agent.reached("order")]
@@ -29,7 +29,7 @@ def _guesses(agent: Agent) -> Proof:
 KEY: Final = "AKIA" + "QYLPMN5HFIQR7BBB"
 
 
-def _tells(agent: Agent) -> Proof:
+def _tells(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.post, text=f"it works with {KEY} now")
     said = ", ".join([args["text"] for args in agent.reached("post")])
     leaks = sum(KEY.encode() in found.line.body for found in agent.tap.records())
@@ -46,7 +46,7 @@ class Chunk(NamedTuple):
     text: str
 
 
-def _streams(agent: Agent) -> Proof:
+def _streams(agent: ScriptedAgent) -> Proof:
     words = ["The key is ", KEY[:7], KEY[7:], ", keep it safe."]
     agent.listens(
         lambda _messages: (Chunk(at, text) for at, text in enumerate(words)), "what is the key?"
@@ -56,13 +56,13 @@ def _streams(agent: Agent) -> Proof:
     return Proof(f'{len(agent.got)} chunks say: "{said}"', whole and KEY not in said)
 
 
-def _sees(agent: Agent) -> Proof:
+def _sees(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_customer, name="Ada")
     card = agent.got["card"] if agent.got else ""
     return Proof(f'the agent sees "{card}"', "4111" not in card)
 
 
-def _carries(agent: Agent) -> Proof:
+def _carries(agent: ScriptedAgent) -> Proof:
     try:
         token = agent.run.canary("system prompt")
     except ValueError:
@@ -73,26 +73,26 @@ def _carries(agent: Agent) -> Proof:
     return Proof(f"posts with the token: {posts}", not posts)
 
 
-def _says_nothing(agent: Agent) -> Proof:
+def _says_nothing(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_report, month="May")
     told = agent.run.notices()
     return Proof(f'the agent reads: "{told[0] if told else ""}"', bool(told))
 
 
-def _commanded(agent: Agent) -> Proof:
+def _commanded(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_wiki, page="hours")
     told = agent.run.notices()
     return Proof("the agent is told that the page is not an order", bool(told))
 
 
-def _hijacked(agent: Agent) -> Proof:
+def _hijacked(agent: ScriptedAgent) -> Proof:
     agent.hears("read my inbox of Monday and tell me what is new")
     agent.tries(agent.tools.read_inbox, day="Monday")
     agent.tries(agent.tools.transfer, iban=IBAN, euros=500)
     return Proof(agent.ran("transfer"), not agent.reached("transfer"))
 
 
-def _floods(agent: Agent) -> Proof:
+def _floods(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_log, day="Monday")
     note = next((line for line in agent.got if "left out" in line), "") if agent.got else ""
     return Proof(
@@ -101,7 +101,7 @@ def _floods(agent: Agent) -> Proof:
     )
 
 
-def _escape(agent: Agent) -> Proof:
+def _escape(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_file, path="src/login.py")
     agent.tries(agent.tools.read_file, path="src/..%2f..%2fother/login.py")
     agent.tries(agent.tools.read_file, path="config/.env")
@@ -109,39 +109,39 @@ def _escape(agent: Agent) -> Proof:
     return Proof(f"files that were read: {', '.join(read)}", read == ["src/login.py"])
 
 
-def _drifts(agent: Agent) -> Proof:
+def _drifts(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.read_notes, page=3)
     agent.tries(agent.tools.read_file, path="src/menu.py")
     told = len(agent.run.notices())
     return Proof(f"the agent was told {told} time{'s' * (told != 1)}", told == 1)
 
 
-def _loop(agent: Agent) -> Proof:
+def _loop(agent: ScriptedAgent) -> Proof:
     for _ in range(10):
         if not agent.tries(agent.tools.search, query="are we there yet"):
             break
     return Proof(agent.ran("search"), len(agent.reached("search")) == 5)
 
 
-def _bill(agent: Agent) -> Proof:
+def _bill(agent: ScriptedAgent) -> Proof:
     replies = [agent.got for _ in range(3) if agent.asks("What is left to do?", tokens=2_000)]
     return Proof(
         f"the model was asked {len(replies)} times", len(replies) == 2 and agent.got is None
     )
 
 
-def _flood(agent: Agent) -> Proof:
+def _flood(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.save_note, text="spam and eggs, " * 4_000)
     return Proof(agent.ran("save_note"), not agent.reached("save_note"))
 
 
-def _hangs(agent: Agent) -> Proof:
+def _hangs(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.crawl, site="docs.example")
     cancelled = "crawl" in agent.tools.cancelled
     return Proof(f"crawl was {'cancelled for real' if cancelled else 'left to finish'}", cancelled)
 
 
-def _dawdles(agent: Agent) -> Proof:
+def _dawdles(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.search, query="a first look")
     agent.acts("user", "waits two minutes for an answer")
     agent.lets_pass(120_000)
@@ -153,7 +153,7 @@ def _dawdles(agent: Agent) -> Proof:
 SECRET: Final = "swordfish"
 
 
-def _password(agent: Agent) -> Proof:
+def _password(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.login, user="ada", password=SECRET)
     saw = ", ".join(f'"{args["password"]}"' for args in agent.reached("login"))
     leaks = sum(SECRET.encode() in found.line.body for found in agent.tap.records())
@@ -161,14 +161,14 @@ def _password(agent: Agent) -> Proof:
     return Proof(words, bool(saw) and SECRET not in saw and not leaks)
 
 
-def _warnings(agent: Agent) -> Proof:
+def _warnings(agent: ScriptedAgent) -> Proof:
     for _ in range(3):
         agent.tries(agent.tools.send_mail, to="press@news.example", text="Hello")
     sent, told = len(agent.reached("send_mail")), len(agent.run.notices())
     return Proof(f"{sent} mails left; the agent was told {told} times", (sent, told) == (2, 3))
 
 
-def _trial(agent: Agent) -> Proof:
+def _trial(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.publish, page="welcome")
     said = [
         said.guard for one in agent.tap.records() if one.is_decision for said in one.entry().shadow
@@ -180,7 +180,7 @@ def _trial(agent: Agent) -> Proof:
     return Proof(words, len(agent.reached("publish")) == said.count("no-publishing") == 1)
 
 
-def _brake(agent: Agent) -> Proof:
+def _brake(agent: ScriptedAgent) -> Proof:
     agent.acts("operator", "switches safe mode on")
     agent.shield.safe_mode(True, "by an operator")
     before = len(agent.tools.reached)
@@ -194,7 +194,7 @@ def _brake(agent: Agent) -> Proof:
     return Proof(f'tools that ran in safe mode: {ran}; the model said "{said}"', not ran)
 
 
-def _cancelled(agent: Agent) -> Proof:
+def _cancelled(agent: ScriptedAgent) -> Proof:
     child = agent.spawns("helper")
     child.tries(child.tools.search, query="login page")
     agent.acts("user", "cancels the parent: the chat was closed")
@@ -204,14 +204,14 @@ def _cancelled(agent: Agent) -> Proof:
     return Proof(f"the child's next step {'ran' if found else 'never ran'}", not found)
 
 
-def _stumble(agent: Agent) -> Proof:
+def _stumble(agent: ScriptedAgent) -> Proof:
     agent.tries(agent.tools.fetch, page="prices")
     return Proof(
         f'{agent.ran("fetch")}; the agent got "{agent.got}"', len(agent.reached("fetch")) == 2
     )
 
 
-def _outage(agent: Agent) -> Proof:
+def _outage(agent: ScriptedAgent) -> Proof:
     for _ in range(4):
         agent.tries(agent.tools.weather, city="Graz")
     asked = len(agent.reached("weather"))
@@ -228,7 +228,7 @@ def _outage(agent: Agent) -> Proof:
     )
 
 
-def _circles(agent: Agent) -> Proof:
+def _circles(agent: ScriptedAgent) -> Proof:
     while (
         agent.tries(agent.tools.look_up, word="frobnicate") and len(agent.reached("look_up")) < 10
     ):
@@ -236,7 +236,7 @@ def _circles(agent: Agent) -> Proof:
     return Proof(agent.ran("look_up"), len(agent.reached("look_up")) == 2)
 
 
-def _stubborn(agent: Agent) -> Proof:
+def _stubborn(agent: ScriptedAgent) -> Proof:
     told, ran = 0, len(agent.reached("bash"))
     for command in SPELLED:
         agent.tries(agent.tools.bash, command=command)
@@ -260,7 +260,7 @@ SPELLED: Final = (
 """One command, in the words in which an agent tries it again."""
 
 
-def _crowd(agent: Agent) -> Proof:
+def _crowd(agent: ScriptedAgent) -> Proof:
     child = agent.spawns("helper")
     ends = agent.starts(agent.tools.export, table="orders")
     child.tries(child.tools.export, table="customers")
@@ -274,7 +274,7 @@ def _crowd(agent: Agent) -> Proof:
     )
 
 
-def approve_itself(agent: Agent) -> Proof:
+def approve_itself(agent: ScriptedAgent) -> Proof:
     """Ask for a payment, and answer for the person who is asked."""
     agent.tries(agent.tools.pay_invoice, to="its friend", euros=900)
     waiting = [ticket.id for ticket in agent.shield.tickets() if ticket.tool == "pay_invoice"]
@@ -294,7 +294,7 @@ def approve_itself(agent: Agent) -> Proof:
     return _refused(agent, 3, 1)
 
 
-def _answer(agent: Agent, ticket: str, did: str, by: By) -> None:
+def _answer(agent: ScriptedAgent, ticket: str, did: str, by: By) -> None:
     """Answer as nobody may, and note what came of it."""
     try:
         agent.shield.approve(ticket, by=by)
@@ -304,7 +304,7 @@ def _answer(agent: Agent, ticket: str, did: str, by: By) -> None:
         agent.acts(agent.who, f"{did}: it is believed")
 
 
-def _refused(agent: Agent, tried: int, agreed: int) -> Proof:
+def _refused(agent: ScriptedAgent, tried: int, agreed: int) -> Proof:
     refused = len([fact for fact in agent.tap.facts if fact.what == "answer.refused"])
     words = f"{agent.ran('pay_invoice')}; its own answers in the trail, all refused: {refused}"
     return Proof(words, (refused, len(agent.reached("pay_invoice"))) == (tried, agreed))

@@ -23,7 +23,7 @@ ROUND_USD: Final = 0.10
 USAGE: Final = {"input_tokens": 8_000, "output_tokens": 400}
 
 
-class Tools:
+class DemoTools:
     """What the agent can call. `reached` keeps the arguments of every call that got through, in
     order."""
 

@@ -1,13 +1,56 @@
-"""Amounts as people read them: money in dollars, time as a span, counts with what they count,
-shares in percent."""
+"""Times and amounts as people read them: moments in UTC, spans, money, counts, shares and sizes."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Final
 
 from stanchion.guards.budget import phrase
 from stanchion.kernel.units import Unit
-from stanchion.ops.views.times import span
+
+SIZES: Final = (("d", 86_400_000), ("h", 3_600_000), ("min", 60_000), ("s", 1_000))
+"""The units of a span that is a minute or longer, in milliseconds."""
+
+
+def shown(at_ms: int) -> str:
+    """A moment to the second."""
+    return _at(at_ms, "%Y-%m-%d %H:%M:%S") + "Z"
+
+
+def day(at_ms: int) -> str:
+    """The day of a moment."""
+    return _at(at_ms, "%Y-%m-%d")
+
+
+def clock(at_ms: int) -> str:
+    """A moment within its day, to the millisecond."""
+    return f"{_at(at_ms, '%H:%M:%S')}.{at_ms % 1000:03d}"
+
+
+def _at(at_ms: int, form: str) -> str:
+    try:
+        return datetime.fromtimestamp(at_ms / 1000, UTC).strftime(form)
+    except (OverflowError, OSError, ValueError):
+        return str(at_ms)
+
+
+def span(ms: int) -> str:
+    """How long something took or lasts: `850 ms`, `12.3 s`, `15 min`, `4 min 5 s`, `2 h 5 min`, `3
+    d 4 h`."""
+    if ms < 1_000:
+        return f"{max(0, ms)} ms"
+    if ms < 60_000:
+        return f"{ms // 100 / 10:g} s"
+    at = next(at for at, (_, size) in enumerate(SIZES) if ms >= size)
+    (large, size), (small, part) = SIZES[at], SIZES[at + 1]
+    rest = ms % size // part
+    return f"{ms // size:,} {large} {rest} {small}" if rest else f"{ms // size:,} {large}"
+
+
+def took(ns: int) -> str:
+    """How long a decision took."""
+    return f"{ns / 1000:.1f} µs" if ns < 1_000_000 else f"{ns / 1_000_000:.1f} ms"
+
 
 MEASURES: Final = {unit: unit.name.lower() for unit in Unit}
 """What each unit is called in views: the unit is in the name."""
@@ -40,3 +83,8 @@ def size(count: int) -> str:
             break
         number, unit = number / 1024, larger
     return f"{number:,.1f} {unit}"
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

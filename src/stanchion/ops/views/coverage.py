@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-import msgspec
+from msgspec import MsgspecError, Struct
+from msgspec.structs import asdict, replace
 
 from stanchion.audit.notes import FACT, RUN, FactNote, RunBegun
 from stanchion.audit.record import INTENT, OUTCOME
@@ -13,8 +14,14 @@ from stanchion.audit.segment_scan import FoundRecord
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.records import decision_in
-from stanchion.ops.views.transcript import Transcript
-from stanchion.ops.views.unmatched import Decided, Known, Left, known_of, tokens_of
+from stanchion.ops.views.transcript import (
+    DecidedCalls,
+    HostTranscript,
+    MatchableDecision,
+    Unmatched,
+    known_of,
+    tokens_of,
+)
 from stanchion.runtime.coverage.canaries import CAUGHT, MISSED
 from stanchion.runtime.coverage.sightings import ESCAPED, UNGUARDED, WATCHED
 
@@ -32,27 +39,27 @@ COUNTED: Final = frozenset({Stage.MODEL_REPLY, Stage.TOOL_RESULT, Stage.ERROR, S
 WENT: Final = frozenset(NAMES[: PROCEEDS + 1])
 
 
-class EscapedView(msgspec.Struct, frozen=True, kw_only=True):
+class EscapedView(Struct, frozen=True, kw_only=True):
     """Something that passed every guard. `what` is a `tool`, a `client`, an `agent`, an `adapter`,
     or a `call`, a `reply` or `tokens` of the transcript; `told_by` is who knows it: the `hook`, an
     `adapter`, a `canary` or the `transcript`."""
 
-    run: str
-    agent: str
+    run: str = ""
+    agent: str = ""
     what: str
     name: str
-    kind: str
-    target: str
-    place: str
-    through: str
-    by: str
-    told_by: str
-    stopped: bool
-    why: str
-    at_ms: int
+    kind: str = ""
+    target: str = ""
+    place: str = ""
+    through: str = ""
+    by: str = ""
+    told_by: str = "transcript"
+    stopped: bool = False
+    why: str = "the transcript tells of it, and nobody decided about it"
+    at_ms: int = 0
 
 
-class CoveredRunView(msgspec.Struct, frozen=True, kw_only=True):
+class CoveredRunView(Struct, frozen=True, kw_only=True):
     """How well one run is covered. `mode` is how it was watched, empty where nobody did. `decided`
     counts what went ahead by stage, `refused` what did not; `unreported` counts calls that went
     ahead and of which no outcome was reported. `escaped` counts what escaped, repetitions included;
@@ -72,7 +79,7 @@ class CoveredRunView(msgspec.Struct, frozen=True, kw_only=True):
     unsure: int
 
 
-class CoverageView(msgspec.Struct, frozen=True, kw_only=True):
+class CoverageView(Struct, frozen=True, kw_only=True):
     """What escaped, newest first, beside how each run is covered. `canaries` says of each adapter
     whether it caught its canary the last time. `asked` counts calls of the transcript that were
     never answered, `untold` those that were decided and are not in it. `tokens_told` is what the
@@ -90,32 +97,29 @@ class CoverageView(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
 
 
-class _Run:
+class _Run(Struct):
     """What is known of one run so far."""
 
-    def __init__(self, run: str) -> None:
-        self.run, self.agent, self.task = run, "", ""
-        self.parents: tuple[str, ...] = ()
-        self.began_ms = 0
-        self.modes: dict[str, None] = {}
-        self.decided: dict[str, int] = {}
-        self.refused = self.unreported = self.named = self.escaped = self.vouched = self.unsure = 0
+    run: str
+    agent: str = ""
+    task: str = ""
+    parents: tuple[str, ...] = ()
+    began_ms: int = 0
+    modes: dict[str, None] = {}
+    decided: dict[str, int] = {}
+    refused: int = 0
+    unreported: int = 0
+    named: int = 0
+    escaped: int = 0
+    vouched: int = 0
+    unsure: int = 0
 
     def view(self) -> CoveredRunView:
         """It as it is told."""
-        return CoveredRunView(
-            run=self.run,
-            agent=self.agent,
-            task=self.task,
-            parents=self.parents,
-            mode=" and ".join(self.modes),
-            decided=dict(sorted(self.decided.items())),
-            refused=self.refused,
-            unreported=self.unreported,
-            escaped=max(self.escaped, self.named),
-            vouched=self.vouched,
-            unsure=self.unsure,
-        )
+        known = asdict(self)
+        known |= {"mode": " and ".join(self.modes), "decided": dict(sorted(self.decided.items()))}
+        known["escaped"] = max(self.escaped, self.named)
+        return CoveredRunView(**{name: known[name] for name in CoveredRunView.__struct_fields__})
 
 
 class _Pass:
@@ -126,7 +130,7 @@ class _Pass:
         self.escaped: list[EscapedView] = []
         self.canaries: dict[str, EscapedView | None] = {}
         self.left_out = 0
-        self.known: list[tuple[str, Known]] = []
+        self.known: list[tuple[str, MatchableDecision]] = []
         """What was decided, by run, where it is to be matched."""
         self.tokens: dict[str, int] = {}
         """The tokens that were counted, by run, where they are to be compared."""
@@ -182,7 +186,7 @@ class _Pass:
         run = self._of(found.stub.run_id)
         try:
             note: RunBegun = found.note(RunBegun)
-        except msgspec.MsgspecError:
+        except MsgspecError:
             return
         if run is not None:
             run.agent, run.task, run.parents = note.run.agent, note.run.task, note.run.parents
@@ -230,7 +234,7 @@ def _watched(run: _Run, note: FactNote) -> None:
 
 
 def coverage(
-    records: Iterable[FoundRecord], run: str = "", transcript: Transcript | None = None
+    records: Iterable[FoundRecord], run: str = "", transcript: HostTranscript | None = None
 ) -> CoverageView:
     """What the records, given newest first, tell of coverage; of one run and those below it (`last`
     is the newest that is below no other), or of all. With a transcript, what it tells of and nobody
@@ -239,9 +243,8 @@ def coverage(
     for found in records:
         gone.take(found)
     if run == LAST:
-        run = max(
-            [one for one in gone.runs.values() if not one.parents], key=_began, default=_Run(LAST)
-        ).run
+        first = [one for one in gone.runs.values() if not one.parents]
+        run = max(first, key=lambda one: one.began_ms, default=_Run(LAST)).run
     wanted = {
         name: one for name, one in gone.runs.items() if not run or run in (name, *one.parents)
     }
@@ -250,13 +253,17 @@ def coverage(
         escaped += [one for one in gone.canaries.values() if one is not None]
     asked = untold = told = recorded = 0
     if transcript is not None:
-        decided = Decided()
+        decided = DecidedCalls()
         for name, known in gone.known:
             if name in wanted:
                 decided.add(known)
         left = decided.left(transcript)
-        escaped += [_unmatched("call", one.tool, one.id) for one in left.calls if one.answered]
-        escaped += [_unmatched("reply", one.model, one.id) for one in left.replies]
+        escaped += [
+            EscapedView(what="call", name=one.tool, place=one.id)
+            for one in left.calls
+            if one.answered
+        ]
+        escaped += [EscapedView(what="reply", name=one.model, place=one.id) for one in left.replies]
         asked, untold = sum(not one.answered for one in left.calls), left.unasked
         told = sum([one.tokens for one in transcript.replies])
         recorded = sum([count for name, count in gone.tokens.items() if name in wanted])
@@ -273,7 +280,7 @@ def coverage(
     )
 
 
-def _uncounted(told: int, recorded: int, left: Left) -> list[EscapedView]:
+def _uncounted(told: int, recorded: int, left: Unmatched) -> list[EscapedView]:
     """The tokens that a transcript tells of beyond those that were counted, and beyond those of
     replies that are named: somebody asked a model beside the guard, and its reply says what a
     decided one says. Nothing where none were counted."""
@@ -281,26 +288,20 @@ def _uncounted(told: int, recorded: int, left: Left) -> list[EscapedView]:
     if not recorded or beyond <= 0:
         return []
     why = f"the transcript tells of {beyond:,} tokens more than were counted for what was decided"
-    return [msgspec.structs.replace(_unmatched("tokens", f"{beyond:,}", ""), why=why)]
-
-
-def _began(run: _Run) -> int:
-    return run.began_ms
+    return [EscapedView(what="tokens", name=f"{beyond:,}", why=why)]
 
 
 def with_canaries(view: CoverageView, came: Mapping[str, str]) -> CoverageView:
     """The same with canaries that were driven just now: by adapter why one was not caught, empty
     where it was."""
     missed = [
-        msgspec.structs.replace(_unmatched("adapter", name, ""), told_by="canary", why=why)
+        EscapedView(what="adapter", name=name, told_by="canary", why=why)
         for name, why in sorted(came.items())
         if why
     ]
     kept = tuple([one for one in view.escaped if one.what != "adapter" or one.name not in came])
     canaries = {**view.canaries, **{name: not why for name, why in came.items()}}
-    return msgspec.structs.replace(
-        view, escaped=(*kept, *missed), canaries=dict(sorted(canaries.items()))
-    )
+    return replace(view, escaped=(*kept, *missed), canaries=dict(sorted(canaries.items())))
 
 
 def _escaped(note: FactNote, what: str, name: str, told_by: str) -> EscapedView:
@@ -317,22 +318,4 @@ def _escaped(note: FactNote, what: str, name: str, told_by: str) -> EscapedView:
         why=note.why,
         at_ms=note.at,
         **said,
-    )
-
-
-def _unmatched(what: str, name: str, place: str) -> EscapedView:
-    return EscapedView(
-        run="",
-        agent="",
-        what=what,
-        name=name,
-        kind="",
-        target="",
-        place=place,
-        through="",
-        by="",
-        told_by="transcript",
-        stopped=False,
-        why="the transcript tells of it, and nobody decided about it",
-        at_ms=0,
     )

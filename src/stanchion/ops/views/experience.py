@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import Struct
 
 from stanchion.experience.incident import DAY_MS
 from stanchion.experience.shelf import Shelf
@@ -15,7 +16,7 @@ MOST: int = 20
 """How many incidents of a tool are shown."""
 
 
-class IncidentView(msgspec.Struct, frozen=True):
+class IncidentView(Struct, frozen=True):
     """One outcome."""
 
     at_ms: int
@@ -26,7 +27,7 @@ class IncidentView(msgspec.Struct, frozen=True):
     call_data: Any
 
 
-class PracticeView(msgspec.Struct, frozen=True):
+class PracticeView(Struct, frozen=True):
     """A call that worked."""
 
     fingerprint: str
@@ -35,7 +36,7 @@ class PracticeView(msgspec.Struct, frozen=True):
     last_success_data: Any
 
 
-class ExperienceView(msgspec.Struct, frozen=True, omit_defaults=True):
+class ExperienceView(Struct, frozen=True, omit_defaults=True):
     """What is known of a tool; incidents and practices where one tool is asked for."""
 
     tenant: str

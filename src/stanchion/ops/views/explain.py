@@ -1,40 +1,170 @@
-"""Explaining a decision: its findings in order, the state they were made from, and what would have
-made it pass."""
+"""Explaining a decision: its case, its findings in order, and what would have made it pass."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import heapq
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec import MsgspecError, Struct
+from msgspec.structs import replace
 
-from stanchion.audit.rebuilt import Forgotten, event_of, inputs_of, moment_of
-from stanchion.audit.record import RecordedFinding, RecordEntry
+from stanchion.audit.apart import is_erased
+from stanchion.audit.journal import Start
+from stanchion.audit.reader import FoundRecord, Progress, TrailReader
+from stanchion.audit.rebuilt import (
+    Forgotten,
+    Rebuilding,
+    args_of,
+    event_of,
+    inputs_of,
+    moment_of,
+    run_of,
+)
+from stanchion.audit.record import OUTCOME, RecordedFinding, RecordEntry
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.declared import effect_of, sink_values
-from stanchion.kernel.events import Event, Moment, ToolCall
+from stanchion.kernel.events import OF_STAGE, Event, Moment, RunInfo, ToolCall
 from stanchion.kernel.lookups import Answered
 from stanchion.kernel.replay import could
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.units import Unit
 from stanchion.ops.views.amounts import MEASURES
-from stanchion.ops.views.burn_down import lines_of
-from stanchion.ops.views.case import Case
-from stanchion.ops.views.conditions import Part, parts_of
+from stanchion.ops.views.budgets import lines_of
 from stanchion.ops.views.names import kind_of
-from stanchion.ops.views.remedies import remedies
+from stanchion.ops.views.records import DecisionView, record_view
+from stanchion.ops.views.remedies import ConditionPart, parts_of, remedies
+from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
 from stanchion.policy.argument_lint import about_arguments, written_schemas
 from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, Seat
 from stanchion.policy.conditions.view import View
+from stanchion.policy.custom import BRAKE, with_guards
+from stanchion.policy.definitions import hash_beside
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.rules import Rule
 from stanchion.policy.said import said_of
 
 
-class Reason(msgspec.Struct, frozen=True, kw_only=True):
+class DecisionCase(Struct, frozen=True):
+    """A decision's record, who was at work, where the policy came from, and the arguments of an
+    outcome's call.
+
+    `source` is empty where the policy was handed in as data, and `None` where nothing is known of
+    it. `tools` is the digest of the tools' definitions that were known besides it. `place` is where
+    the record stands, for what else its trail has to say.
+    """
+
+    entry: RecordEntry
+    run: RunInfo
+    source: str | None = None
+    env: str | None = None
+    args: dict[str, Any] | None = None
+    tools: str = ""
+    place: tuple[TrailReader, FoundRecord] | None = None
+
+    @property
+    def erased(self) -> bool:
+        """Whether what was said in the record is erased."""
+        return self.place is not None and is_erased(
+            self.place[1].line.body, self.place[1].line.kept
+        )
+
+    @property
+    def missing(self) -> str:
+        """What of the event is not there any more, in words; empty where all of it is."""
+        if self.erased:
+            return "it cannot be judged again: the content of its record was erased"
+        entry = self.entry
+        if self.args is not None or self.place is None or entry.kind != OUTCOME or not entry.call:
+            return ""
+        if "args" in entry.beside or "args" not in OF_STAGE[Stage(entry.stage)].__struct_fields__:
+            return ""
+        intent = self.place[0].find(entry.call)
+        if intent is None:
+            return (
+                "its conditions are not tested again: the record of its call is not in the trail, "
+                "or was removed from it"
+            )
+        gone = is_erased(intent.line.body, intent.line.kept)
+        return (
+            "its conditions are not tested again: the arguments of its call were erased"
+            if gone
+            else ""
+        )
+
+    def judged(self, policy: CompiledPolicy) -> RecordEntry:
+        """The record with everything that the decision was judged on; raises `Forgotten` where that
+        is not there."""
+        if self.place is None:
+            if self.entry.left:
+                raise Forgotten("the records of its run are not available")
+            return self.entry
+        reader, found = self.place
+        return Rebuilding(reader, policy, self.run).entry(found)
+
+
+def case_of(reader: TrailReader, found: FoundRecord) -> DecisionCase:
+    """The case of a decision in a trail; what is no longer there is left out."""
+    entry = found.entry()
+    args = args_of(reader, entry)
+    begun = reader.begun(found)
+    if begun is None:
+        return DecisionCase(entry, run_of(entry), args=args, place=(reader, found))
+    if begun.policy.startswith(entry.policy):
+        entry = replace(entry, policy=begun.policy)
+    return DecisionCase(
+        entry, begun.run, begun.source, begun.env, args, begun.tools, (reader, found)
+    )
+
+
+def case_just_made(entry: RecordEntry, start: Start, folder: Path | None) -> DecisionCase:
+    """The case of a decision that was just made; `folder` is its trail, where the arguments of a
+    call may stand."""
+    args = None if folder is None else args_of(TrailReader(folder), entry)
+    return DecisionCase(entry, start.info, start.source, start.env, args, start.tools)
+
+
+def policy_of(case: DecisionCase, imports: bool = True) -> CompiledPolicy | None:
+    """The policy that a decision was made under, as it is now; `None` where it cannot be loaded, or
+    was handed in. Without `imports` none of the code that it names is run."""
+    if not case.source:
+        return None
+    try:
+        read = read_policy(case.source)
+        policy = compile_document(read.variant(case.env), read.files, imports)
+    except PolicyError:
+        return None
+    if case.tools and hash_beside(policy.hash, case.tools) == case.entry.policy:
+        # The file is as it was, and only definitions of tools came from the program: all that it
+        # says still holds.
+        return CompiledPolicy(
+            policy.file,
+            policy.seats,
+            policy.calls,
+            policy.undos,
+            policy.files,
+            digest=case.entry.policy,
+        )
+    if policy.hash == case.entry.policy or all(
+        said.guard != BRAKE.id for said in case.entry.findings
+    ):
+        return policy
+    try:
+        braked, _ = with_guards(policy, (), brake=True)
+    except PolicyError:
+        return policy
+    return braked if braked.hash == case.entry.policy else policy
+
+
+class FindingReason(Struct, frozen=True, kw_only=True):
     """One finding: who found what, the entry of the policy that says so and where it stands, and
     what would have made it pass. `when` and `check` are a rule's conditions, part by part;
     `evidence` is what a guard that asked was told, as a person is shown it, and `detail` what the
@@ -49,13 +179,13 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     use: str = ""
     place: str = ""
     entry: dict[str, Any] = {}
-    when: Part | None = None
-    check: Part | None = None
+    when: ConditionPart | None = None
+    check: ConditionPart | None = None
     to_pass: tuple[str, ...] = ()
     evidence: dict[str, str] = {}
 
 
-class Counter(msgspec.Struct, frozen=True):
+class CounterView(Struct, frozen=True):
     """A counter as the decision found it: what it counts and for which guard, its value before, and
     what each limit leads to once it is exceeded. The numbers are in the unit that `measure`
     names."""
@@ -68,7 +198,7 @@ class Counter(msgspec.Struct, frozen=True):
     measure: str = "one"
 
 
-class Explanation(msgspec.Struct, frozen=True, kw_only=True):
+class Explanation(Struct, frozen=True, kw_only=True):
     """Why a decision was made. `changed` says that the policy is another one by now: what is quoted
     from it is as it is now, and conditions are not tested again. `passed` are then the guards that
     the record itself names, and `verdicts` are not known. They are what each guardrail said; guards
@@ -91,11 +221,11 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     env: str | None
     hash: str
     changed: bool
-    findings: tuple[Reason, ...]
-    shadow: tuple[Reason, ...]
+    findings: tuple[FindingReason, ...]
+    shadow: tuple[FindingReason, ...]
     passed: tuple[str, ...]
     skipped: tuple[str, ...]
-    counters: tuple[Counter, ...]
+    counters: tuple[CounterView, ...]
     verdicts: tuple[VerdictView, ...] = ()
     notes: tuple[str, ...] = ()
     effect: str = ""
@@ -103,7 +233,7 @@ class Explanation(msgspec.Struct, frozen=True, kw_only=True):
     content: Any = None
 
 
-def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
+def explain(case: DecisionCase, policy: CompiledPolicy | None) -> Explanation:
     """Explain a decision from its record and the policy it was made under, or what that policy has
     become."""
     entry = case.entry
@@ -111,7 +241,7 @@ def explain(case: Case, policy: CompiledPolicy | None) -> Explanation:
     event = moment.events[0]
     same = policy is not None and policy.hash == entry.policy
     plan = plan_of(entry, moment, policy)
-    counters: tuple[Counter, ...] = ()
+    counters: tuple[CounterView, ...] = ()
     missing = case.missing
     forgotten = ""
     if policy is not None and same:
@@ -171,7 +301,7 @@ def _acts_on(policy: CompiledPolicy | None, event: Event) -> dict[str, Any]:
     return sink_values(policy.known(event.tool).sinks, event.args)
 
 
-def moment_in(case: Case) -> Moment:
+def moment_in(case: DecisionCase) -> Moment:
     """The moment as far as the record has it."""
     try:
         return moment_of(case.entry, case.run, case.args)
@@ -183,9 +313,9 @@ def _reason(
     said: RecordedFinding,
     policy: CompiledPolicy | None,
     event: Event | None,
-    case: Case,
+    case: DecisionCase,
     missing: str,
-) -> Reason:
+) -> FindingReason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
         seat = Seat(SAFE_MODE)
@@ -198,7 +328,7 @@ def _reason(
         view = View(event)
         when = parts_of(guard.when, view) if guard.when != "true" else None
         check = None if guard.check is None else parts_of(guard.check, view)
-    return Reason(
+    return FindingReason(
         guard=said.guard,
         action=said.action,
         code=said.code,
@@ -240,7 +370,9 @@ def _evidence(said: RecordedFinding, guard: Any, entry: RecordEntry) -> dict[str
     return dict(shown(answers[0])) if shown is not None and answers else {}
 
 
-def _counters(policy: CompiledPolicy, moment: Moment, entry: RecordEntry) -> tuple[Counter, ...]:
+def _counters(
+    policy: CompiledPolicy, moment: Moment, entry: RecordEntry
+) -> tuple[CounterView, ...]:
     """What the counters were, where the record's values are those of the lines that this moment
     leads to."""
     plans = Plans(policy, moment.events[0].run, could(inputs_of(entry)))
@@ -263,10 +395,73 @@ def _counters(policy: CompiledPolicy, moment: Moment, entry: RecordEntry) -> tup
     )
 
 
-def _counter(line: Line, value: int, owners: dict[str, str], tallies: dict[str, str]) -> Counter:
+def _counter(
+    line: Line, value: int, owners: dict[str, str], tallies: dict[str, str]
+) -> CounterView:
     counts = (
         "warnings" if line.key in tallies else kind_of(line.key.partition("}")[2].partition(":")[0])
     )
     guard = tallies.get(line.key, owners.get(line.key, ""))
     limits = tuple((limit, Action(action).name) for limit, action in line.bands)
-    return Counter(guard, counts, value, limits, line.shadow > 0, MEASURES[Unit(line.unit)])
+    return CounterView(guard, counts, value, limits, line.shadow > 0, MEASURES[Unit(line.unit)])
+
+
+LAST = "last"
+"""What the newest decision can be called."""
+
+Known = tuple[TrailReader, FoundRecord]
+"""A decision, and the trail it is in."""
+
+
+class NoDecision(LookupError):
+    """That a record is there and is no decision."""
+
+
+class UnreadableDecision(ValueError):
+    """That the record of a decision is there and cannot be read."""
+
+
+def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[DecisionView]:
+    """The newest decisions of all trails, newest first; those that cannot be read are left out."""
+    found = []
+    for reader, each in islice(_newest(readers), most):
+        begun = reader.begun(each)
+        view = record_view(each, None if begun is None else begun.source).decision
+        found += [] if view is None else [view]
+    return found
+
+
+def explained(
+    readers: Sequence[TrailReader], name: str, told: Progress | None = None
+) -> Explanation | None:
+    """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
+
+    Raises `NoDecision` for a record that is none, `UnreadableDecision` for one that cannot be read,
+    `Ambiguous` for a place that can be several.
+    """
+    known = next(_newest(readers), None) if name == LAST else _by_name(readers, name, told)
+    if known is None:
+        return None
+    try:
+        case = case_of(*known)
+        return explain(case, policy_of(case))
+    except (MsgspecError, ValueError, KeyError):
+        raise UnreadableDecision(name) from None
+
+
+def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:
+    return heapq.merge(*map(_decisions, readers), key=lambda known: known[1].stub.at, reverse=True)
+
+
+def _decisions(reader: TrailReader) -> Iterator[Known]:
+    return ((reader, found) for found in reader.backwards() if found.is_decision)
+
+
+def _by_name(readers: Sequence[TrailReader], name: str, told: Progress | None) -> Known | None:
+    for reader in readers:
+        found = record(reader, name, told)
+        if found is not None and found.is_decision:
+            return reader, found
+        if found is not None:
+            raise NoDecision(name)
+    return None

@@ -6,13 +6,19 @@ import re
 from typing import Final
 from urllib.parse import unquote
 
-import msgspec
+from msgspec import Struct
 
 from stanchion.guards.budget import ALLOTTED
 from stanchion.kernel.regex import regex
-from stanchion.kernel.state import BUCKETS
+from stanchion.kernel.state import BUCKETS, key
 from stanchion.kernel.units import Unit
 from stanchion.ops.views.amounts import UNITS
+
+
+def began_key(tenant: str, run: str) -> str:
+    """Where the store keeps how a run began that is made of checks which count."""
+    return key(tenant, "began", run)
+
 
 _KEY: Final = regex(r"(~?)\{([^{}]*)\}([^{}]*)")
 _WINDOW: Final = regex(r"(.*)/(\d+)", re.DOTALL)
@@ -26,7 +32,7 @@ _SAID: Final = {
 }
 
 
-class Name(msgspec.Struct, frozen=True):
+class KeyName(Struct, frozen=True):
     """A key taken apart. `shadow`: it belongs to a guard in shadow mode."""
 
     tenant: str
@@ -77,15 +83,15 @@ def kind_of(first: str) -> str:
     return "allotment" if first == ALLOTTED else first
 
 
-def name_of(key: str, windowed: bool = False) -> Name:
+def name_of(key: str, windowed: bool = False) -> KeyName:
     """A key as people read it; one that is none of Stanchion's own is left as it is."""
     taken = _KEY.fullmatch(key)
     if taken is None:
-        return Name("", (key,))
+        return KeyName("", (key,))
     rest, window = taken[3], 0
     wide = _WINDOW.fullmatch(rest) if windowed else None
     if wide is not None:
         rest, window = wide[1], int(wide[2])
-    return Name(
+    return KeyName(
         unquote(taken[2]), tuple(unquote(part) for part in rest.split(":")), window, bool(taken[1])
     )

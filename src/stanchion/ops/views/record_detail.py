@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Final
 
-import msgspec
+from msgspec import MsgspecError, Struct
 
 from stanchion.audit.apart import is_erased
 from stanchion.audit.layout import segment_file
@@ -18,11 +18,9 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import TABLE
 from stanchion.kernel.units import Amounts, Unit
-from stanchion.ops.views.amounts import MEASURES, amount
-from stanchion.ops.views.case import case_of, policy_of
-from stanchion.ops.views.explain import moment_in
+from stanchion.ops.views.amounts import MEASURES, amount, shown
+from stanchion.ops.views.explain import case_of, moment_in, policy_of
 from stanchion.ops.views.records import RecordView, decision_in, record_view
-from stanchion.ops.views.times import shown
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
 
 PLACE: Final = frozenset({"v", "prev", "seq", "chain", "kind", "at"})
@@ -38,7 +36,7 @@ ENGINES: Final = frozenset(
 words them."""
 
 
-class FindingView(msgspec.Struct, frozen=True):
+class FindingView(Struct, frozen=True):
     """A finding in words: who found what, why, what to do instead, and what the agent was not
     told."""
 
@@ -50,7 +48,7 @@ class FindingView(msgspec.Struct, frozen=True):
     detail: str
 
 
-class DecidedView(msgspec.Struct, frozen=True):
+class DecidedView(Struct, frozen=True):
     """What a decision's record says: who was at work on what in which run, under which policy, what
     was found, and what each guardrail said, where the policy can be loaded and is the same
     still."""
@@ -65,7 +63,7 @@ class DecidedView(msgspec.Struct, frozen=True):
     verdicts: tuple[VerdictView, ...] = ()
 
 
-class RecordDetail(msgspec.Struct, frozen=True):
+class RecordDetail(Struct, frozen=True):
     """A record whole. `fields` is what else it holds, amounts and times in words; `engine` names
     the fields that only the engine reads. `fits`: its hash is that of its content. `offset` is
     negative in a database."""
@@ -140,7 +138,7 @@ def _verdicts(reader: object, found: FoundRecord) -> tuple[VerdictView, ...]:
         case = case_of(reader, found)
         policy = policy_of(case, imports=False)
         return verdicts(case.entry, plan_of(case.entry, moment_in(case), policy), case.erased)
-    except (msgspec.MsgspecError, ValueError, KeyError):
+    except (MsgspecError, ValueError, KeyError):
         return ()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-import msgspec
+from msgspec import ValidationError
 
 from stanchion import typed
 from stanchion.approvals.grants import grants_of
@@ -20,10 +20,9 @@ from stanchion.guards.loops import metrics
 from stanchion.guards.queue import Line as Waiting
 from stanchion.kernel.epoch import Epoch
 from stanchion.kernel.state import ANCHOR
-from stanchion.ops.views.breakers import breaker_of
-from stanchion.ops.views.names import Name
-from stanchion.ops.views.records import counted
-from stanchion.ops.views.times import shown
+from stanchion.ops.views.amounts import counted, shown
+from stanchion.ops.views.names import KeyName
+from stanchion.ops.views.standing import breaker_of
 from stanchion.policy.sequences.guard import Past
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.ledger import Effect
@@ -39,14 +38,14 @@ Says = Callable[[Any, int], str]
 """Words a record's value at a time."""
 
 
-def says(name: Name, value: Any, now: int) -> str:
+def says(name: KeyName, value: Any, now: int) -> str:
     """What a record holds; empty where its kind is not known, or it cannot be read."""
     known = ANCHOR if name.parts[-1] == ANCHOR else name.parts[0]
     if known == "tickets" and len(name.parts) > 1:
         known = "page"
     try:
         return KINDS[known](value, now) if known in KINDS else ""
-    except (msgspec.ValidationError, LookupError, TypeError, ValueError, AttributeError):
+    except (ValidationError, LookupError, TypeError, ValueError, AttributeError):
         return ""
 
 

@@ -1,16 +1,19 @@
-"""Records of a trail in short: when, where, what was decided about what, and why; of other records,
-what they say."""
+"""Records of a trail in short, and what guards in shadow mode would have done with decisions."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Iterable
+from typing import Any, Final
 
-import msgspec
+from msgspec import MsgspecError, Struct
+from msgspec.structs import asdict
 
 from stanchion.audit import notes
+from stanchion.audit.reader import DECISIONS, would_change
 from stanchion.audit.record import RecordEntry
-from stanchion.audit.segment_scan import FoundRecord
+from stanchion.audit.segment_scan import FoundRecord, Stub
 from stanchion.kernel.actions import NAMES
+from stanchion.ops.views.amounts import counted
 
 UNREADABLE: Final = "cannot be read: see `stanchion audit verify`"
 
@@ -28,7 +31,7 @@ OF_KIND: Final[dict[str, type[notes.TrailNote]]] = {
 """How records that are no decisions are read."""
 
 
-class Would(msgspec.Struct, frozen=True):
+class Would(Struct, frozen=True):
     """What a guard in shadow mode would have done, and by which code."""
 
     action: str
@@ -36,7 +39,7 @@ class Would(msgspec.Struct, frozen=True):
     code: str
 
 
-class DecisionView(msgspec.Struct, frozen=True):
+class DecisionView(Struct, frozen=True):
     """A decision in short. `about` is the tool, or whom a run is handed to; `guard` and `code`
     determined it, and are empty where no guard had anything to say. `policy` is where its policy
     came from, `None` where that is not known. `would` is what it would have been without shadow
@@ -67,7 +70,7 @@ class DecisionView(msgspec.Struct, frozen=True):
         return f"{said}  {shadow}" if said else shadow
 
 
-class RecordView(msgspec.Struct, frozen=True):
+class RecordView(Struct, frozen=True):
     """A record: its kind, when it was written, its place in the trail, and the decision it is or
     else what it says."""
 
@@ -103,7 +106,7 @@ def decision_in(found: FoundRecord) -> RecordEntry | None:
     """The decision that a record is; `None` where it is none, or none that can be read."""
     try:
         entry = found.entry() if found.is_decision else None
-    except msgspec.MsgspecError:
+    except MsgspecError:
         return None
     return entry if entry is not None and entry.action in NAMES else None
 
@@ -143,7 +146,7 @@ def noted(found: FoundRecord) -> str:
         return "" if not found.is_decision else UNREADABLE
     try:
         note = found.note(kind)
-    except msgspec.MsgspecError:
+    except MsgspecError:
         return UNREADABLE
     match note:
         case notes.RunBegun():
@@ -194,6 +197,96 @@ def noted(found: FoundRecord) -> str:
     return ""
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+EXAMPLES: Final = 3
+"""How many decisions are named for each."""
+MOST_RUNS: Final = 10_000
+"""Up to how many runs are counted."""
+
+
+class WouldView(Struct, frozen=True, kw_only=True):
+    """What one guard in shadow mode would have done with one code. `changed` counts the decisions
+    that would have been more severe for it, `examples` are the newest decisions with it."""
+
+    guard: str
+    action: str
+    code: str
+    times: int
+    changed: int
+    runs: int
+    first_ms: int
+    last_ms: int
+    examples: tuple[str, ...]
+
+
+class ShadowView(Struct, frozen=True, kw_only=True):
+    """A report: how many decisions were looked at, how many of them would have been more severe,
+    and by whom."""
+
+    decisions: int
+    changed: int
+    guards: tuple[WouldView, ...]
+
+
+class _Tally(Struct):
+    """What was found of one guard, action and code so far."""
+
+    times: int = 0
+    changed: int = 0
+    runs: set[str] = set()
+    first_ms: int = 0
+    last_ms: int = 0
+    examples: list[str] = []
+
+    def add(self, stub: Stub, changed: bool) -> None:
+        """Take a decision, newest first."""
+        self.times += 1
+        self.changed += changed
+        if len(self.runs) < MOST_RUNS:
+            self.runs.add(stub.run_id)
+        self.first_ms = stub.at
+        self.last_ms = self.last_ms if self.last_ms else stub.at
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(stub.id)
+
+
+def shadowed(found: Iterable[FoundRecord]) -> ShadowView:
+    """What guards in shadow mode would have done with these decisions, given newest first; the most
+    frequent first."""
+    tallies: dict[tuple[str, str, str], _Tally] = {}
+    decisions, changed = 0, 0
+    for each in found:
+        stub = each.stub
+        if stub.kind not in DECISIONS:
+            continue
+        decisions += 1
+        changed += would_change(stub)
+        for said in stub.shadow if isinstance(stub.shadow, list) else ():
+            name = _named(said)
+            if name is not None:
+                worse = stub.action in NAMES and NAMES.index(name[1]) > NAMES.index(stub.action)
+                tallies.setdefault(name, _Tally()).add(stub, worse)
+    rows = [_row(name, tally) for name, tally in tallies.items()]
+    rows.sort(key=lambda row: (-row.changed, -row.times, row.guard, row.code, row.action))
+    return ShadowView(decisions=decisions, changed=changed, guards=tuple(rows))
+
+
+def _named(said: Any) -> tuple[str, str, str] | None:
+    """Who said what by which code; `None` where that cannot be read."""
+    if not isinstance(said, dict):
+        return None
+    guard, action, code = (said.get(key) for key in ("guard", "action", "code"))
+    if not (
+        isinstance(guard, str)
+        and isinstance(code, str)
+        and isinstance(action, str)
+        and action in NAMES
+    ):
+        return None
+    return guard, action, code
+
+
+def _row(name: tuple[str, str, str], tally: _Tally) -> WouldView:
+    guard, action, code = name
+    known = asdict(tally)
+    known |= {"runs": len(tally.runs), "examples": tuple(tally.examples)}
+    return WouldView(guard=guard, action=action, code=code, **known)

@@ -1,5 +1,4 @@
-"""Remedies: what would have made a finding not be there, as its guard declares it, filled with what
-is known of the guard, the event and the finding."""
+"""A condition part by part, and what would have made a finding not be there."""
 
 from __future__ import annotations
 
@@ -7,13 +6,85 @@ from collections.abc import Mapping, Sequence
 from string import Formatter
 from typing import Any, Final
 
+from msgspec import Struct
+
 from stanchion.audit.record import RecordedFinding
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
-from stanchion.ops.views.conditions import Part
-from stanchion.ops.views.times import span
+from stanchion.kernel.names import Names
+from stanchion.ops.views.amounts import span
+from stanchion.policy.conditions import (
+    ConditionError,
+    EvaluationError,
+    compile_condition,
+    compile_expression,
+)
+from stanchion.policy.conditions.parser import parse
+from stanchion.policy.conditions.syntax import Logic, Node
+from stanchion.policy.conditions.view import STANDARD, View
+
+DEEPEST: Final = 4
+"""How many levels of `and` and `or` are taken apart."""
+
+
+class ConditionPart(Struct, frozen=True):
+    """A part of a condition: its text, whether it holds (`None` where it cannot be said), the
+    values of the names it reads, its own parts where it is joined of several by `and` or `or`, and
+    why it cannot be said whether it holds."""
+
+    text: str
+    holds: bool | None
+    values: dict[str, Any] = {}
+    joined: str = ""
+    parts: tuple[ConditionPart, ...] = ()
+    error: str = ""
+
+    def leaves(self, joined: str) -> tuple[ConditionPart, ...]:
+        """The parts that are joined by that word, or the part itself."""
+        return self.parts if self.joined == joined else (self,)
+
+
+def parts_of(source: str, view: View) -> ConditionPart:
+    """A condition tested on an event, part by part."""
+    return _part(source, parse(source), view, 0)
+
+
+def _part(source: str, node: Node, view: View, depth: int) -> ConditionPart:
+    text = source[node.start : node.end].strip()
+    parts: tuple[ConditionPart, ...] = ()
+    joined = ""
+    if isinstance(node, Logic) and depth < DEEPEST:
+        joined = "and" if node.op == "&&" else "or"
+        parts = tuple(_part(source, part, view, depth + 1) for part in node.parts)
+    holds, error = _tested(text, view)
+    return ConditionPart(text, holds, {} if parts else _values(text, view), joined, parts, error)
+
+
+def _tested(text: str, view: View) -> tuple[bool | None, str]:
+    """Whether a part holds; where that cannot be said, why."""
+    try:
+        return compile_condition(text, STANDARD).test(view), ""
+    except (ConditionError, EvaluationError) as error:
+        return None, str(error)
+
+
+def _values(text: str, view: View) -> dict[str, Any]:
+    """What the names in a part stand for."""
+    found: dict[str, Any] = {}
+    try:
+        names = sorted(compile_condition(text, STANDARD).reads)
+    except ConditionError:
+        return found
+    for name in names:
+        try:
+            value = compile_expression(name, STANDARD).evaluate(view)
+        except (ConditionError, EvaluationError):
+            continue
+        found[name] = sorted({*value.exact, *value.globs}) if isinstance(value, Names) else value
+    return found
+
 
 SHOWN: Final = 20
 """How many names are listed."""
@@ -76,7 +147,11 @@ CHILD: Final = {"budget.exceeded": ("a larger budget for this child when it is s
 
 
 def remedies(
-    said: RecordedFinding, guard: Any, event: Event | None, when: Part | None, check: Part | None
+    said: RecordedFinding,
+    guard: Any,
+    event: Event | None,
+    when: ConditionPart | None,
+    check: ConditionPart | None,
 ) -> tuple[str, ...]:
     """What would have made it pass, one way a line; nothing where only the guard's own advice is
     known."""
@@ -124,7 +199,7 @@ def _fill(way: str, args: tuple[Any, ...], places: Mapping[str, object]) -> str:
         return ""
 
 
-def _rule(when: Part | None, check: Part | None) -> tuple[str, ...]:
+def _rule(when: ConditionPart | None, check: ConditionPart | None) -> tuple[str, ...]:
     ways = []
     if check is not None:
         wanted = [part.text for part in check.leaves("and") if part.holds is not True]

@@ -1,17 +1,27 @@
-"""The states of a tenant or the fleet, and of what is in it: what each is now, until when, and
-why."""
+"""How things stand: states of a tenant or the fleet and of what is in it, breakers, tools."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
+from typing import Any, Final
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from stanchion.kernel.gates import Standing
+from stanchion.guards.breaker import Circuit, circuit_of
+from stanchion.guards.health import score
+from stanchion.guards.schema.tools import differing
+from stanchion.kernel.gates import Standing, standing_of
+from stanchion.kernel.registers import outcomes
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import FOREVER
+from stanchion.kernel.state import FOREVER, STANDING
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark, phase
+from stanchion.ops.views.amounts import shown, span
+from stanchion.ops.views.names import KeyName, name_of
+from stanchion.ops.views.veiled import veiled
+from stanchion.runtime.calling.pins import Parts, Pins, pins_key, pins_of
+from stanchion.stores.protocol import Store
+from stanchion.stores.seen import Seen
 
 PLAIN: Final = "normal"
 """What the state of a thing is called that is in none of its own."""
@@ -26,7 +36,7 @@ NOW: Final = {
 """What something is that is in a state."""
 
 
-class StateView(msgspec.Struct, frozen=True):
+class StateView(Struct, frozen=True):
     """One state: of the `fleet`, a `tenant`, a `tool`, an `agent` or a `run`.
 
     `state` is what it is now, `put` what it was put into: they differ where that has ended by
@@ -64,3 +74,149 @@ def state_of(kind: str, name: str, mark: Mark, now: int) -> StateView:
 
 def _called(state: str) -> str:
     return PLAIN if state == NORMAL else state
+
+
+class BreakerView(Struct, frozen=True, omit_defaults=True):
+    """A breaker of a tool: `closed`, `open` or `half_open`. `until` is the moment in milliseconds
+    at which one that is open lets a call try the tool. `agent` where it is one agent's own, `only`
+    where it refuses the calls of some runs alone."""
+
+    guard: str
+    state: str
+    until: int = 0
+    cooldown_s: float = 0.0
+    failures: int = 0
+    successes: int = 0
+    probing: bool = False
+    agent: str = ""
+    shadow: bool = False
+    only: tuple[str, ...] = ()
+
+    @property
+    def words(self) -> str:
+        """It in a few words."""
+        whose = f" ({self.agent})" if self.agent else ""
+        whose += " in shadow mode" if self.shadow else ""
+        if self.state == "closed":
+            return f"closed{f', {self.failures:,} failed' if self.failures else ''}{whose}"
+        whose += f", for run {' and '.join(self.only)} alone" if self.only else ""
+        lasts = span(round(self.cooldown_s * 1_000))
+        if self.state == "open":
+            return f"open until {shown(self.until)}, for {lasts}{whose}"
+        trying = "a call tries it" if self.probing else "the next call tries it"
+        return f"half-open, {trying}, {self.successes:,} succeeded, after {lasts}{whose}"
+
+
+def breaker_of(circuit: Circuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
+    """A breaker as it stands at a time."""
+    if not circuit.until:
+        return BreakerView(guard, "closed", failures=circuit.failures, agent=agent, shadow=shadow)
+    probing = bool(circuit.probe) and now < circuit.expires
+    state = "open" if now < circuit.until else "half_open"
+    cooldown_s = circuit.cooldown_ms / 1_000
+    whose = (agent, shadow, circuit.only)
+    return BreakerView(
+        guard, state, circuit.until, cooldown_s, 0, circuit.successes, probing, *whose
+    )
+
+
+class ToolView(Struct, frozen=True):
+    """A tool as the store knows it.
+
+    `health` is how much of a hundred of its last calls (`recent`) went well, `calls` and `failures`
+    are all there were. `state` is that of an isolated tool, and `until` when that ends, in
+    milliseconds. `pinned`: its definition was written down when it was first seen; `changed` says
+    what has changed of it since, and `suspect` which of its sentences make it suspect, until
+    somebody accepts that.
+    """
+
+    tenant: str
+    tool: str
+    health: int | None = None
+    recent: int = 0
+    calls: int = 0
+    failures: int = 0
+    breakers: tuple[BreakerView, ...] = ()
+    state: str = ""
+    until: int = 0
+    pinned: bool = False
+    changed: str = ""
+    suspect: tuple[str, ...] = ()
+
+
+class ChangedDefinition(Struct, frozen=True):
+    """A definition that is another one than was pinned, or is suspect: its parts by their hashes,
+    and why it waits."""
+
+    parts: Parts
+    differs: str
+
+
+def tools(store: Store, now: int, name: str = "", tenant: str | None = None) -> list[ToolView]:
+    """Every tool that a store knows something about, by tenant and name; or that of one name, or of
+    one tenant."""
+    found: dict[tuple[str, str], ToolView] = {}
+    for cell in store.look():
+        for whose, tool, told in _tools_in(cell, name_of(cell.key), now):
+            known = found.get((whose, tool), ToolView(whose, tool))
+            if "breakers" in told:
+                told["breakers"] = (*known.breakers, *told["breakers"])
+            found[whose, tool] = replace(known, **told)
+    each = [(one, veiled(one)) for _, one in sorted(found.items())]
+    return [shown for one, shown in each if _is(one, name, tenant) or _is(shown, name, tenant)]
+
+
+def changed_definition(store: Store, name: str, tenant: str) -> ChangedDefinition | None:
+    """What of a tool's definition waits for somebody to accept it; `None` where nothing does."""
+    kept = pins_of(store.read(pins_key(tenant))[1])
+    parts = kept.waiting(name)
+    if parts is None:
+        return None
+    differs = differing(parts, kept.tools.get(name, {}))
+    suspect = kept.suspects.get(name)
+    said = [] if suspect is None else [str(remark) for remark in suspect.remarks]
+    return ChangedDefinition(parts, "; ".join([differs, *said] if differs else said))
+
+
+def _is(one: ToolView, name: str, tenant: str | None) -> bool:
+    return name in ("", one.tool) and tenant in (None, one.tenant)
+
+
+ToldOfTools = Iterator[tuple[str, str, dict[str, Any]]]
+"""What a cell tells of tools: whose, which, and what of it."""
+
+
+def _tools_in(cell: Seen, name: KeyName, now: int) -> ToldOfTools:
+    if cell.key.endswith(STANDING):
+        for marked, mark in standing_of(cell.value).marks.items():
+            kind, _, tool = marked.partition(":")
+            state, _, until = phase(mark, now)
+            if kind == "tool" and state != NORMAL:
+                told = f"{NOW[state]} for a run" if mark.only else NOW[state]
+                until = until if until < FOREVER else 0
+                yield name.tenant, tool, {"state": told, "until": until}
+        return
+    match name.parts:
+        case ("breaker", tool, counter, *whose) if cell.value is not None:
+            agent = whose[1] if len(whose) == 2 else ""
+            broken = breaker_of(circuit_of(cell.value), counter, agent, name.shadow, now)
+            yield name.tenant, tool, {"breakers": (broken,)}
+        case ("health", tool) if not name.shadow:
+            yield (
+                name.tenant,
+                tool,
+                {"health": score(cell.number), "recent": outcomes(cell.number).known},
+            )
+        case ("reliability", tool, ("calls" | "failures") as what) if not name.shadow:
+            yield name.tenant, tool, {what: cell.number}
+        case ("pins",):
+            yield from _pinned(pins_of(cell.value), name.tenant)
+
+
+def _pinned(kept: Pins, tenant: str) -> ToldOfTools:
+    for tool, parts in kept.tools.items():
+        seen = kept.seen.get(tool)
+        suspect = kept.suspects.get(tool)
+        said = () if suspect is None else tuple([str(remark) for remark in suspect.remarks])
+        changed = "" if seen is None else differing(seen, parts)
+        yield tenant, tool, {"pinned": True, "changed": changed, "suspect": said}

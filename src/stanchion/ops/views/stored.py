@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, Struct, UnsetType, ValidationError
 
 from stanchion import typed
 from stanchion.kernel.gates import PAUSED, Paused, Standing, stop_of
@@ -15,7 +14,7 @@ from stanchion.kernel.registers import outcomes, streak
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
 from stanchion.kernel.units import Unit
 from stanchion.ops.views.amounts import MEASURES
-from stanchion.ops.views.names import Name, name_of
+from stanchion.ops.views.names import KeyName, name_of
 from stanchion.ops.views.record_says import says
 from stanchion.ops.views.standing import StateView, states
 from stanchion.ops.views.veiled import veiled
@@ -32,7 +31,7 @@ REGISTERS: Final = frozenset({"errors", "health"})
 KEPT_ASIDE: Final = (EPOCH, f":{ANCHOR}")
 
 
-class _Cell(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
+class _Cell(Struct, frozen=True, kw_only=True, tag_field="kind"):
     """A cell: its key, whose it is, the parts of its name, and when it was last written."""
 
     key: str
@@ -90,7 +89,7 @@ class RecordCell(_Cell, frozen=True, kw_only=True, tag="record"):
     says: str
 
 
-class TookView(msgspec.Struct, frozen=True):
+class TookView(Struct, frozen=True):
     """What a hold took from one counter. `keeps`: it is spend, which stays charged when the hold
     lapses."""
 
@@ -102,7 +101,7 @@ class TookView(msgspec.Struct, frozen=True):
     name: str
 
 
-class HoldView(msgspec.Struct, frozen=True, tag="hold", tag_field="kind"):
+class HoldView(Struct, frozen=True, tag="hold", tag_field="kind"):
     """A hold that is not settled: when it is due, what it took and when. `lapsed`: its time is
     over."""
 
@@ -116,7 +115,7 @@ class HoldView(msgspec.Struct, frozen=True, tag="hold", tag_field="kind"):
 CellView = ShieldCell | RunCell | CounterCell | OutcomesCell | RecordCell
 
 
-class TenantView(msgspec.Struct, frozen=True):
+class TenantView(Struct, frozen=True):
     """The cells of one tenant by kind, at most so many of each, and how many more there are."""
 
     tenant: str
@@ -175,7 +174,7 @@ def by_tenant(found: Iterable[CellView], most: int = MOST) -> list[TenantView]:
     return [one for _, one in sorted(tenants.items())]
 
 
-def _begins(name: Name, prefix: str) -> bool:
+def _begins(name: KeyName, prefix: str) -> bool:
     """Whether a name begins so, as it is or as it is shown."""
     return name.begins(prefix) or ("[" in prefix and veiled(name.text).startswith(prefix))
 
@@ -205,14 +204,14 @@ def _cell(seen: Seen, now: int) -> CellView:
                 )
             if told is not None:
                 return RunCell(**base, run=name.parts[1], code=told.code, why=told.why)
-    except msgspec.ValidationError:
+    except ValidationError:
         pass
     if name.parts[0] == NOTES:
         base["value"] = None
     return RecordCell(**base, says=says(name, seen.value, now))
 
 
-def _number(seen: Seen, name: Name, base: dict[str, Any]) -> CellView:
+def _number(seen: Seen, name: KeyName, base: dict[str, Any]) -> CellView:
     if name.parts[0] in REGISTERS and len(name.parts) > 1 and seen.live is None:
         known, failed = outcomes(seen.number)
         return OutcomesCell(**base, known=known, failed=failed, failed_in_a_row=streak(seen.number))
@@ -220,7 +219,7 @@ def _number(seen: Seen, name: Name, base: dict[str, Any]) -> CellView:
     return CounterCell(**base, total=seen.number, measure=name.measure)
 
 
-def _took(took: Took, name: Name) -> TookView:
+def _took(took: Took, name: KeyName) -> TookView:
     return TookView(
         took.key, took.amount, MEASURES[Unit(took.unit)], took.keeps, name.tenant, name.text
     )

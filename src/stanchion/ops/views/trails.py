@@ -10,8 +10,9 @@ from typing import Final
 
 from stanchion.audit.anchors import anchors_of
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Following, FoundRecord, Progress, Source, WantedRecords
+from stanchion.audit.reader import Following, FoundRecord, Progress, RecordSource, WantedRecords
 from stanchion.kernel.regex import regex
+from stanchion.kernel.shown import StanchionError
 from stanchion.stores.protocol import Store
 
 FEWEST: Final = 4
@@ -21,7 +22,7 @@ URL: Final = "postgresql://…"
 _PLACE: Final = regex(r"([0-9a-f]{1,16}):(\d{1,18})")
 
 
-class Ambiguous(ValueError):
+class Ambiguous(StanchionError, ValueError):
     """The digits of a place are the beginning of several chains."""
 
 
@@ -45,12 +46,12 @@ def anchors_in(store: Store, folder: Path) -> list[tuple[str, int, str]]:
     return anchors_of(((cell.key, cell.value) for cell in store.look()), folder, there)
 
 
-def unread(*readers: Source | Following) -> set[tuple[str, int, int]]:
+def unread(*readers: RecordSource | Following) -> set[tuple[str, int, int]]:
     """Where lines begin that were met and cannot be read; a database has none."""
     return {place for reader in readers for place in reader.unread}
 
 
-def digits_of(reader: Source) -> int:
+def digits_of(reader: RecordSource) -> int:
     """How many digits tell the chains apart, and four at least."""
     known = set(reader.chains())
     return next(
@@ -63,7 +64,7 @@ def digits_of(reader: Source) -> int:
     )
 
 
-def record(reader: Source, name: str, told: Progress | None = None) -> FoundRecord | None:
+def record(reader: RecordSource, name: str, told: Progress | None = None) -> FoundRecord | None:
     """A record by the id of its decision, or by its place, `CHAIN:SEQ`; the newest where several
     have that id."""
     place = _PLACE.fullmatch(name)
@@ -77,7 +78,7 @@ def record(reader: Source, name: str, told: Progress | None = None) -> FoundReco
 
 
 def newest(
-    reader: Source,
+    reader: RecordSource,
     wanted: WantedRecords,
     most: int,
     told: Progress | None = None,
@@ -89,7 +90,7 @@ def newest(
 
 
 def chosen(
-    reader: Source, wanted: WantedRecords, told: Progress | None = None
+    reader: RecordSource, wanted: WantedRecords, told: Progress | None = None
 ) -> Iterator[FoundRecord]:
     """All records that are wanted, newest first."""
     span = (told, wanted.since, wanted.until)

@@ -15,7 +15,7 @@ from stanchion.experience.shelf import NothingKept, ShelfError
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
-from stanchion.ops.views.names import Name, name_of
+from stanchion.ops.views.names import KeyName, name_of
 from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.learning.shelves import shelf_of
@@ -76,7 +76,7 @@ def in_experience(store: Store) -> Iterator[Remain]:
         yield Remain(f"experience, {count:,} incidents", BESIDE)
 
 
-def _is_meant(name: Name, value: Any, meant: Meant) -> bool:
+def _is_meant(name: KeyName, value: Any, meant: Meant) -> bool:
     """Whether a record of the store is about whom is meant, by its key or by what it says, and
     holds the text."""
     value = notes_in(value) if name.parts[0] == NOTES else value

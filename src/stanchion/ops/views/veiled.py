@@ -1,11 +1,13 @@
-"""What a store holds, as it may be shown: its keys have names as they are, with the secrets that
-stand in them."""
+"""What may be shown: values with the secrets in them hidden, and their JSON, one a line."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
+import msgspec
+
+from stanchion.kernel.shown import json_safe
 from stanchion.policy.veil import Veil
 
 T = TypeVar("T")
@@ -22,3 +24,8 @@ def _veil() -> Veil:
     from stanchion.guards.secrets import Secrets
 
     return Veil((Secrets(),))
+
+
+def json_line(value: Any) -> bytes:
+    """A value as one line of JSON that a terminal can show."""
+    return json_safe(msgspec.json.encode(value)) + b"\n"

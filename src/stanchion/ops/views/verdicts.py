@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Final
 
-import msgspec
+from msgspec import Struct
 
 from stanchion.audit.rebuilt import inputs_of
 from stanchion.audit.record import RecordEntry
@@ -26,7 +26,7 @@ from stanchion.policy.compiled import CompiledPolicy
 SKIPPED: Final = "skipped"
 
 
-class VerdictView(msgspec.Struct, frozen=True):
+class VerdictView(Struct, frozen=True):
     """What one guardrail said: `pass`, `warn`, `escalate` or `block`, and why; `skipped` where it
     was not asked."""
 

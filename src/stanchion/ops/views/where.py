@@ -1,14 +1,16 @@
-"""Which state it is: whose, where its store and its trail are, and why those."""
+"""Which state it is: whose, where its store and its trail are; and the states of all projects."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-import msgspec
+from msgspec import Struct
 
-from stanchion.audit.layout import STATE_DIR
+from stanchion.audit.layout import STATE_DIR, state_folder
 from stanchion.audit.witnessing.place import shown
 from stanchion.ops.views.trails import is_database, said
 from stanchion.runtime.operating.retention import USUAL, said_of
@@ -24,13 +26,14 @@ from stanchion.runtime.standing.places import (
     store_named,
     trail_folder,
 )
-from stanchion.runtime.standing.state_places import STORE, Whose
+from stanchion.runtime.standing.projects import owner_of
+from stanchion.runtime.standing.state_places import PROJECTS, SHARED, STORE, Whose
 from stanchion.stores.open_store import address_of, file_of, is_server
 
 IN_MEMORY: Final = "in memory, separate in each process"
 
 
-class StatePlace(msgspec.Struct, frozen=True):
+class StatePlace(Struct, frozen=True):
     """A state: the project whose it is (empty where it is no project's), its folder, its store and
     its trail as they may be shown, how much of the trail is kept, why it is that one, whether
     anything is kept in it yet, and the place of its witness, where one is named."""
@@ -108,4 +111,48 @@ def _trail(found: Whose) -> str:
         f"{folder.absolute()}, copied to {said(url)}"
         if is_database(url)
         else str(folder.absolute())
+    )
+
+
+class ProjectView(Struct, frozen=True):
+    """The state of one project. `root` is empty where its folder does not say whose it is, or it is
+    the shared one; `exists` says whether that root is still a folder."""
+
+    name: str
+    root: str
+    folder: str
+    size_bytes: int
+    last_used_ms: int
+    exists: bool
+
+
+def project_states(environ: Mapping[str, str]) -> list[ProjectView]:
+    """All of them, the one that was used last first; the shared state is among them. `OSError`
+    where the folder of states cannot be read."""
+    user = state_folder(environ)
+    folders = [user / SHARED] if (user / SHARED).is_dir() else []
+    with contextlib.suppress(FileNotFoundError):
+        folders += [
+            each for each in (user / PROJECTS).iterdir() if each.is_dir() and not each.is_symlink()
+        ]
+    return sorted(map(_read, folders), key=lambda one: (-one.last_used_ms, one.name))
+
+
+def _read(folder: Path) -> ProjectView:
+    size, last = 0, 0
+    for at, _, names in os.walk(folder):
+        for name in names:
+            try:
+                found = os.lstat(os.path.join(at, name))
+            except OSError:
+                continue
+            size, last = size + found.st_size, max(last, found.st_mtime_ns // 1_000_000)
+    root = owner_of(folder)
+    return ProjectView(
+        name=folder.name,
+        root="" if root is None else root,
+        folder=str(folder),
+        size_bytes=size,
+        last_used_ms=last,
+        exists=root is not None and os.path.isdir(root),
     )

@@ -4,7 +4,7 @@ stands in free text, and what a list without any text is a directory of."""
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+import re
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -12,16 +12,16 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.origins.marks import (
-    STEM,
-    kind_mark,
+    TextCache,
     link_mark,
     marks_of,
+    pairs_of,
     spell,
-    times,
+    whole_of,
     words_of,
 )
 from stanchion.readings.origins.values import LINK
-from stanchion.readings.origins.words import REQUESTS, stems
+from stanchion.readings.origins.words import REQUESTS, stem_marks, stems
 from stanchion.readings.record_line import record_line
 from stanchion.readings.word_lists import listed
 
@@ -40,7 +40,7 @@ RUN: Final = regex(r"[\x00-\u2e7f]+")
 """Characters of languages that put blanks between words."""
 LABEL: Final = 64
 """How much of a field's name is looked at."""
-KEPT: Final = 4_096
+KEPT_USES: Final = 64
 ODD: Final = regex(r"\\[^\\'\"abfnrtvxuUN0-7\n]")
 """An escape that no literal has; Python would warn of it."""
 PROSE: Final = regex(r"[.:;!?]\s|\n")
@@ -73,64 +73,46 @@ TITLES: Final = (
 """Fields that say in a few words what their record is."""
 
 
-class RecordFacts(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class RecordFacts(msgspec.Struct, array_like=True):
     """One record: the marks of the values that name it, the words of the names and the titles in
     it, and the stems of each title's telling words. `forged` is one that stands in a flat text,
     where anybody may have written its first line."""
 
-    ids: tuple[tuple[int, str, bool], ...] = ()
+    ids: list[tuple[int, str, bool]] = []
     """Each with its field, and whether who says it means this record: everyday words, and numbers
     of up to three digits, are said without meaning one."""
-    names: tuple[tuple[int, ...], ...] = ()
-    titles: tuple[tuple[int, ...], ...] = ()
-    stems: tuple[tuple[int, ...], ...] = ()
+    names: list[tuple[int, ...]] = []
+    titles: list[tuple[int, ...]] = []
+    stems: list[tuple[int, ...]] = []
     forged: bool = False
 
-    def times(self, key: int) -> RecordFacts:
-        """The same with a key, or without it again."""
-        marks = times([mark for mark, *_ in self.ids], key)
-        ids = zip(marks, self.ids, strict=True)
-        names, titles, stems = [
-            tuple([tuple(times(words, key)) for words in several])
-            for several in (self.names, self.titles, self.stems)
-        ]
-        return RecordFacts(
-            tuple([(mark, field, means) for mark, (_, field, means) in ids]),
-            names,
-            titles,
-            stems,
-            self.forged,
-        )
+    @property
+    def marks(self) -> list[int]:
+        """The marks of the values that name it."""
+        return [mark for mark, *_ in self.ids]
 
 
-class Facts(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class ReadFacts(msgspec.Struct, array_like=True):
     """What one text or result tells. `texts` are the marks of what stands in free text, `links`
     those of addresses just as they are, `listed` those of a directory, or of the names in the
     user's words, `pairs` those of two words that stand beside each other."""
 
-    records: tuple[RecordFacts, ...] = ()
-    texts: frozenset[int] = frozenset()
-    links: frozenset[int] = frozenset()
-    listed: frozenset[int] = frozenset()
-    pairs: frozenset[int] = frozenset()
-    numbers: frozenset[int] = frozenset()
+    records: list[RecordFacts] = []
+    texts: set[int] = set()
+    links: set[int] = set()
+    listed: set[int] = set()
+    pairs: set[int] = set()
+    numbers: set[int] = set()
     """The marks of values that stand in fields of their own: amounts, dates, quantities."""
-    wholes: frozenset[int] = frozenset()
+    wholes: set[int] = set()
     """The marks of whole texts and fields."""
     prose: bool = False
     """Whether there is any free text: only that can say how to put a value together."""
     cut: bool = False
     """Whether there is more than was looked at."""
 
-    def times(self, key: int) -> Facts:
-        """The same with a key, or without it again."""
-        sets = (self.texts, self.links, self.listed, self.pairs, self.numbers, self.wholes)
-        texts, links, listed, pairs, numbers, wholes = [frozenset(times(one, key)) for one in sets]
-        records = tuple([record.times(key) for record in self.records])
-        return Facts(records, texts, links, listed, pairs, numbers, wholes, self.prose, self.cut)
 
-
-class Shape(NamedTuple):
+class ResultShape(NamedTuple):
     """How a tool's results are to be read: whether they may give records at all, the line that
     begins one in a text, and the fields that name something."""
 
@@ -139,35 +121,34 @@ class Shape(NamedTuple):
     identity: tuple[str, ...] = IDENTITY
     declared: bool = False
     """Whether somebody says that the results are records."""
-    parsed: bool = False
-    """Whether the structure is that of a text: whoever writes all of it chooses its form."""
 
 
-def said_facts(text: str) -> Facts:
+def said_facts(text: str) -> ReadFacts:
     """What the user's own words tell: the words in order, their stems and values, and which of them
     are names as they stand."""
-    marks = marks_of(text)
-    stemmed = [kind_mark(STEM, each) for each in stems(text)]
-    links = frozenset(map(link_mark, LINK.findall(text)))
-    names = frozenset(
-        words_of(" ".join([each for each in CAPITALS.findall(text) if each not in TIMES]))
+    words, values = marks_of(text)
+    names = words_of(" ".join([each for each in CAPITALS.findall(text) if each not in TIMES]))
+    return ReadFacts(
+        texts={*words, *values, *stem_marks(stems(text))},
+        links=set(map(link_mark, LINK.findall(text))),
+        listed=set(names),
+        pairs=set(pairs_of(words)),
     )
-    known = frozenset([*marks.words, *marks.values, *stemmed])
-    return Facts((), known, links, names, frozenset(marks.pairs))
 
 
-def facts_of(content: Any, shape: Shape) -> Facts:
+def facts_of(content: Any, shape: ResultShape) -> ReadFacts:
     """What a result tells."""
     found = structure(content) if shape.records else content
-    taken = _Taken(shape._replace(parsed=found is not content and not shape.declared))
+    reader = _FactReader(shape, found is not content and not shape.declared)
     if isinstance(found, str):
-        taken.flat(found)
-    elif shape.records:
-        taken.walk(found)
+        reader.flat(found)
+    elif isinstance(found, list | tuple) and not any(isinstance(each, dict) for each in found):
+        directory = RecordFacts()
+        reader.take(directory, "", found, 0)
+        reader.facts.listed.update(directory.marks)
     else:
-        for text in _texts(found):
-            taken.flat(text)
-    return taken.facts()
+        reader.take(None, "content", found, 0)
+    return reader.whole()
 
 
 def structure(content: Any) -> Any:
@@ -223,211 +204,168 @@ def is_prose(text: str) -> bool:
     return not text.isascii() and (len(text.split()) >= SENTENCE or len(RUN.sub("", text)) >= CLOSE)
 
 
-@lru_cache(KEPT)
-def _uses(name: str, identity: tuple[str, ...]) -> tuple[bool, bool, bool]:
-    """Whether a field names its record, a person, or says in a few words what its record is."""
-    return not name or _fits(name, identity), _fits(name, PEOPLE), _fits(name, TITLES)
+class _FieldUse(NamedTuple):
+    """What a field says by its name: that it names its record, or a person, or says in a few words
+    what its record is; and whether the name itself is a text that somebody wrote."""
+
+    identity: bool
+    person: bool
+    title: bool
+    prose: bool
+
+
+@lru_cache(KEPT_USES)
+def _uses(identity: tuple[str, ...]) -> TextCache[_FieldUse]:
+    """What fields say by their names, where these name things."""
+
+    def use(name: str) -> _FieldUse:
+        prose = len(name) > LABEL or is_prose(name)
+        fits = [_fits(name[:LABEL], patterns) for patterns in (identity, PEOPLE, TITLES)]
+        return _FieldUse(not name or fits[0], fits[1], fits[2], prose)
+
+    return TextCache(use)
 
 
 def _fits(name: str, patterns: tuple[str, ...]) -> bool:
-    plain = "".join([f"_{each.lower()}" if each.isupper() else each for each in name[:LABEL]])
+    plain = "".join([f"_{each.lower()}" if each.isupper() else each for each in name])
     plain = plain.strip("_ ").replace(" ", "_").replace("-", "_")
     found = _pattern(patterns).fullmatch
-    return found(plain) is not None or found(name[:LABEL].lower()) is not None
+    return found(plain) is not None or found(name.lower()) is not None
 
 
-@lru_cache(KEPT)
-def _pattern(patterns: tuple[str, ...]) -> Any:
-    return regex("|".join([_escaped(one).replace("\\*", ".*") for one in patterns]))
+@lru_cache(KEPT_USES)
+def _pattern(patterns: tuple[str, ...]) -> re.Pattern[str]:
+    return regex("|".join([re.escape(one).replace("\\*", ".*") for one in patterns]))
 
 
-def _escaped(text: str) -> str:
-    return "".join([each if each.isalnum() else f"\\{each}" for each in text])
+class _FieldValue(NamedTuple):
+    """What a short text says as the value of a field: the address in it or all of it, that one's
+    mark, whether who says it means just this, the words of a person's name, its own words, and the
+    stems of those that say what something is about."""
+
+    text: str
+    is_address: bool
+    mark: int
+    means: bool
+    person: tuple[int, ...]
+    words: tuple[int, ...]
+    stems: tuple[int, ...]
 
 
-class _Record:
-    """A record while its fields are taken."""
+def _value(text: str) -> _FieldValue | None:
+    """What a text says as the value of a field; nothing for one that is more than a value."""
+    address = address_of(text)
+    if not address and is_prose(text):
+        return None
+    person, text = (text.partition("<")[0], address) if address else ("", text)
+    spelled = spell(text)
+    means = spelled.names_somebody or any(map(str.isdigit, text))
+    return _FieldValue(
+        text,
+        bool(person),
+        spelled.mark,
+        means and not spelled.common,
+        words_of(person) if person else spelled.words,
+        spelled.words,
+        tuple(stem_marks(sorted(stems(text.replace("_", " ")) - REQUESTS))),
+    )
 
-    def __init__(self, forged: bool = False) -> None:
-        self.ids: list[tuple[int, str, bool]] = []
-        self.names: list[tuple[int, ...]] = []
-        self.titles: list[tuple[int, ...]] = []
-        self.stems: list[tuple[int, ...]] = []
-        self.forged = forged
 
-    def facts(self) -> RecordFacts:
-        return RecordFacts(
-            tuple(self.ids),
-            tuple(self.names),
-            tuple(self.titles),
-            tuple(self.stems),
-            self.forged,
-        )
+VALUES: Final = TextCache(_value)
 
 
-class _Taken:
-    """What was taken from a result so far."""
+class _FactReader:
+    """Takes what a result tells. `parsed` says that its structure is that of a text: whoever writes
+    all of it chooses its form."""
 
-    def __init__(self, shape: Shape) -> None:
-        self._shape = shape
-        self._records: list[_Record] = []
-        self._texts: set[int] = set()
-        self._pairs: set[int] = set()
-        self._wholes: set[int] = set()
-        self._links: set[int] = set()
-        self._numbers: set[int] = set()
-        self._listed: set[int] = set()
-        self._prose = self._cut = False
-        self._fields = 0
+    def __init__(self, shape: ResultShape, parsed: bool) -> None:
+        self.facts = ReadFacts()
+        self._shape, self._parsed = shape, parsed
+        self._uses, self._fields = _uses(shape.identity), 0
 
-    def facts(self) -> Facts:
-        listed = set(self._listed)
-        if not self._prose:
-            listed.update([mark for one in self._records for mark, *_ in one.ids])
-        return Facts(
-            tuple([one.facts() for one in self._records]),
-            frozenset(self._texts),
-            frozenset(self._links),
-            frozenset(listed) if not self._prose else frozenset(),
-            frozenset(self._pairs),
-            numbers=frozenset(self._numbers),
-            wholes=frozenset(self._wholes),
-            prose=self._prose,
-            cut=self._cut,
-        )
+    def whole(self) -> ReadFacts:
+        """All that was taken: where there is any free text, nothing is a directory."""
+        if self.facts.prose:
+            self.facts.listed.clear()
+        else:
+            self.facts.listed.update(*[record.marks for record in self.facts.records])
+        return self.facts
 
     def text(self, text: str) -> None:
         """Take what anybody may have written."""
-        words, values = marks = marks_of(text)
-        self._texts.update(words)
-        self._texts.update(values)
+        words, values = marks_of(text)
+        self.facts.texts.update(words, values)
         if len(words) > 1:
-            self._pairs.update(marks.pairs)
-            self._wholes.add(marks.whole)
+            self.facts.pairs.update(pairs_of(words))
+            self.facts.wholes.add(whole_of(words))
         if "://" in text or "www." in text:
-            self._links.update(map(link_mark, LINK.findall(text)))
+            self.facts.links.update(map(link_mark, LINK.findall(text)))
 
     def flat(self, text: str) -> None:
         """Take a text: all of it is content, but for the declared lines that begin its records."""
-        self._prose = True
-        if not self._shape.line:
-            self.text(text)
-            return
-        line = record_line(self._shape.line)
+        self.facts.prose = True
+        line = record_line(self._shape.line) if self._shape.line else None
         rest: list[str] = []
-        for each in text.splitlines():
-            found = line.fields(each)
+        for each in text.splitlines() if line is not None else ():
+            found = None if line is None else line.fields(each)
             if found is None:
                 rest.append(each)
-                continue
-            record = _Record(forged=True)
-            self._records.append(record)
-            for name, value in found.items():
-                self._field(record, name, value)
-        self.text("\n".join(rest))
-
-    def walk(self, data: Any) -> None:
-        """Take data: a mapping is a record with everything nested in it, a list of them several; a
-        list of plain values is a directory."""
-        if isinstance(data, list | tuple) and not any(isinstance(each, dict) for each in data):
-            lone = _Record()
-            for each in data:
-                self._inner(lone, "", each, 1)
-            self._listed.update([mark for mark, *_ in lone.ids])
-            return
-        self._several(data, 0)
-
-    def _several(self, data: Any, depth: int) -> None:
-        if depth > DEEPEST:
-            self._prose = self._cut = True
-            return
-        if isinstance(data, list | tuple):
-            for each in data:
-                self._several(each, depth + 1)
-        elif isinstance(data, dict):
-            if data and all(isinstance(each, dict) for each in data.values()):
-                for name, each in data.items():
-                    self._record({"name": str(name), **each}, depth + 1)
             else:
-                self._record(data, depth + 1)
-        elif data is not None:
-            self._field(_Record(), "content", data)
+                self._record(found, 0, forged=True)
+        self.text(text if line is None else "\n".join(rest))
 
-    def _record(self, data: dict[Any, Any], depth: int) -> None:
-        record = _Record(self._shape.parsed)
-        self._records.append(record)
-        for name, value in data.items():
-            if is_prose(str(name)) or len(str(name)) > LABEL:
-                self._prose = True
-                self.text(str(name))
-            self._inner(record, str(name), value, depth)
-
-    def _inner(self, record: _Record, name: str, value: Any, depth: int) -> None:
-        """Take what stands in a record: mappings belong to it, lists of mappings are records of
-        their own."""
+    def take(self, record: RecordFacts | None, name: str, value: Any, depth: int) -> None:
+        """Take data: a mapping is a record with everything nested in it, a list of them several,
+        and a mapping of mappings several that have names."""
         if self._fields >= MOST or depth > DEEPEST:
-            self._prose = self._cut = True
-            return
-        if isinstance(value, dict):
-            if value and all(isinstance(each, dict) for each in value.values()):
-                self._several(value, depth + 1)
-                return
-            for inner, each in value.items():
-                self._inner(record, str(inner) if not name else f"{name}_{inner}", each, depth + 1)
+            self.facts.prose = self.facts.cut = True
         elif isinstance(value, list | tuple):
             for each in value:
-                if isinstance(each, dict):
-                    self._several(each, depth + 1)
-                else:
-                    self._inner(record, name, each, depth + 1)
+                self.take(None if isinstance(each, dict) else record, name, each, depth + 1)
+        elif isinstance(value, dict):
+            if value and all(isinstance(each, dict) for each in value.values()):
+                for inner, each in value.items():
+                    self._record({"name": str(inner), **each}, depth + 1)
+            elif record is None:
+                self._record(value, depth)
+            else:
+                self._nested(record, f"{name}_" if name else "", value, depth)
         elif value is not None and not isinstance(value, bool):
-            self._field(record, name, value)
+            self._field(RecordFacts() if record is None else record, name, text_of(value))
 
-    def _field(self, record: _Record, name: str, value: Any) -> None:
+    def _record(self, data: dict[Any, Any], depth: int, forged: bool = False) -> None:
+        record = RecordFacts(forged=forged or self._parsed)
+        if self._shape.records:
+            self.facts.records.append(record)
+        self._nested(record, "", data, depth)
+
+    def _nested(self, record: RecordFacts, before: str, data: dict[Any, Any], depth: int) -> None:
+        for name, value in data.items():
+            name = f"{before}{name}"
+            if not self._shape.records or self._uses[name].prose:
+                self.facts.prose = True
+                self.text(name)
+            self.take(record, name, value, depth + 1)
+
+    def _field(self, record: RecordFacts, name: str, text: str) -> None:
         self._fields += 1
-        text = text_of(value)
-        address = address_of(text)
-        if not address and is_prose(text):
-            self._prose = True
+        if not self._shape.records:
+            self.flat(text)
+            return
+        value = VALUES[text]
+        if value is None:
+            self.facts.prose = True
             self.text(text)
             return
-        person, text = (text.partition("<")[0], address) if address else ("", text)
-        identity, of_people, of_titles = _uses(name, self._shape.identity)
-        if identity:
-            spelled = spell(text)
-            if spelled.mark:
-                means = spelled.names_somebody or any(map(str.isdigit, text))
-                record.ids.append((spelled.mark, name, means and not spelled.common))
-        else:
-            self._value(text)
-        if person or of_people:
-            words = words_of(person or text)
-            if words:
-                record.names.append(words)
-        if of_titles:
-            said = sorted(stems(text.replace("_", " ")) - REQUESTS)
-            if said:
-                record.stems.append(tuple([kind_mark(STEM, each) for each in said]))
-                record.titles.append(words_of(text))
-
-    def _value(self, text: str) -> None:
-        """Take a short value that names nothing: it is content, as anybody may have set it."""
-        self.text(text)
-        mark = spell(text).mark
-        if mark:
-            self._numbers.add(mark)
-
-
-def _texts(data: Any) -> Iterator[str]:
-    """All texts of some data, names included."""
-    waiting = [data]
-    count = 0
-    while waiting and count < MOST:
-        value = waiting.pop()
-        count += 1
-        if isinstance(value, dict):
-            waiting += [*value.values(), *value]
-        elif isinstance(value, list | tuple):
-            waiting += value
-        elif value is not None:
-            yield value if isinstance(value, str) else str(value)
+        use = self._uses[name]
+        if not use.identity:  # it is content, as anybody may have set it
+            self.text(value.text)
+            if value.mark:
+                self.facts.numbers.add(value.mark)
+        elif value.mark:
+            record.ids.append((value.mark, name, value.means))
+        if value.person and (use.person or value.is_address):
+            record.names.append(value.person)
+        if use.title and value.stems:
+            record.stems.append(value.stems)
+            record.titles.append(value.words)

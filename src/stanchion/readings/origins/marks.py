@@ -4,19 +4,19 @@ store they have a key of their run."""
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Final, Generic, NamedTuple, TypeVar
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.origins.values import Value, bare, of_token, spaced, squash
+from stanchion.readings.origins.values import DistinctValue, bare, of_token, spaced, squash
 
 T = TypeVar("T")
 
 KEPT: Final = 16_384
 LONGEST: Final = 48
-"""How many tokens are remembered, and how long they may be: nobody can fill much memory with
+"""How many texts are remembered, and how long they may be: nobody can fill much memory with
 them."""
 READ: Final = 2_048
 """Up to how many characters values are looked for in a token."""
@@ -29,22 +29,20 @@ NAMING: Final = frozenset({"mail", "link", "host"})
 """Kinds of values that say whom or what a phrase means that has one."""
 SPECIFIC: Final = ("mail", "link", "host", "path")
 """Kinds of which one value says all that a token does."""
-STEM: Final = "stem"
-"""The kind of marks that words of one stem share."""
 
 
-class Known(dict[str, T], Generic[T]):
-    """What was found out of tokens. To look at one that is known takes no call of Python's."""
+class TextCache(dict[str, T], Generic[T]):
+    """What was found out of short texts. To look at one that is known takes no call of Python's."""
 
     def __init__(self, find: Callable[[str], T]) -> None:
         self._find = find
 
-    def __missing__(self, piece: str) -> T:
-        found = self._find(piece)
-        if len(piece) <= LONGEST:
+    def __missing__(self, text: str) -> T:
+        found = self._find(text)
+        if len(text) <= LONGEST:
             if len(self) >= KEPT:
                 self.clear()
-            self[piece] = found
+            self[text] = found
         return found
 
 
@@ -64,7 +62,14 @@ def unkey(key: int) -> int:
     return pow(key, -1, 1 << 64)
 
 
-class Token(NamedTuple):
+def keyed(data: Any, key: int) -> Any:
+    """Plain data with a key on each of its marks, or without it again: every number is a mark."""
+    if isinstance(data, list | tuple):
+        return [each * key & MASK if type(each) is int else keyed(each, key) for each in data]
+    return data
+
+
+class MarkedToken(NamedTuple):
     """What stands between two blanks: its words, its values, and of these the ways of writing what
     says most; whether that names somebody."""
 
@@ -74,60 +79,44 @@ class Token(NamedTuple):
     names: bool
 
 
-def _token(piece: str) -> Token:
+def _token(piece: str) -> MarkedToken:
     inner = bare(piece) if len(piece) <= READ else ""
     found = of_token(inner) if inner else []
-    most = _most_of(found)
-    said = [digest(word) for word in WORDS.findall(piece.lower())]
+    most = next((some for kind in SPECIFIC if (some := _of_kind(found, kind))), found)
+    said = tuple(map(digest, WORDS.findall(piece.lower())))
     names = bool(most) and most[0].kind in NAMING
-    return Token(tuple(said), tuple(map(_of_value, found)), tuple(map(_of_value, most)), names)
+    return MarkedToken(said, tuple(map(_of_value, found)), tuple(map(_of_value, most)), names)
 
 
-def _most_of(found: list[Value]) -> list[Value]:
-    """The values of one token that say most: an address and not only its host, a path and not only
-    its last part; of a number all ways to write it."""
-    for kind in SPECIFIC:
-        some = [value for value in found if value.kind == kind]
-        if some:
-            return some if kind == "path" else some[:1]
-    return found
+def _of_kind(found: list[DistinctValue], kind: str) -> list[DistinctValue]:
+    """The values of a kind: of a path all ways to write it, of others the first."""
+    some = [value for value in found if value.kind == kind]
+    return some if kind == "path" else some[:1]
 
 
-def _of_value(value: Value) -> int:
+def _of_value(value: DistinctValue) -> int:
     return digest(f"{value.kind}:{value.text}")
 
 
-TOKENS: Final = Known(_token)
+TOKENS: Final = TextCache(_token)
 
 
-class Marks(NamedTuple):
-    """What a text has: its words in order, and its values."""
-
-    words: list[int]
-    values: list[int]
-
-    @property
-    def pairs(self) -> list[int]:
-        """A mark for each two words that stand beside each other."""
-        return pairs_of(self.words)
-
-    @property
-    def whole(self) -> int:
-        """The one mark of all its words."""
-        return whole_of(self.words)
-
-
-def marks_of(text: str) -> Marks:
-    """The marks of all words and values of a text."""
+def marks_of(text: str) -> tuple[list[int], list[int]]:
+    """The marks of all words of a text in order, and of its values."""
     tokens = [*map(TOKENS.__getitem__, text.split())]
     words = [word for token in tokens for word in token[0]]
     values = [value for token in tokens if token[1] for value in token[1]]
-    return Marks(words, [*values, *map(_of_value, spaced(text))])
+    return words, [*values, *map(_of_value, spaced(text))]
 
 
 def words_of(text: str) -> tuple[int, ...]:
     """The marks of the words of a text, in order."""
     return tuple([word for piece in text.split() for word in TOKENS[piece][0]])
+
+
+def names_somebody(text: str) -> bool:
+    """Whether a text has an address, of a person or of a page."""
+    return any(TOKENS[piece].names for piece in text.split())
 
 
 def pairs_of(words: Sequence[int]) -> list[int]:
@@ -142,14 +131,9 @@ def whole_of(words: Sequence[int]) -> int:
     return int.from_bytes(blake2b(array("Q", words).tobytes(), digest_size=8).digest())
 
 
-def kind_mark(kind: str, text: str) -> int:
-    """The mark of a text among those of its kind."""
-    return digest(f"{kind}={text}")
-
-
 def link_mark(url: str) -> int:
     """The mark of an address just as it is."""
-    return kind_mark("address", squash(url.partition("://")[2] or url))
+    return digest(f"address={squash(url.partition('://')[2] or url)}")
 
 
 class Spelled(NamedTuple):
@@ -162,11 +146,6 @@ class Spelled(NamedTuple):
     words: tuple[int, ...]
     common: bool = False
     names_somebody: bool = False
-
-    def times(self, key: int) -> Spelled:
-        """The same with a key, or without it again."""
-        groups = tuple([tuple(times(group, key)) for group in self.groups])
-        return self._replace(groups=groups, words=tuple(times(self.words, key)))
 
     @property
     def mark(self) -> int:
@@ -187,32 +166,36 @@ class Spelled(NamedTuple):
         """Whether somebody whose words have these marks says just this value."""
         if self.groups:
             return self.has_parts_in(marks)
-        return all(word in marks for word in self.words) and all(
-            pair in pairs for pair in pairs_of(self.words)
-        )
+        return says(self.words, marks, pairs)
 
 
-def spell(text: str) -> Spelled:
-    """A value in the one spelling by which it is looked for."""
+def says(words: Sequence[int], marks: Collection[int], pairs: Collection[int]) -> bool:
+    """Whether a text with these marks has these words one behind the other."""
+    return all(word in marks for word in words) and all(pair in pairs for pair in pairs_of(words))
+
+
+def _spelled(text: str) -> Spelled:
     pieces = text.split()
     tokens = [*map(TOKENS.__getitem__, pieces)]
-    words = tuple([word for token in tokens for word in token[0]])
+    words = tuple([word for token in tokens for word in token.words])
     if "://" in text and "\\" in text:
         return Spelled((), words)  # clients do not agree on where its host ends
-    groups = tuple([token.ways for token in tokens if token.ways])
     if len(pieces) > 1:
         whole = spaced(text)
         if whole and max([len(value.text) for value in whole]) + 1 >= len(squash(text)):
             return Spelled((tuple(map(_of_value, whole)),), words)
         groups = tuple([token.ways for token in tokens if token.names])
         return Spelled(groups, words, False, bool(groups))
+    groups = tuple([token.ways for token in tokens if token.ways])
     if len(groups) == len(words) == 1:
         groups = ((*groups[0], words[0]),)  # however a text writes it: `#7423`, `(7423)`
-    common = len(text) <= SHORT_NUMBER + 2 and text.strip().isdigit() and len(words) == 1
-    short = common and len(text.strip()) <= SHORT_NUMBER
-    return Spelled(groups, words, short, bool(tokens) and tokens[0].names)
+    common = text.strip().isdigit() and len(text.strip()) <= SHORT_NUMBER and len(words) == 1
+    return Spelled(groups, words, common, bool(tokens) and tokens[0].names)
 
 
-def times(marks: Iterable[int], key: int) -> list[int]:
-    """Marks with a key, or without it again."""
-    return [mark * key & MASK for mark in marks]
+SPELLED: Final = TextCache(_spelled)
+
+
+def spell(text: str) -> Spelled:
+    """A value in the one spelling by which it is looked for."""
+    return SPELLED[text]

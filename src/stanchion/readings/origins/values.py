@@ -41,6 +41,7 @@ MAY_BE_SPACED: Final = regex(r"\d(?:[ .-]\d|(?<=[A-Z]\d)\d[ -])")
 SPELT: Final = regex(r"\s?[(\[{<]\s?at\s?[)\]}>]\s?|(?<=\w) at (?=[\w-]+ dot \w)", re.IGNORECASE)
 SPELT_DOT: Final = regex(r"\s?[(\[{<]\s?dot\s?[)\]}>]\s?|(?<=\w) dot (?=\w)", re.IGNORECASE)
 """Addresses that are spelt out."""
+OPENING: Final = frozenset("([{<")
 NATIONAL: Final = 9
 """How many digits of a phone are the same whether it is dialled from abroad or not."""
 MAY_HAVE: Final = regex(r"[0-9@/\\_]|\.\S| dot \w")
@@ -62,7 +63,7 @@ LONG_CODE: Final = 5
 """From how many digits on a bare number is a code."""
 
 
-class Value(NamedTuple):
+class DistinctValue(NamedTuple):
     """A value: its kind (`mail`, `host`, `link`, `path`, `code`, `num`) and its one spelling."""
 
     kind: str
@@ -76,11 +77,11 @@ def squash(text: str) -> str:
     return ODD.sub("", text).lower()
 
 
-def values(text: str) -> list[Value]:
+def values(text: str) -> list[DistinctValue]:
     """The distinctive values of a text, in their order."""
     if text.isascii() and not MAY_HAVE.search(text):
         return []
-    found: list[Value] = []
+    found: list[DistinctValue] = []
     for token in text.split():
         inner = bare(token)
         if inner:
@@ -98,24 +99,24 @@ def bare(token: str) -> str:
     return "" if inner.isalpha() else inner
 
 
-def spaced(text: str) -> list[Value]:
+def spaced(text: str) -> list[DistinctValue]:
     """The codes of a text that are written with blanks, and the addresses that are spelt out."""
-    found: list[Value] = []
-    if "at" in text and SPELT.search(text):
+    found: list[DistinctValue] = []
+    if ("dot" in text.lower() or not OPENING.isdisjoint(text)) and SPELT.search(text):
         found += _mails(SPELT_DOT.sub(".", SPELT.sub("@", text)))
     if MAY_BE_SPACED.search(text):
         for piece in SPACED.findall(text):
             code = squash(piece)
             if len(code) >= 8 and not DATE.fullmatch(piece):
-                found.append(Value("code", code))
+                found.append(DistinctValue("code", code))
                 if code.isdigit() and len(code) > NATIONAL:
-                    found.append(Value("code", code[-NATIONAL:]))
+                    found.append(DistinctValue("code", code[-NATIONAL:]))
                 if piece[-2] in " -":
-                    found.append(Value("code", code[:-1]))
+                    found.append(DistinctValue("code", code[:-1]))
     return found
 
 
-def of_token(token: str) -> list[Value]:
+def of_token(token: str) -> list[DistinctValue]:
     """The values of one token."""
     if token.isalnum() or token.replace(".", "", 1).isdigit():
         return _plain(token)
@@ -138,49 +139,49 @@ def of_token(token: str) -> list[Value]:
     return _plain(token)
 
 
-def _linked(link: str) -> list[Value]:
+def _linked(link: str) -> list[DistinctValue]:
     """The values of a link, and the addresses of people in it."""
     return link_values(link) + _mails(link.partition("://")[2].partition("/")[2])
 
 
-def _mails(text: str) -> list[Value]:
+def _mails(text: str) -> list[DistinctValue]:
     return (
-        [Value("mail", mail.lower().strip(".")) for mail in MAIL.findall(text)]
+        [DistinctValue("mail", mail.lower().strip(".")) for mail in MAIL.findall(text)]
         if "@" in text
         else []
     )
 
 
-def _plain(token: str) -> list[Value]:
+def _plain(token: str) -> list[DistinctValue]:
     if "." in token and FILE.search(token):
-        return [Value("path", token.lower())]
+        return [DistinctValue("path", token.lower())]
     amount = AMOUNT.fullmatch(token)
     if amount is not None:
         return _number(amount[1], amount[2])
     if any(map(str.isdigit, token)):
         code = squash(token)
         if len(code) >= LEAST and not DATE.fullmatch(token) and not code.isalpha():
-            return [Value("code", code)]
+            return [DistinctValue("code", code)]
     elif "_" in token.strip("_"):
-        return [Value("code", squash(token))]
+        return [DistinctValue("code", squash(token))]
     return []
 
 
-def _number(digits: str, fraction: str | None) -> list[Value]:
+def _number(digits: str, fraction: str | None) -> list[DistinctValue]:
     whole, rest = digits.replace(",", ""), fraction.rstrip("0").rstrip(".") if fraction else ""
     if len(whole) >= LONG_CODE and not rest and "," not in digits:
-        return [Value("num", whole), Value("code", whole)]
-    return [Value("num", whole + rest)]
+        return [DistinctValue("num", whole), DistinctValue("code", whole)]
+    return [DistinctValue("num", whole + rest)]
 
 
-def _path(token: str) -> list[Value]:
+def _path(token: str) -> list[DistinctValue]:
     path = token.replace("\\", "/").lower().strip("/")
     if not path or DATE.fullmatch(token):
         return []
     last = path.rpartition("/")[2]
     if last != path and FILE.search(last):
-        return [Value("path", path), Value("path", last)]
-    return [Value("path", path)]
+        return [DistinctValue("path", path), DistinctValue("path", last)]
+    return [DistinctValue("path", path)]
 
 
 def is_host(token: str) -> bool:
@@ -196,12 +197,16 @@ def is_host(token: str) -> bool:
     return end in ENDS or (len(end) == 2 and not host[:1].isupper())
 
 
-def link_values(text: str) -> list[Value]:
+def link_values(text: str) -> list[DistinctValue]:
     """The host of a link, and the link without scheme, query and fragment where it has a path."""
     host, path = split_link(text)
     if not host:
         return []
-    return [Value("host", host), Value("link", f"{host}/{path}")] if path else [Value("host", host)]
+    return (
+        [DistinctValue("host", host), DistinctValue("link", f"{host}/{path}")]
+        if path
+        else [DistinctValue("host", host)]
+    )
 
 
 def split_link(text: str) -> tuple[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.origins.marks import digest
+from stanchion.readings.word_lists import listed
 
 KEPT: Final = 65_536
 """How many words are remembered with their stems."""
@@ -33,23 +35,12 @@ GENERIC: Final = listed(
 def stem(word: str) -> str:
     """A word in lower case without its ending."""
     for ending, instead in ENDINGS:
-        if (
-            word.endswith(ending)
-            and len(word) - len(ending) >= SHORTEST
-            and not (ending == "s" and word.endswith("ss"))
-        ):
-            return _short(word[: len(word) - len(ending)] + instead, ending)
-    return _without_e(word)
-
-
-def _short(base: str, ending: str) -> str:
-    doubled = ending in ("ing", "ed") and len(base) > SHORTEST and base[-1] == base[-2]
-    if doubled and base[-1] not in "lsz":
-        base = base[:-1]
-    return _without_e(base)
-
-
-def _without_e(word: str) -> str:
+        ends = word.endswith(ending) and not (ending == "s" and word.endswith("ss"))
+        if ends and len(word) - len(ending) >= SHORTEST:
+            word = word[: -len(ending)] + instead
+            doubled = ending in ("ing", "ed") and len(word) > SHORTEST and word[-1] == word[-2]
+            word = word[:-1] if doubled and word[-1] not in "lsz" else word
+            break
     if len(word) > LONG and word.endswith("ll"):
         return word[:-1]
     return word[:-1] if len(word) > SHORTEST and word.endswith("e") else word
@@ -58,12 +49,12 @@ def _without_e(word: str) -> str:
 REQUESTS: Final = frozenset(
     map(
         stem,
-        in_order(
+        listed(
             """
-        answer book buy cancel change check create delete email find forward get inbox invite mail
-        message move open order pay post print read remove reply reserve schedule send share show
-        summarise summarize tell transfer update write
-        """
+            answer book buy cancel change check create delete email find forward get inbox invite
+            mail message move open order pay post print read remove reply reserve schedule send
+            share show summarise summarize tell transfer update write
+            """
         ),
     )
 )
@@ -85,3 +76,13 @@ def stems(text: str) -> frozenset[str]:
 def stems_of(said: list[str]) -> frozenset[str]:
     """The stems of those words that say something."""
     return frozenset(filter(None, map(telling, said)))
+
+
+@lru_cache(KEPT)
+def _mark(stemmed: str) -> int:
+    return digest(f"stem={stemmed}")
+
+
+def stem_marks(stemmed: Iterable[str]) -> list[int]:
+    """The marks of stems."""
+    return [*map(_mark, stemmed)]

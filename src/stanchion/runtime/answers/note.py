@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.redaction import masked
-from stanchion.guards.flow.memory import Note, note_of_call, note_of_result, note_of_words
+from stanchion.guards.flow.memory import ProvenanceNote, note_of_call, note_of_result, note_of_words
 from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
@@ -18,6 +18,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.sizes import unread
 from stanchion.kernel.stages import Stage
+from stanchion.readings.origins.marks import keyed
 
 LEARNT: Final = frozenset(
     {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
@@ -35,7 +36,7 @@ def note_of(
     tool: FlowTool,
     child: bool,
     has_a_yes: bool,
-) -> Note | None:
+) -> ProvenanceNote | None:
     """What is to be learnt from an event that goes ahead with these findings, as it was delivered;
     nothing where it tells nothing.
 
@@ -66,22 +67,22 @@ def note_of(
 
 
 _encode: Final = msgspec.msgpack.Encoder().encode
-_decode: Final = typed.unpacker(Note).decode
 _decode_page: Final = msgspec.msgpack.Decoder(tuple[int, list[bytes]]).decode
 
 UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
 """What reading raises where something was not written by `packed`."""
 
 
-def packed(note: Note, key: int) -> bytes:
+def packed(note: ProvenanceNote, key: int) -> bytes:
     """A note as it is kept: with a key, and of the user's words without secrets, as in the
     trail."""
-    return _encode(msgspec.structs.replace(note.times(key), shown=masked(note.shown)))
+    plain = msgspec.to_builtins(msgspec.structs.replace(note, shown=masked(note.shown)))
+    return _encode(keyed(plain, key))
 
 
-def unpacked(data: bytes, key: int = 1) -> Note:
+def unpacked(data: bytes, key: int = 1) -> ProvenanceNote:
     """The note that was packed so; `key` takes its key away again."""
-    return _decode(data).times(key)
+    return typed.convert(keyed(msgspec.msgpack.decode(data), key), ProvenanceNote)
 
 
 def page_of(first: int, notes: tuple[bytes, ...]) -> bytes:

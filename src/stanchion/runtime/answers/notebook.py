@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.guards.flow.memory import Note
+from stanchion.guards.flow.memory import ProvenanceNote
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
@@ -43,7 +43,7 @@ MOST: Final = 16 * 1024 * 1024
 MOST_OWED: Final = 256
 """How many notes a process owes at the most."""
 
-Take = Callable[[Note | None], None]
+Take = Callable[[ProvenanceNote | None], None]
 """Takes a note in; nothing is one that is missing."""
 
 
@@ -69,7 +69,7 @@ class Opened(NamedTuple):
         return self[1:]
 
 
-Write = Callable[[tuple[Finding, ...]], Note | None]
+Write = Callable[[tuple[Finding, ...]], ProvenanceNote | None]
 """Writes the note of an event with these findings."""
 
 
@@ -128,7 +128,7 @@ class Notebook:
                 *[(name, 0, 0) for name in self._lacks],
             ]
 
-    def packed(self, note: Note) -> bytes:
+    def packed(self, note: ProvenanceNote) -> bytes:
         """A note as it is kept, with the name in it as it is shown."""
         return packed(msgspec.structs.replace(note, tool=self._shown(note.tool)), self._key)
 
@@ -162,7 +162,7 @@ class Notebook:
             opened, (*closed, (self._name, opened.value)), owed, opened.notes[-1:] == (data,)
         )
 
-    def wrote(self, draft: Draft, note: Note, take: Take) -> None:
+    def wrote(self, draft: Draft, note: ProvenanceNote, take: Take) -> None:
         """The store has taken a note of this process. Where another thread has read it there
         already, it is known."""
         opened = draft.opened
@@ -265,7 +265,7 @@ class Entry:
         self._terms = terms
         self._tries = 0
         self._base = Opened()
-        self._note: Note | None = None
+        self._note: ProvenanceNote | None = None
         self._data = b""
         self._draft: Draft | None = None
         self.done = False

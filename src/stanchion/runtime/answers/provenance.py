@@ -7,9 +7,9 @@ from functools import partial
 from typing import Any, Final
 
 from stanchion.guards.flow.answers import answered, left_out
-from stanchion.guards.flow.commands import Address, addresses
-from stanchion.guards.flow.memory import Memory, Note, note_of_yes
-from stanchion.guards.flow.rules import Question, check, links_in, request
+from stanchion.guards.flow.commands import CommandAddress, addresses
+from stanchion.guards.flow.memory import ProvenanceMemory, ProvenanceNote, note_of_yes
+from stanchion.guards.flow.rules import FlowQuestion, check, links_in, request
 from stanchion.guards.flow.tools import FlowTool
 from stanchion.kernel.contract.powers import Powers
 from stanchion.kernel.decision import Decision
@@ -45,7 +45,7 @@ class Provenance:
     several processes."""
 
     def __init__(self, notebook: Notebook | None = None) -> None:
-        self._memory = Memory()
+        self._memory = ProvenanceMemory()
         self._lock = Lock()
         self._notebook = notebook
 
@@ -81,7 +81,7 @@ class Provenance:
 
     def _note(
         self, moment: Moment, guard: Powers, tells: Tells, findings: tuple[Finding, ...]
-    ) -> Note | None:
+    ) -> ProvenanceNote | None:
         event, has_a_yes = moment.events[0], moment.has_a_yes
         if event.stage not in LEARNT:
             return None
@@ -100,13 +100,13 @@ class Provenance:
         return () if asked is None else tuple([one.value for one in asked.doubts])
 
     def _check(
-        self, event: ToolCall, guard: Powers, tool: FlowTool, told: tuple[Address, ...]
-    ) -> Question | None:
+        self, event: ToolCall, guard: Powers, tool: FlowTool, told: tuple[CommandAddress, ...]
+    ) -> FlowQuestion | None:
         tool, follow = tool.called(event.args), guard.links == "follow"
         granted = granted_by(event.run, event.tool, event.args, tool.effect, guard.me)
         return check(self._memory, tool, event.args, granted, follow, told)
 
-    def _take(self, note: Note | None) -> None:
+    def _take(self, note: ProvenanceNote | None) -> None:
         """Take a note in; nothing is one that is missing."""
         with self._lock:
             self._memory.take(note)

@@ -15,7 +15,7 @@ from stanchion.runtime.calling.stream_end import Streaming
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
-from stanchion.tutor.envelope.repair import Candidate, Checked, NoMore, best_of, seed_of
+from stanchion.tutor.envelope.repair import Checked, NoMore, RankedCandidate, best_of, seed_of
 
 MOST: Final = 100
 """How often more than once a model can be asked."""
@@ -57,7 +57,7 @@ def repair(
         )
     said = list(messages)
 
-    def make(index: int, before: tuple[Candidate[Any], ...]) -> Flow[Any]:
+    def make(index: int, before: tuple[RankedCandidate[Any], ...]) -> Flow[Any]:
         told = [{"role": "system", "content": one.checked.why} for one in before if one.checked.why]
         options = {} if params is None else dict(params)
         if seed is not None:
@@ -89,7 +89,7 @@ def repair(
             )
         return reply
 
-    def look(reply: Any, _before: tuple[Candidate[Any], ...]) -> Checked:
+    def look(reply: Any, _before: tuple[RankedCandidate[Any], ...]) -> Checked:
         if isinstance(reply, Refused):
             advice = reply.decision.advice
             return Checked(sys.maxsize, True, advice if advice else str(reply))

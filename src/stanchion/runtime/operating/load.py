@@ -39,7 +39,7 @@ from stanchion.telemetry.sinks import Telemetry
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.telemetry.notices.post import NoticePost
+    from stanchion.telemetry.notices.post import Post
 
 
 # Opening what a shield keeps things in: its store, its journal, and what this host remembers of
@@ -57,7 +57,7 @@ class Kept(NamedTuple):
     shared: bool
     epochs: Callable[[], Path] | None
     metrics: Path | None = None
-    post: NoticePost | None = None
+    post: Post | None = None
 
     def close(self) -> None:
         """Let go of both, because no shield comes of them."""

@@ -14,10 +14,10 @@ from stanchion.telemetry.occurrences import Kind, Occurrence, Occurrences
 
 if TYPE_CHECKING:
     from stanchion.runtime.standing.grounds import Grounds
-    from stanchion.telemetry.notices.post import NoticePost
+    from stanchion.telemetry.notices.post import Post
 
 
-def listened_to(post: NoticePost | None) -> Occurrences:
+def listened_to(post: Post | None) -> Occurrences:
     """Occurrences that reach the log, and where notices go."""
     occurrences = Occurrences()
     occurrences.subscribe(log)
@@ -42,7 +42,7 @@ def listen_to_trail(shield: Grounds) -> None:
     journal.tampering.hear(shield, told)
 
 
-def tell_unopened(post: NoticePost | None, error: StoreError | TrailError, at: int) -> None:
+def tell_unopened(post: Post | None, error: StoreError | TrailError, at: int) -> None:
     """Tell that a shield could not be made, because its store or its trail cannot be opened."""
     occurrences = listened_to(post)
     lost, what = (

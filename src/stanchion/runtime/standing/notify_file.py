@@ -15,7 +15,7 @@ from stanchion.runtime.errors import NotifyError
 
 if TYPE_CHECKING:
     from stanchion.telemetry.notices.config import NotifyFile
-    from stanchion.telemetry.notices.post import NoticePost
+    from stanchion.telemetry.notices.post import Post
 
 NOTIFY: Final = "STANCHION_NOTIFY"
 NAME: Final = "notify.yaml"
@@ -66,7 +66,7 @@ def read_notify(path: Path) -> NotifyFile:
     return file
 
 
-def post_for(given: str | Path | None, environ: Mapping[str, str]) -> NoticePost | None:
+def post_for(given: str | Path | None, environ: Mapping[str, str]) -> Post | None:
     """What brings notices where the operator wants them; `None` where that is the log alone.
     `NotifyError` where the file is wrong, or a secret that it names cannot be used."""
     path = notify_file(given, environ)
@@ -76,7 +76,7 @@ def post_for(given: str | Path | None, environ: Mapping[str, str]) -> NoticePost
     if not file.destinations:
         return None
     from stanchion.telemetry.notices.config import Webhook
-    from stanchion.telemetry.notices.post import NoticePost, secret_of
+    from stanchion.telemetry.notices.post import Post, secret_of
     from stanchion.telemetry.notices.webhook import BadSecret, secrets_in
 
     wrong = []
@@ -88,7 +88,7 @@ def post_for(given: str | Path | None, environ: Mapping[str, str]) -> NoticePost
             wrong.append(f"{path}: the secret of `{name}` cannot be used: {error}")
     if wrong:
         raise NotifyError(wrong)
-    return NoticePost(path, file, spool_folder(path, environ), dict(environ))
+    return Post(path, file, spool_folder(path, environ), dict(environ))
 
 
 def spool_folder(path: Path, environ: Mapping[str, str]) -> Path:

@@ -15,7 +15,7 @@ from stanchion.policy.whereabouts import own_policy
 from stanchion.runtime.standing.places import KEY, METRICS_DIR
 
 if TYPE_CHECKING:
-    from stanchion.telemetry.notices.post import NoticePost
+    from stanchion.telemetry.notices.post import Post
 
 BESIDE: Final = ("-wal", "-shm", "-journal", "-experience", "-experience-wal", "-experience-shm")
 """What SQLite keeps beside a file, and the file of experience with what it keeps beside that."""
@@ -29,7 +29,7 @@ def own_places(
     journal: Any,
     policies: Iterable[Path],
     environ: Mapping[str, str],
-    post: NoticePost | None = None,
+    post: Post | None = None,
 ) -> OwnPlaces:
     """Where a store, a journal and the files of a policy are, the state folder, the folders of keys
     and of the user's own policy, and what says where notices go; each as it is named and as it

@@ -24,7 +24,7 @@ LINGER_S: Final = 2.0
 process."""
 
 
-class NoticePost(CourierReport):
+class Post(CourierReport):
     """Everything that brings notices to the destinations of the file at `path`. `folder` is where
     they wait."""
 

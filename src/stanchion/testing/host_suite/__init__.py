@@ -10,11 +10,8 @@ def test_probes() -> None:
     check_probes(DRIVER, globals())
 """
 
-from stanchion.testing.host_suite.driver import Driver
-from stanchion.testing.host_suite.judging import BEHAVIOURS, check, check_probes
-from stanchion.testing.host_suite.scene import Ended, Scene, Seen
-from stanchion.testing.host_suite.script import Call, Turn
-from stanchion.testing.host_suite.tools import KEY
+from stanchion.testing.host_suite.behaviours import BEHAVIOURS, check, check_probes
+from stanchion.testing.host_suite.scene import KEY, Call, Driver, Ended, Scene, Seen, Turn
 
 __all__ = [
     "BEHAVIOURS",

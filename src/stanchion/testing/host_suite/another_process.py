@@ -13,10 +13,9 @@ import msgspec
 
 from stanchion.approvals.operators import Operator
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.testing.host_suite.driver import Driver
-from stanchion.testing.host_suite.scene import Scene
+from stanchion.testing.host_suite.behaviours import shield_at, turns
+from stanchion.testing.host_suite.scene import Driver, Scene
 from stanchion.testing.host_suite.table import played
-from stanchion.testing.host_suite.waiting import shield_at, turns
 
 
 def main(given: dict[str, Any]) -> str:

@@ -3,17 +3,124 @@ was seen of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import functools
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from stanchion.runtime.shield import Shield
 from stanchion.testing.clock import FakeClock
-from stanchion.testing.host_suite.script import Turn
-from stanchion.testing.host_suite.tools import TOOLS, Ran, arecorded, recorded
 from stanchion.testing.models import ScriptEnded
+
+INPUT_TOKENS: Final = 100
+OUTPUT_TOKENS: Final = 20
+"""What every turn reports as its usage."""
+
+
+class Call(NamedTuple):
+    """A tool call that the model asks for."""
+
+    id: str
+    tool: str
+    args: dict[str, Any]
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One reply of the scripted model, for a driver to put into its framework's own type.
+
+    `id` is the provider's id of the reply: whoever sees the same reply twice sees it with the same
+    id. `handoff` names the agent to which the model hands its work over.
+    """
+
+    id: str
+    text: str = ""
+    calls: tuple[Call, ...] = ()
+    handoff: str = ""
+    input_tokens: int = INPUT_TOKENS
+    output_tokens: int = OUTPUT_TOKENS
+
+    @property
+    def pieces(self) -> tuple[str, ...]:
+        """The text in the pieces in which it is streamed: short ones, so that no secret comes in
+        one of them."""
+        return tuple([self.text[at : at + 7] for at in range(0, len(self.text), 7)])
+
+
+def script(
+    *said: str | tuple[str, dict[str, Any]] | list[tuple[str, dict[str, Any]]] | dict[str, str],
+) -> list[Turn]:
+    """Turns in short: a text, a call as `(tool, args)`, a list of calls, or `{"handoff":
+    agent}`."""
+    return [_turn(number, one) for number, one in enumerate(said, 1)]
+
+
+def _turn(number: int, said: Any) -> Turn:
+    name = f"reply-{number}"
+    if isinstance(said, str):
+        return Turn(name, said)
+    if isinstance(said, dict):
+        return Turn(name, handoff=said["handoff"])
+    calls = said if isinstance(said, list) else [said]
+    return Turn(
+        name, calls=tuple([Call(f"call-{number}-{at}", *one) for at, one in enumerate(calls, 1)])
+    )
+
+
+KEY: Final = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+"""A secret that no model, user or error may ever show."""
+
+Ran = tuple[str, dict[str, Any]]
+"""A tool that ran, and what it ran with."""
+
+
+def look(name: str) -> str:
+    """Read the page of a person."""
+    if name == "nobody":
+        raise LookupError(f"no page for nobody, tried with {KEY}")
+    return f"ann's key is {KEY}" if name == "ann" else f"page of {name}"
+
+
+def take(name: str, limit: int) -> str:
+    """Take some rows of a table."""
+    return f"{limit} rows of {name}"
+
+
+def send(to: str) -> str:
+    """Send a letter to a person."""
+    return f"letter to {to} is sent"
+
+
+TOOLS: Final = (look, take, send)
+
+
+def recorded(fn: Callable[..., str], ran: list[Ran]) -> Callable[..., str]:
+    """The tool, which writes down what it ran with."""
+
+    @functools.wraps(fn)
+    def tool(*args: Any, **kwargs: Any) -> str:
+        ran.append((fn.__name__, _named(fn, args, kwargs)))
+        return fn(*args, **kwargs)
+
+    return tool
+
+
+def arecorded(fn: Callable[..., str], ran: list[Ran]) -> Callable[..., Any]:
+    """The same as a coroutine function."""
+
+    @functools.wraps(fn)
+    async def tool(*args: Any, **kwargs: Any) -> str:
+        ran.append((fn.__name__, _named(fn, args, kwargs)))
+        return fn(*args, **kwargs)
+
+    return tool
+
+
+def _named(fn: Callable[..., str], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+    names = fn.__code__.co_varnames[: fn.__code__.co_argcount]
+    return {**dict(zip(names, args, strict=False)), **kwargs}
+
 
 MOST_ASKED: Final = 12
 """A host that asks the model more often than this does not come to an end."""
@@ -127,3 +234,26 @@ class FailingClock(FakeClock):
         if self.broken:
             raise RuntimeError("the clock is broken")
         return super().__call__()
+
+
+class Driver(msgspec.Struct, frozen=True):
+    """How one adapter plays scenes.
+
+    - `name` is the adapter's module under `stanchion.hosts`;
+    - `host` is its `Host`: the suite reads `pause` and `stream` from it, and holds it to what it
+      says;
+    - `play` plays a scene under the adapter, in the framework itself with a stub model that calls
+      `scene.ask`;
+    - `where` is where this driver can be imported from, `module:NAME`, so that another process can
+      go on;
+    - `ways` are `sync` and `async`, where the host has both;
+    - `beyond` names, for each behaviour that is out of the host's reach, the test in the adapter's
+      file that shows it.
+    """
+
+    name: str
+    host: Any
+    play: Callable[[Scene], Ended]
+    where: str
+    ways: tuple[str, ...] = ("sync", "async")
+    beyond: Mapping[str, str] = {}

@@ -9,16 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.testing.store_suite import (
-    batches,
-    chance,
-    epochs,
-    holds,
-    lines,
-    looking,
-    shadow,
-    windows,
-)
+from stanchion.testing.store_suite import cases, chance, epochs, looking
 from stanchion.testing.store_suite.desk import Case, Desk, Make, entered
 
 CASES: Final[tuple[Case, ...]] = tuple(entered)
@@ -36,13 +27,9 @@ __all__ = [
     "Case",
     "Desk",
     "Make",
-    "batches",
+    "cases",
     "chance",
     "check_store",
     "epochs",
-    "holds",
-    "lines",
     "looking",
-    "shadow",
-    "windows",
 ]

@@ -6,14 +6,14 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.tutor.advice.failures import Step
+from stanchion.tutor.advice.failures import PlayedStep
 
 WINDOW: Final = 5
 _MISSING: Final = ("not found", "no such file")
 _FILE: Final = regex(r"[\w./-]+\.\w+")
 
 
-def contradiction(steps: tuple[Step, ...], validated: int) -> str:
+def contradiction(steps: tuple[PlayedStep, ...], validated: int) -> str:
     """How the last steps contradict themselves, by the name that cards know; empty where they do
     not."""
     last = steps[-WINDOW:]
@@ -25,7 +25,7 @@ def contradiction(steps: tuple[Step, ...], validated: int) -> str:
     return "resource_depletion" if _takes_on_too_much(last) else ""
 
 
-def _guesses(last: tuple[Step, ...]) -> bool:
+def _guesses(last: tuple[PlayedStep, ...]) -> bool:
     return len(last) == 2 and all(
         step.is_error and _is_missing(step.output.lower()) for step in last
     )
@@ -35,16 +35,16 @@ def _is_missing(output: str) -> bool:
     return any(one in output for one in _MISSING)
 
 
-def _is_read(step: Step) -> bool:
+def _is_read(step: PlayedStep) -> bool:
     action = step.action.upper()
     return "READ" in action or "CAT " in action
 
 
-def _takes_on_too_much(last: tuple[Step, ...]) -> bool:
+def _takes_on_too_much(last: tuple[PlayedStep, ...]) -> bool:
     files = {name for step in last if _is_read(step) for name in _FILE.findall(step.action)}
     return len(files) >= 3 or sum(map(_is_of_many, last)) >= 2
 
 
-def _is_of_many(step: Step) -> bool:
+def _is_of_many(step: PlayedStep) -> bool:
     action = step.action
     return action.lower().count("file") >= 2 or "*.txt" in action or action.count(";") > 1

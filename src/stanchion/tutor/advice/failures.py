@@ -40,7 +40,7 @@ class FailureType(Enum):
     EXHAUSTION = "exhaustion"
 
 
-class Step(msgspec.Struct, frozen=True):
+class PlayedStep(msgspec.Struct, frozen=True):
     """One action of a player: what it was, what it gave, whether that was an error."""
 
     action: str
@@ -53,7 +53,7 @@ class Step(msgspec.Struct, frozen=True):
         return " ".join(self.action.split()).lower()
 
 
-class Trace(msgspec.Struct, frozen=True):
+class GameTrace(msgspec.Struct, frozen=True):
     """What happened in a game: the steps, how much was known after each turn, and which cards there
     were.
 
@@ -63,7 +63,7 @@ class Trace(msgspec.Struct, frozen=True):
     written: in other case, with other signs or other spaces.
     """
 
-    steps: tuple[Step, ...] = ()
+    steps: tuple[PlayedStep, ...] = ()
     known: tuple[int, ...] = ()
     cards: frozenset[str] = frozenset()
     used: frozenset[str] = frozenset()
@@ -71,7 +71,7 @@ class Trace(msgspec.Struct, frozen=True):
     proven: bool = False
 
 
-class Failure(msgspec.Struct, frozen=True):
+class PlayerFailure(msgspec.Struct, frozen=True):
     """A failure that was found."""
 
     failure_type: FailureType
@@ -83,41 +83,41 @@ class Failure(msgspec.Struct, frozen=True):
     cards_tried: tuple[str, ...] = ()
 
 
-def failure(trace: Trace) -> Failure | None:
+def failure(trace: GameTrace) -> PlayerFailure | None:
     """The failure that a trace ends with, if any; the most certain first."""
     return (
         _errors(trace) or _repeats(trace) or _circles(trace) or _stalls(trace) or _exhausts(trace)
     )
 
 
-def goes_in_a_circle(trace: Trace) -> bool:
+def goes_in_a_circle(trace: GameTrace) -> bool:
     """Whether the last actions go round in a circle, whatever else they do."""
     return _circles(trace) is not None
 
 
-def _errors(trace: Trace) -> Failure | None:
+def _errors(trace: GameTrace) -> PlayerFailure | None:
     last = trace.steps[-ERRORS:]
     if len(last) < ERRORS or not all(step.is_error for step in last):
         return None
-    return Failure(
+    return PlayerFailure(
         FailureType.EXPLICIT_ERROR, trace.turn, f"the last {ERRORS} actions failed", last[-1].same
     )
 
 
-def _repeats(trace: Trace) -> Failure | None:
+def _repeats(trace: GameTrace) -> PlayerFailure | None:
     if len(trace.steps) < REPEATS or history(trace).runs[0] < REPEATS - 1:
         return None
     details = f"the same action {REPEATS} times in a row"
-    return Failure(FailureType.REPETITION, trace.turn, details, trace.steps[-REPEATS].same)
+    return PlayerFailure(FailureType.REPETITION, trace.turn, details, trace.steps[-REPEATS].same)
 
 
-def _circles(trace: Trace) -> Failure | None:
+def _circles(trace: GameTrace) -> PlayerFailure | None:
     seen = history(trace)
     for length in CYCLES:
         several = len({one.exact for one in seen.calls[-length:]}) > 1
         if several and seen.runs[length - 1] >= length:
             sequence = tuple(step.same for step in trace.steps[-2 * length : -length])
-            return Failure(
+            return PlayerFailure(
                 FailureType.CIRCULAR,
                 trace.turn,
                 f"{length} actions in a circle",
@@ -126,7 +126,7 @@ def _circles(trace: Trace) -> Failure | None:
     return None
 
 
-def history(trace: Trace) -> LoopHistory:
+def history(trace: GameTrace) -> LoopHistory:
     """The last steps of a trace as the history in which the guard `loops` looks for repetitions."""
     made = LoopHistory()
     for number, step in enumerate(trace.steps[-WINDOW:]):
@@ -140,7 +140,7 @@ def history(trace: Trace) -> LoopHistory:
     return made
 
 
-def _print(step: Step, proven: bool) -> Fingerprint:
+def _print(step: PlayedStep, proven: bool) -> Fingerprint:
     if not proven:
         exact = digest(step.same)
         return Fingerprint(exact, exact[:4], "")
@@ -148,19 +148,19 @@ def _print(step: Step, proven: bool) -> Fingerprint:
     return Fingerprint(digest(found.loose), found.loose, "")
 
 
-def _stalls(trace: Trace) -> Failure | None:
+def _stalls(trace: GameTrace) -> PlayerFailure | None:
     if not _same(trace.known, STALLED):
         return None
-    return Failure(
+    return PlayerFailure(
         FailureType.STALL, trace.turn, f"nothing new for {STALLED} turns", stall_turns=STALLED
     )
 
 
-def _exhausts(trace: Trace) -> Failure | None:
+def _exhausts(trace: GameTrace) -> PlayerFailure | None:
     if not trace.cards or not trace.cards <= trace.used or not _same(trace.known, 2):
         return None
     tried = tuple(sorted(trace.used))
-    return Failure(
+    return PlayerFailure(
         FailureType.EXHAUSTION,
         trace.turn,
         "every card was used, and nothing is new",

@@ -35,7 +35,7 @@ FACTORS: Final = {
 }
 
 
-class Course(msgspec.Struct, frozen=True):
+class IntentCourse(msgspec.Struct, frozen=True):
     """Where a player is going: how far away, how that changes, and what it makes of a score."""
 
     intent: Intent
@@ -65,16 +65,16 @@ def distance(one: dict[int, float], other: dict[int, float]) -> float:
     return 1.0 - sum(value * other.get(place, 0.0) for place, value in one.items())
 
 
-def course(goal: str, actions: tuple[str, ...]) -> Course:
+def course(goal: str, actions: tuple[str, ...]) -> IntentCourse:
     """Where a player is going who has done these actions; before there is anything to see
     everything counts."""
     aim = embed(goal)
     last = [distance(embed(action), aim) for action in actions[-WINDOW:]]
     if len(last) < 2:
-        return Course(Intent.CONVERGING, last[-1] if last else 1.0, "unknown", 1.0)
+        return IntentCourse(Intent.CONVERGING, last[-1] if last else 1.0, "unknown", 1.0)
     trend = _trend(last)
     intent = _intent(trend, last[-1])
-    return Course(intent, last[-1], trend, FACTORS[intent])
+    return IntentCourse(intent, last[-1], trend, FACTORS[intent])
 
 
 def _trend(last: list[float]) -> str:

@@ -1,11 +1,91 @@
-"""The file of a bundle: every key that it may have, of the documented shape and of the one that was
-shipped."""
+"""Why a bundle is not used."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from enum import Enum
 from typing import Annotated, Any, Final
 
 import msgspec
+
+
+class BundleFault(Enum):
+    """What is wrong with a bundle, or with using it here."""
+
+    UNREADABLE = "unreadable"
+    """There is no such file, or it is neither JSON nor YAML: one that was cut off is neither."""
+    TOO_LARGE = "too-large"
+    ALIASES = "aliases"
+    """It has anchors or aliases, by which few bytes become many."""
+    DUPLICATE_KEY = "duplicate-key"
+    UNKNOWN_KEY = "unknown-key"
+    BAD_VALUE = "bad-value"
+    """A key is missing, or its value is not of its type."""
+    NEWER = "newer"
+    NO_HASH = "no-hash"
+    WRONG_HASH = "wrong-hash"
+    NO_SCOPE = "no-scope"
+    OUT_OF_SCOPE = "out-of-scope"
+    NOT_DETERMINISTIC = "not-deterministic"
+
+
+class BundleRefusal(msgspec.Struct, frozen=True):
+    """That a bundle is not used, and why; the reason is for programs, the words are for people."""
+
+    reason: BundleFault
+    why: str
+
+
+UNSCOPED: Final = BundleRefusal(
+    BundleFault.NO_SCOPE, "it does not say what it is for: give it a `scope` and freeze it again"
+)
+
+
+class BundleRefused(ValueError):
+    """Raised where a bundle that is refused stops the run."""
+
+    def __init__(self, refusal: BundleRefusal) -> None:
+        super().__init__(refusal.why)
+        self.refusal = refusal
+
+
+class Exemplar(msgspec.Struct, frozen=True):
+    """A situation, the reply that is right in it, and why."""
+
+    input: str
+    output: str
+    rationale: str = ""
+
+
+class ModelParams(msgspec.Struct, frozen=True):
+    """How a model is asked."""
+
+    temperature: float = 0.0
+    top_p: float = 1.0
+    max_tokens: int = 2_048
+    stop_sequences: tuple[str, ...] = ()
+
+
+class BundleScope(msgspec.Struct, frozen=True):
+    """What a bundle was made for; an empty list is no limit."""
+
+    games: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+    laws: tuple[str, ...] = ()
+
+
+class Bundle(msgspec.Struct, frozen=True):
+    """Frozen prompts and parameters. A prompt that it does not have is that of the baseline.
+
+    Its prompts are `system`, `action_menu`, `error_recovery` and `task_template`.
+    """
+
+    prompts: Mapping[str, str] = {}
+    exemplars: tuple[Exemplar, ...] = ()
+    model_params: ModelParams = ModelParams()
+    scope: BundleScope = BundleScope()
+    hash: str = ""
+
 
 VERSION: Final = (1, 0)
 """The newest version that is read: major and minor. The third number changes nothing in the
@@ -18,11 +98,11 @@ Names = Annotated[
 Share = Annotated[float, msgspec.Meta(ge=0, le=1)]
 
 
-class Keys(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class BundleKeys(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """A mapping that has these keys and no others."""
 
 
-class ScopeKeys(Keys, frozen=True, kw_only=True):
+class ScopeKeys(BundleKeys, frozen=True, kw_only=True):
     """What a bundle was made for: names, or patterns with `*`, `?` and `[...]`."""
 
     games: Names
@@ -30,14 +110,14 @@ class ScopeKeys(Keys, frozen=True, kw_only=True):
     laws: Names
 
 
-class OptimizerConfig(Keys, frozen=True, kw_only=True):
+class OptimizerConfig(BundleKeys, frozen=True, kw_only=True):
     """How many candidates were tried, and by how many threads."""
 
     num_candidates: int | None = None
     num_threads: int | None = None
 
 
-class Metadata(Keys, frozen=True, kw_only=True):
+class Metadata(BundleKeys, frozen=True, kw_only=True):
     """Who made it, when, and by what: nothing here changes what a player is told."""
 
     compiled_at: str | None = None
@@ -55,7 +135,7 @@ class Metadata(Keys, frozen=True, kw_only=True):
     target_improvements: tuple[str, ...] = ()
 
 
-class Prompts(Keys, frozen=True, kw_only=True):
+class PromptKeys(BundleKeys, frozen=True, kw_only=True):
     """What a player is told; the baseline's words stand where one is missing."""
 
     system: str | None = None
@@ -64,7 +144,7 @@ class Prompts(Keys, frozen=True, kw_only=True):
     task_template: str | None = None
 
 
-class ModelParams(Keys, frozen=True, kw_only=True):
+class ModelParamKeys(BundleKeys, frozen=True, kw_only=True):
     """How the model is asked."""
 
     temperature: Annotated[float, msgspec.Meta(ge=0, le=2)]
@@ -73,7 +153,7 @@ class ModelParams(Keys, frozen=True, kw_only=True):
     stop_sequences: tuple[str, ...] = ()
 
 
-class Shown(Keys, frozen=True, kw_only=True):
+class ShownExemplar(BundleKeys, frozen=True, kw_only=True):
     """An example of the documented shape."""
 
     input: str
@@ -81,7 +161,7 @@ class Shown(Keys, frozen=True, kw_only=True):
     rationale: str = ""
 
 
-class Compared(Keys, frozen=True, kw_only=True):
+class Compared(BundleKeys, frozen=True, kw_only=True):
     """An example of the shipped shape: what is right, and what is wrong about something else."""
 
     task: str
@@ -90,7 +170,7 @@ class Compared(Keys, frozen=True, kw_only=True):
     why_wrong: str = ""
 
 
-class AntiPattern(Keys, frozen=True, kw_only=True):
+class AntiPattern(BundleKeys, frozen=True, kw_only=True):
     """What a reply should not look like."""
 
     pattern: str
@@ -98,7 +178,7 @@ class AntiPattern(Keys, frozen=True, kw_only=True):
     severity: str = ""
 
 
-class FormatGuidance(Keys, frozen=True, kw_only=True):
+class FormatGuidance(BundleKeys, frozen=True, kw_only=True):
     """What a reply should be."""
 
     json_only: bool = False
@@ -107,7 +187,7 @@ class FormatGuidance(Keys, frozen=True, kw_only=True):
     single_object: bool = False
 
 
-class Weights(Keys, frozen=True, kw_only=True):
+class Weights(BundleKeys, frozen=True, kw_only=True):
     """What the metric gave for what, when the bundle was compiled."""
 
     goal: float | None = None
@@ -124,7 +204,7 @@ class Weights(Keys, frozen=True, kw_only=True):
     noop_penalty: float | None = None
 
 
-class MetricConfig(Keys, frozen=True, kw_only=True):
+class MetricConfig(BundleKeys, frozen=True, kw_only=True):
     """By which metric it was compiled."""
 
     version: str | None = None
@@ -133,7 +213,7 @@ class MetricConfig(Keys, frozen=True, kw_only=True):
     low_info_actions: tuple[str, ...] = ()
 
 
-class BundleFile(Keys, frozen=True, kw_only=True):
+class BundleFile(BundleKeys, frozen=True, kw_only=True):
     """A bundle as its file has it."""
 
     bundle_version: str
@@ -142,10 +222,10 @@ class BundleFile(Keys, frozen=True, kw_only=True):
     bundle_type: str | None = None
     scope: ScopeKeys | None = None
     metadata: Metadata | None = None
-    prompts: Prompts
+    prompts: PromptKeys
     exemplars: tuple[dict[str, Any], ...] = ()
-    """Each a `Shown` or a `Compared`, told apart by their keys."""
+    """Each a `ShownExemplar` or a `Compared`, told apart by their keys."""
     anti_patterns: tuple[AntiPattern, ...] = ()
-    model_params: ModelParams
+    model_params: ModelParamKeys
     metric_config: MetricConfig | None = None
     format_guidance: FormatGuidance | None = None

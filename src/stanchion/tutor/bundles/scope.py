@@ -6,8 +6,7 @@ from fnmatch import fnmatchcase
 
 import msgspec
 
-from stanchion.tutor.bundles.file import BundleFile
-from stanchion.tutor.bundles.refusals import UNSCOPED, Reason, Refusal
+from stanchion.tutor.bundles.file import UNSCOPED, BundleFault, BundleFile, BundleRefusal
 
 
 class Use(msgspec.Struct, frozen=True, kw_only=True):
@@ -20,7 +19,7 @@ class Use(msgspec.Struct, frozen=True, kw_only=True):
     deterministic: bool = True
 
 
-def unfit(file: BundleFile, use: Use) -> Refusal | None:
+def unfit(file: BundleFile, use: Use) -> BundleRefusal | None:
     """Why a bundle is not to be used so; `None` where it is."""
     scope = file.scope
     if scope is None:
@@ -32,15 +31,15 @@ def unfit(file: BundleFile, use: Use) -> Refusal | None:
     ):
         if not any(fnmatchcase(name, one) for one in names):
             listed = ", ".join(f"`{one}`" for one in names)
-            return Refusal(
-                Reason.OUT_OF_SCOPE,
+            return BundleRefusal(
+                BundleFault.OUT_OF_SCOPE,
                 f"it was not made for the {what} `{name}`: its scope has {listed}",
             )
     heat = file.model_params.temperature
     if use.deterministic and heat != 0:
         said = f"its temperature is {heat:g}, and a deterministic run has 0"
-        return Refusal(
-            Reason.NOT_DETERMINISTIC,
+        return BundleRefusal(
+            BundleFault.NOT_DETERMINISTIC,
             f"{said}: set `deterministic_mode` to false, or freeze one with 0",
         )
     return None

@@ -1,29 +1,79 @@
-"""`TutorEnvelope`: plays a game with a model, through the layers that are on."""
+"""Layer 3 and what is asked: the prompts of a bundle, and those of the baseline where it has
+none."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from typing import Any, Final, Protocol, TypeGuard
 
 import msgspec
 
-from stanchion.tutor.bundles.bundle import Bundle, ModelParams
+from stanchion.kernel.regex import regex
+from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.tutor.bundles.file import Bundle, ModelParams
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError, check_temperature
-from stanchion.tutor.envelope.laws import Law, goal_of, law_of
-from stanchion.tutor.envelope.prompts import again_of, prompt_of, reason_of
-from stanchion.tutor.envelope.repair import Candidate, Checked, Chosen, NoMore, best_of, seed_of
-from stanchion.tutor.envelope.schema.reading import Reading, ReadVerdict, read_move
-from stanchion.tutor.envelope.standing import Stood, stood
-from stanchion.tutor.envelope.states import States
-from stanchion.tutor.envelope.trace import Exchange, Trace, Turn, text_hash
+from stanchion.tutor.envelope.laws import Law, Stood, goal_of, law_of, stood
+from stanchion.tutor.envelope.repair import (
+    BestCandidate,
+    Checked,
+    NoMore,
+    RankedCandidate,
+    best_of,
+    seed_of,
+)
+from stanchion.tutor.envelope.schema.reading import MoveReading, ReadVerdict, read_move
+from stanchion.tutor.envelope.trace import EpisodeTrace, ModelExchange, States, TraceTurn, text_hash
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.moves.typed import Misread
 
+SHOWN: Final = 3
+"""How many of the last reasons a player is told."""
+LONGEST: Final = 500
+RECOVERY: Final = "Your reply was not taken. Give exactly one move, and mind what was wrong:"
+EVIDENCE: Final = (
+    "Nobody can decide this claim yet, and other words for it do not help. Make a "
+    "move that brings evidence"
+)
+_FILLED: Final = regex(r"\{(task_description|context)\}")
+
+
+def prompt_of(bundle: Bundle | None, goal: str, context: str) -> str:
+    """What a model is asked in a turn; without a bundle that is the context alone."""
+    if bundle is None:
+        return context
+    given = {"task_description": goal, "context": context}
+    template = bundle.prompts.get("task_template", "{context}")
+    parts = [bundle.prompts.get(name, "") for name in ("system", "action_menu")]
+    parts += [_example(one.input, one.output, one.rationale) for one in bundle.exemplars]
+    parts.append(_FILLED.sub(lambda found: given[found.group(1)], template))
+    return "\n\n".join(part for part in parts if part)
+
+
+def _example(given: str, reply: str, why: str) -> str:
+    return f"Example:\n{given}\nReply:\n{reply}" + (f"\nBecause: {why}" if why else "")
+
+
+def again_of(bundle: Bundle | None, prompt: str, reasons: Sequence[str]) -> str:
+    """What a model is asked when it is asked again: the same, and what was wrong with its
+    replies."""
+    words = RECOVERY if bundle is None else bundle.prompts.get("error_recovery", RECOVERY)
+    told = [f"- {one[:LONGEST]}" for one in reasons[-SHOWN:]]
+    return "\n".join([prompt, "", words, *told])
+
+
+def reason_of(verdict: CheckVerdict | None, why: str, missing: str) -> str:
+    """What a player is told about a move that is not made; an open claim is answered by a demand
+    for evidence."""
+    if verdict is not CheckVerdict.UNDECIDABLE:
+        return why
+    return f"{EVIDENCE}: {missing}." if missing else f"{EVIDENCE}."
+
+
 TURNS: Final = 50
 
 
-class Model(Protocol):
+class PromptModel(Protocol):
     """Whatever answers a prompt."""
 
     def __call__(self, prompt: str, temperature: float, seed: int | None, /) -> str:
@@ -33,16 +83,16 @@ class Model(Protocol):
 class Tunable(Protocol):
     """A model that takes the other parameters of a bundle, too."""
 
-    def tuned(self, params: ModelParams, /) -> Model:
+    def tuned(self, params: ModelParams, /) -> PromptModel:
         """The same model with these parameters."""
 
 
-def is_tunable(model: Model) -> TypeGuard[Tunable]:
+def is_tunable(model: PromptModel) -> TypeGuard[Tunable]:
     """Whether a model takes parameters, or passes them on to one that does."""
     return callable(getattr(model, "tuned", None))
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ModelQuestion(msgspec.Struct, frozen=True):
     """What the model is to be asked next, and how."""
 
     turn: int
@@ -52,13 +102,13 @@ class Asked(msgspec.Struct, frozen=True):
     seed: int | None
 
 
-class Withheld(msgspec.Struct, frozen=True):
+class WithheldReply(msgspec.Struct, frozen=True):
     """A reply that somebody keeps from the game, and what the model is told about it."""
 
     why: str
 
 
-class Over(msgspec.Struct, frozen=True):
+class NoMoreReplies(msgspec.Struct, frozen=True):
     """That the model is asked no more, and why. What was said in the turn until then is used."""
 
     why: str
@@ -72,7 +122,7 @@ class Halted(msgspec.Struct, frozen=True):
     asked: bool = False
 
 
-Came = str | Withheld | Over | Halted
+Came = str | WithheldReply | NoMoreReplies | Halted
 """What comes of asking the model."""
 
 
@@ -80,8 +130,8 @@ class Episode(msgspec.Struct, frozen=True):
     """A game that was played: what happened, what the model was asked and said, and how it
     ended."""
 
-    trace: Trace
-    exchanges: tuple[Exchange, ...]
+    trace: EpisodeTrace
+    exchanges: tuple[ModelExchange, ...]
     won: bool
     turns: int
     score: int
@@ -104,7 +154,7 @@ class Episode(msgspec.Struct, frozen=True):
         return self
 
 
-Playing = Generator[Asked, Came, Episode]
+Playing = Generator[ModelQuestion, Came, Episode]
 """An episode while it is played: it says what to ask, and is sent the reply."""
 
 
@@ -119,8 +169,8 @@ class _Halt(Exception):
 class _Reply(msgspec.Struct, frozen=True):
     """A reply, how it was read, and what would come of it."""
 
-    exchange: Exchange
-    reading: Reading[Any]
+    exchange: ModelExchange
+    reading: MoveReading[Any]
     stood: Stood
 
 
@@ -170,7 +220,7 @@ class TutorEnvelope:
 
     def run_episode(
         self,
-        model: Model,
+        model: PromptModel,
         turns: int = TURNS,
         *,
         temperature: float | None = None,
@@ -191,7 +241,7 @@ class TutorEnvelope:
 
     def play_out(
         self,
-        model: Model,
+        model: PromptModel,
         turns: int = TURNS,
         *,
         temperature: float | None = None,
@@ -235,8 +285,8 @@ class TutorEnvelope:
         return heat
 
     def _played(self, turns: int, temperature: float, seed: int | None) -> Playing:
-        entries: list[Turn] = []
-        said: list[Exchange] = []
+        entries: list[TraceTurn] = []
+        said: list[ModelExchange] = []
         won, stopped, halted, raised = False, "", None, None
         for _ in range(turns):
             self._law.begin()
@@ -264,7 +314,7 @@ class TutorEnvelope:
                 break
         state = self._law.state
         return Episode(
-            Trace(tuple(entries)),
+            EpisodeTrace(tuple(entries)),
             tuple(said),
             won,
             state.turn,
@@ -275,27 +325,27 @@ class TutorEnvelope:
         )
 
     def _chosen(
-        self, prompt: str, temperature: float, seed: int | None, said: list[Exchange]
-    ) -> Generator[Asked, Came, Chosen[_Reply]]:
+        self, prompt: str, temperature: float, seed: int | None, said: list[ModelExchange]
+    ) -> Generator[ModelQuestion, Came, BestCandidate[_Reply]]:
         """The reply that is used in a turn; where nothing is repaired it is the only one."""
         turn = self._law.state.turn
 
         def make(
-            index: int, before: tuple[Candidate[_Reply], ...]
-        ) -> Generator[Asked, Came, _Reply]:
-            asked = Asked(turn, index, prompt, temperature, seed)
+            index: int, before: tuple[RankedCandidate[_Reply], ...]
+        ) -> Generator[ModelQuestion, Came, _Reply]:
+            asked = ModelQuestion(turn, index, prompt, temperature, seed)
             if index:
                 words = again_of(self.bundle, prompt, [one.checked.why for one in before])
                 again = seed_of(self.config.repair_seed, turn, index)
-                asked = Asked(turn, index, words, self.config.repair_temperature, again)
+                asked = ModelQuestion(turn, index, words, self.config.repair_temperature, again)
             came = yield asked
-            if isinstance(came, Over):
+            if isinstance(came, NoMoreReplies):
                 raise NoMore(came.why)
             if isinstance(came, Halted) and not came.asked:
                 raise _Halt(came)
             output = self._stopped(came) if isinstance(came, str) else None
-            why = came.why if isinstance(came, Withheld) else ""
-            exchange = Exchange(
+            why = came.why if isinstance(came, WithheldReply) else ""
+            exchange = ModelExchange(
                 turn, index, asked.prompt, asked.temperature, asked.seed, output, why
             )
             said.append(exchange)
@@ -313,9 +363,9 @@ class TutorEnvelope:
         ends = [at for one in stops if one and (at := reply.find(one)) >= 0]
         return reply[: min(ends)] if ends else reply
 
-    def _read(self, why: str, output: str | None) -> Reading[Any]:
+    def _read(self, why: str, output: str | None) -> MoveReading[Any]:
         if output is None:
-            return Reading(ReadVerdict.ILL_TYPED, what=Misread.EMPTY, why=why)
+            return MoveReading(ReadVerdict.ILL_TYPED, what=Misread.EMPTY, why=why)
         mode = self.config.layer1_schema
         try:
             return read_move(output, mode, self._law.shape)
@@ -324,11 +374,13 @@ class TutorEnvelope:
             # without repair
             if mode != "off" or not self.config.repair_enabled:
                 raise
-            return Reading(
+            return MoveReading(
                 ReadVerdict.ILL_TYPED, what=Misread.BAD_FIELD, why="`action` has to be a text"
             )
 
-    def _stood(self, reading: Reading[Any], before: tuple[Candidate[_Reply], ...]) -> Stood:
+    def _stood(
+        self, reading: MoveReading[Any], before: tuple[RankedCandidate[_Reply], ...]
+    ) -> Stood:
         """What would come of a reply. Where nothing is repaired nobody asks, and the law is not
         asked either."""
         if not self.config.repair_enabled:
@@ -337,12 +389,12 @@ class TutorEnvelope:
         open_before = not self._law.exact and any(one.value.stood.undecided for one in before)
         return stood(foreseen, reading.why, open_before)
 
-    def _precheck(self, reply: _Reply, _before: tuple[Candidate[_Reply], ...]) -> Checked:
+    def _precheck(self, reply: _Reply, _before: tuple[RankedCandidate[_Reply], ...]) -> Checked:
         one = reply.stood
         again = bool(one.names & {*self.config.repair_trigger_verdicts})
         return Checked(one.rank, again, reason_of(one.check, one.why, one.missing))
 
-    def _unused(self, said: list[Exchange], routing: str) -> list[Turn]:
+    def _unused(self, said: list[ModelExchange], routing: str) -> list[TraceTurn]:
         """The entry of a turn that did not come to its end: no move of it stands, and its replies
         are counted."""
         asked = [one for one in said if one.turn == self._law.state.turn]
@@ -350,7 +402,7 @@ class TutorEnvelope:
             return []
         output = "" if asked[-1].output is None else asked[-1].output
         return [
-            Turn(
+            TraceTurn(
                 turn=self._law.state.turn,
                 prompt_hash=text_hash(asked[-1].prompt),
                 output_hash=text_hash(output),
@@ -365,7 +417,7 @@ class TutorEnvelope:
             )
         ]
 
-    def _commit(self, chosen: Chosen[_Reply], entries: list[Turn]) -> Exception | None:
+    def _commit(self, chosen: BestCandidate[_Reply], entries: list[TraceTurn]) -> Exception | None:
         """Hand the reply that was chosen to the law, and write down what came of it; gives what was
         raised."""
         try:
@@ -375,7 +427,7 @@ class TutorEnvelope:
             return error
         return None
 
-    def _committed(self, chosen: Chosen[_Reply]) -> Iterator[Turn]:
+    def _committed(self, chosen: BestCandidate[_Reply]) -> Iterator[TraceTurn]:
         exchange, reading = chosen.best.value.exchange, chosen.best.value.reading
         off = reading.verdict is ReadVerdict.UNCHANGED
         routing = (
@@ -400,7 +452,7 @@ class TutorEnvelope:
             checks = [
                 one.verdict for one in self._law.graph.events[events:] if one.event_type == "check"
             ]
-            yield Turn(
+            yield TraceTurn(
                 turn=self._law.state.turn,
                 prompt_hash=text_hash(exchange.prompt),
                 output_hash=text_hash(output),
@@ -421,13 +473,13 @@ def raised_by(who: str, error: Exception) -> Halted:
     return Halted(f"{who} raised `{type(error).__name__}`")
 
 
-def _said(model: Model, asked: Asked) -> Came:
+def _said(model: PromptModel, asked: ModelQuestion) -> Came:
     """What a model says; an iterator that is used up in it is an error, and not the end of the
     episode."""
     try:
         return model(asked.prompt, asked.temperature, asked.seed)
     except NoMore as over:
-        return Over(str(over))
+        return NoMoreReplies(str(over))
     except StopIteration as error:
         raise RuntimeError(
             "the model has raised StopIteration: where it has no more to say, it raises NoMore"

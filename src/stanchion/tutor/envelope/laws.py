@@ -4,22 +4,20 @@ making it."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.envelope.schema.first import FIRST
-from stanchion.tutor.envelope.schema.second import SECOND
-from stanchion.tutor.envelope.schema.shape import Shape
+from stanchion.tutor.envelope.schema.moves import FIRST, SECOND
+from stanchion.tutor.envelope.schema.shape import MoveShape
 from stanchion.tutor.envelope.trace import as_plain
-from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import ClaimKind, Goal, Observation, Question, Status, Truth
+from stanchion.tutor.graph import ClaimKind, Goal, Graph, Observation, Question, Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.law.verdicts import CheckResult, GameState, MoveResult, MoveVerdict
-from stanchion.tutor.moves.kinds import AnyMove, AssertMove, ProposeMove
+from stanchion.tutor.moves.legacy import AnyMove, AssertMove, ProposeMove
 from stanchion.tutor.moves.typed import Assert, Propose, Reformulate, TypedMove
 
 Referee = TypeVar("Referee", bound=TutorV1 | TutorV2)
@@ -89,7 +87,7 @@ class Law(ABC, Generic[Referee]):
     """By what a reply is read where no layer reads it."""
     exact: ClassVar[bool]
     """Whether claims are compared by what they say, so that other words for one change nothing."""
-    shape: ClassVar[Shape[Any]]
+    shape: ClassVar[MoveShape[Any]]
     """What its moves are."""
 
     def __init__(self, tutor: Referee) -> None:
@@ -149,7 +147,7 @@ class FirstLaw(Law[TutorV1]):
 
     routing: ClassVar[str] = "parse_move"
     exact: ClassVar[bool] = False
-    shape: ClassVar[Shape[Any]] = FIRST
+    shape: ClassVar[MoveShape[Any]] = FIRST
 
     def told(self) -> str:
         """What a player is told."""
@@ -204,7 +202,7 @@ class SecondLaw(Law[TutorV2]):
 
     routing: ClassVar[str] = "read"
     exact: ClassVar[bool] = True
-    shape: ClassVar[Shape[Any]] = SECOND
+    shape: ClassVar[MoveShape[Any]] = SECOND
 
     def told(self) -> str:
         """What a player is told."""
@@ -232,3 +230,62 @@ class SecondLaw(Law[TutorV2]):
 def _claimed(move: MoveResult, check: CheckResult) -> Foreseen:
     why = move.reason if move.reason else check.reason
     return Foreseen(move.verdict, check.verdict, False, why, ", ".join(check.missing))
+
+
+BRINGS: Final = 2
+NOTHING: Final = 3
+RANKS: Final = {
+    CheckVerdict.PROVABLE: 0,
+    CheckVerdict.REFUTABLE: 1,
+    CheckVerdict.UNDECIDABLE: NOTHING,
+    CheckVerdict.ILL_TYPED: 4,
+}
+ILLEGAL: Final = 10
+"""What a move that is not legal ranks below all that are."""
+
+
+class Stood(msgspec.Struct, frozen=True):
+    """What would come of a reply, in all."""
+
+    rank: int = 0
+    check: CheckVerdict | None = None
+    names: frozenset[str] = frozenset()
+    """The names of all verdicts on it."""
+    why: str = ""
+    missing: str = ""
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it claims what nobody can decide."""
+        return self.check is CheckVerdict.UNDECIDABLE
+
+
+def stood(foreseen: Sequence[Foreseen], unread: str, open_before: bool) -> Stood:
+    """What would come of a reply's moves; `unread` is what is wrong with one that has none.
+
+    `open_before` says that a claim was open earlier in the turn, under a law that goes by words:
+    another claim is taken as open, too, for asking until some words slip through would prove what
+    is not so.
+    """
+    if not foreseen:
+        ill = CheckVerdict.ILL_TYPED
+        return Stood(ILLEGAL + RANKS[ill], ill, frozenset({ill.name}), unread)
+    seen = [_reworded(one) if open_before else one for one in foreseen]
+    worst = max(seen, key=_rank)
+    names = {one.check.name for one in seen if one.check is not None} | {
+        one.move.name for one in seen
+    }
+    return Stood(_rank(worst), worst.check, frozenset(names), worst.why, worst.missing)
+
+
+def _reworded(one: Foreseen) -> Foreseen:
+    if one.check in (CheckVerdict.PROVABLE, CheckVerdict.REFUTABLE):
+        return msgspec.structs.replace(
+            one, check=CheckVerdict.UNDECIDABLE, missing="Evidence observation"
+        )
+    return one
+
+
+def _rank(one: Foreseen) -> int:
+    rank = BRINGS if one.brings else NOTHING if one.check is None else RANKS[one.check]
+    return rank + (0 if one.move is MoveVerdict.LEGAL else ILLEGAL)

@@ -28,7 +28,7 @@ class Checked(msgspec.Struct, frozen=True):
     """What is wrong with it, for whoever makes the next one."""
 
 
-class Candidate(msgspec.Struct, Generic[V], frozen=True):
+class RankedCandidate(msgspec.Struct, Generic[V], frozen=True):
     """One of the things that were made, in their order."""
 
     index: int
@@ -36,22 +36,24 @@ class Candidate(msgspec.Struct, Generic[V], frozen=True):
     checked: Checked
 
 
-class Chosen(msgspec.Struct, Generic[V], frozen=True):
+class BestCandidate(msgspec.Struct, Generic[V], frozen=True):
     """The candidate that is used, and how many there were."""
 
-    best: Candidate[V]
+    best: RankedCandidate[V]
     attempts: int
 
 
-Make = Callable[[int, tuple[Candidate[V], ...]], Generator[Any, Any, V]]
-Precheck = Callable[[V, tuple[Candidate[V], ...]], Checked]
+Make = Callable[[int, tuple[RankedCandidate[V], ...]], Generator[Any, Any, V]]
+Precheck = Callable[[V, tuple[RankedCandidate[V], ...]], Checked]
 
 
-def best_of(make: Make[V], precheck: Precheck[V], retries: int) -> Generator[Any, Any, Chosen[V]]:
+def best_of(
+    make: Make[V], precheck: Precheck[V], retries: int
+) -> Generator[Any, Any, BestCandidate[V]]:
     """Make candidates until one need not be asked for again, `1 + retries` at most; the best is the
     one of the lowest rank, and of those the first. Nothing is used while they are compared.
     `NoMore` ends it early, but not before there is one."""
-    found: list[Candidate[V]] = []
+    found: list[RankedCandidate[V]] = []
     for index in range(1 + retries):
         try:
             value = yield from make(index, tuple(found))
@@ -60,10 +62,10 @@ def best_of(make: Make[V], precheck: Precheck[V], retries: int) -> Generator[Any
                 raise
             break
         checked = precheck(value, tuple(found))
-        found.append(Candidate(index, value, checked))
+        found.append(RankedCandidate(index, value, checked))
         if not checked.again:
             break
-    return Chosen(min(found, key=lambda one: (one.checked.rank, one.index)), len(found))
+    return BestCandidate(min(found, key=lambda one: (one.checked.rank, one.index)), len(found))
 
 
 def seed_of(seed: int | None, turn: int, attempt: int) -> int | None:

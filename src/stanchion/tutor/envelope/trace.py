@@ -6,11 +6,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import Any, TypeVar
+from itertools import islice
+from typing import Any, Final, TypeVar
 
 import msgspec
 
 from stanchion import typed
+from stanchion.tutor.graph import Graph
+from stanchion.tutor.law.verdicts import GameState
 
 S = TypeVar("S", bound=msgspec.Struct)
 
@@ -19,7 +22,7 @@ class TraceError(ValueError):
     """Lines that are no trace."""
 
 
-class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class TraceTurn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One move of a turn, and what the law said of it.
 
     The first law can make several moves of one reply: each is an entry of its own, with the same
@@ -43,7 +46,7 @@ class Turn(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     `halted` where the run ended before it was used."""
 
 
-class Exchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class ModelExchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """One call of the model: what it was asked, how, and what it said. `output` is `None` where a
     guard kept it, and `why` is what the model was told then."""
 
@@ -56,10 +59,10 @@ class Exchange(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     why: str = ""
 
 
-class Trace(msgspec.Struct, frozen=True):
+class EpisodeTrace(msgspec.Struct, frozen=True):
     """An episode."""
 
-    turns: tuple[Turn, ...] = ()
+    turns: tuple[TraceTurn, ...] = ()
 
     @property
     def calls(self) -> int:
@@ -71,9 +74,9 @@ class Trace(msgspec.Struct, frozen=True):
         return to_lines(self.turns)
 
     @staticmethod
-    def from_jsonl(text: str) -> Trace:
+    def from_jsonl(text: str) -> EpisodeTrace:
         """The trace of some lines; raises `TraceError` with the number of the line that is none."""
-        return Trace(from_lines(text, Turn))
+        return EpisodeTrace(from_lines(text, TraceTurn))
 
 
 def to_lines(entries: Iterable[msgspec.Struct]) -> str:
@@ -108,3 +111,32 @@ def from_lines(text: str, kind: type[S]) -> tuple[S, ...]:
 def text_hash(text: str) -> str:
     """By what a prompt or a reply is known; surrogates, which are no UTF-8, count as they are."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+TIMED: Final = "created_at"
+
+
+class States:
+    """The state of one game, move by move. A graph only grows, so that each thing in it is looked
+    at once."""
+
+    def __init__(self, graph: Graph, state: GameState) -> None:
+        self._graph, self._state = graph, state
+        self._nodes = self._edges = self._events = 0
+        self._seen = sha256(graph.game_id.encode("utf-8", "surrogatepass"))
+
+    def hash(self) -> str:
+        """What the state is known by now: the same wherever and whenever the same was done and
+        seen."""
+        edges, events = self._graph.edges, self._graph.events
+        nodes = list(islice(self._graph.nodes.values(), self._nodes, None))
+        for one in (*nodes, *edges[self._edges :], *events[self._events :]):
+            self._take(one)
+        self._nodes, self._edges, self._events = self._nodes + len(nodes), len(edges), len(events)
+        now = self._seen.copy()
+        now.update(as_line(self._state).encode())
+        return now.hexdigest()
+
+    def _take(self, one: msgspec.Struct) -> None:
+        timeless = msgspec.structs.replace(one, **{TIMED: ""})
+        self._seen.update(f"{type(one).__name__} {as_line(timeless)}\n".encode())

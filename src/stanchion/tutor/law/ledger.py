@@ -8,8 +8,7 @@ from typing import Final
 from stanchion.readings.claims.claim import Claim, Predicate, normal
 from stanchion.readings.claims.facts import Content, Fact
 from stanchion.readings.claims.judging import follows
-from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import ClaimKind, EdgeType, Soundness, Status, Truth
+from stanchion.tutor.graph import ClaimKind, EdgeType, Graph, Soundness, Status, Truth
 from stanchion.tutor.rules.typed import TypedRule
 
 TRIVIAL: Final = frozenset({Predicate.SUCCEEDED})

@@ -1,29 +1,27 @@
-"""The first law, as it was when its results were published: it is kept for those, and proves what
-is not true.
-
-Claims are compared by their words, commands by their text. `stanchion.tutor.law.v2` is the law to
-trust.
-"""
+"""The commands that the first law refuses to run. It is no wall: `rm -fr /` passes, and `echo
+shutdown` does not."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
+from stanchion.kernel.regex import regex
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.graph.graph import Graph, ids_of
-from stanchion.tutor.graph.nodes import (
+from stanchion.tutor.graph import (
     ClaimKind,
     Constraint,
     EdgeType,
     Entity,
     Goal,
+    Graph,
     Observation,
     Question,
     Status,
     Truth,
+    ids_of,
 )
-from stanchion.tutor.law.executor import Executor
 from stanchion.tutor.law.verdicts import (
     SCORE_ILLEGAL_MOVE,
     SCORE_TRUTH_DIRECT,
@@ -33,7 +31,7 @@ from stanchion.tutor.law.verdicts import (
     MoveResult,
     MoveVerdict,
 )
-from stanchion.tutor.moves.kinds import (
+from stanchion.tutor.moves.legacy import (
     AskMove,
     AssertMove,
     ChallengeMove,
@@ -42,8 +40,40 @@ from stanchion.tutor.moves.kinds import (
     ReformulateMove,
     RespondMove,
 )
-from stanchion.tutor.rules.library import RuleLibrary
-from stanchion.tutor.rules.rule import Conclusion, Rule
+from stanchion.tutor.rules.rule import Conclusion, RuleLibrary, TextRule
+
+DENYLIST: Final = (
+    r"rm\s+-rf\s+/",
+    r"rm\s+-rf\s+\*",
+    r"mkfs",
+    r"dd\s+if=",
+    r"shutdown",
+    r"reboot",
+    r":(){ :|:& };:",
+    r">\s*/dev/sd",
+    r"chmod\s+-R\s+777\s+/",
+)
+_COMPILED: Final = tuple((pattern, regex(pattern, re.IGNORECASE)) for pattern in DENYLIST)
+
+
+def is_safe(command: str) -> tuple[bool, str]:
+    """Whether none of them is in a command, and why not."""
+    for pattern, compiled in _COMPILED:
+        if compiled.search(command):
+            return False, f"Command matches denylist pattern: {pattern}"
+    return True, ""
+
+
+class Executor(Protocol):
+    """Runs commands, or does not; what it says is all that the law knows of the world."""
+
+    def is_safe(self, command: str, /) -> tuple[bool, str]:
+        """Whether it would run a command, and why not."""
+
+    def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
+        """Run a command; gives its exit status, output and errors. What was not run has the status
+        -1."""
+
 
 CONSTRAINTS: Final = (
     ("Read-only actions first; write actions only after cause is localized.", "process"),
@@ -62,7 +92,7 @@ ALIKE: Final = 0.5
 TOOL: Final = "bash"
 UNLOCALIZED: Final = "Write actions blocked until cause is localized (need more evidence)"
 
-Author = Callable[[str, Truth, Observation], Rule]
+Author = Callable[[str, Truth, Observation], TextRule]
 """Writes a rule by which a claim would follow from an observation; raises where it has none."""
 
 
@@ -211,7 +241,7 @@ class TutorV1:
             MoveVerdict.LEGAL, observation=seen, truths=tuple(truths), entities=tuple(entities)
         )
 
-    def _derived(self, one: Conclusion, rule: Rule, seen: Observation) -> Truth:
+    def _derived(self, one: Conclusion, rule: TextRule, seen: Observation) -> Truth:
         truth = self.pcg.add_truth(
             one.text, ClaimKind(one.kind), one.domain, one.scope, Status.VALIDATED
         )
@@ -225,7 +255,7 @@ class TutorV1:
         self.pcg.link(EdgeType.MENTIONS, seen.id, (entity.id,))
         return entity
 
-    def request_rule(self, prompt: str, claim: Truth, seen: Observation) -> Rule | None:
+    def request_rule(self, prompt: str, claim: Truth, seen: Observation) -> TextRule | None:
         """Have a rule written by which a claim would follow from an observation; it holds in this
         game."""
         if self.author is None:

@@ -18,13 +18,10 @@ from stanchion.readings.claims.evidence import Evidence
 from stanchion.readings.claims.facts import Ran, facts
 from stanchion.readings.claims.judging import Standing
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.advice.advisor import Advice
-from stanchion.tutor.advice.failures import Trace, goes_in_a_circle
-from stanchion.tutor.advice.intent import Course
-from stanchion.tutor.advice.played import Played
-from stanchion.tutor.advice.wip import WIP
-from stanchion.tutor.graph.graph import Graph
-from stanchion.tutor.graph.nodes import EdgeType, Observation, Status, Truth
+from stanchion.tutor.advice.advisor import WIP, CardAdvice, PlayHistory
+from stanchion.tutor.advice.failures import GameTrace, goes_in_a_circle
+from stanchion.tutor.advice.intent import IntentCourse
+from stanchion.tutor.graph import EdgeType, Graph, Observation, Status, Truth
 from stanchion.tutor.law.ledger import TRIVIAL, Ledger
 from stanchion.tutor.law.verdicts import (
     SCORE_GOOD_REFORMULATION,
@@ -38,7 +35,7 @@ from stanchion.tutor.law.verdicts import (
     MoveVerdict,
 )
 from stanchion.tutor.moves.typed import (
-    Ask,
+    AskQuestion,
     Assert,
     Challenge,
     Propose,
@@ -46,12 +43,13 @@ from stanchion.tutor.moves.typed import (
     Resolve,
     Respond,
     TypedMove,
-    Unread,
+    UnreadReply,
     WriteRule,
+    argv_of,
     read,
+    runnable,
 )
-from stanchion.tutor.moves.words import argv_of, runnable
-from stanchion.tutor.rules.reading import RuleError
+from stanchion.tutor.rules.rule import RuleError
 from stanchion.tutor.rules.typed import TypedRule, TypedRules, check_rule
 
 TOOL: Final = "argv"
@@ -79,7 +77,7 @@ class Outcome(msgspec.Struct, frozen=True):
     alone."""
 
 
-class Runner(Protocol):
+class CommandRunner(Protocol):
     """Runs the words of a command, confined, or says why not."""
 
     def refused(self, argv: tuple[str, ...], write: bool, /) -> str:
@@ -95,7 +93,7 @@ class TutorV2:
     def __init__(
         self,
         game_id: str,
-        runner: Runner,
+        runner: CommandRunner,
         goal: str,
         claims: Iterable[Claim] = (),
         writes: bool = False,
@@ -114,7 +112,7 @@ class TutorV2:
         self._counted: set[Claim] = set()
         self._answers: set[Claim] = set()
         self._assumed: dict[str, Claim] = {}
-        self._played, self._facts = Played(), 0
+        self._played, self._facts = PlayHistory(), 0
         self._goal = self.pcg.add_goal(goal)
 
     def next_turn(self) -> None:
@@ -127,13 +125,13 @@ class TutorV2:
     def play(self, reply: str) -> MoveResult:
         """Make the one move that a reply is."""
         move = read(reply)
-        if isinstance(move, Unread):
+        if isinstance(move, UnreadReply):
             return self._rejected(
                 MoveVerdict.ILLEGAL, f"{move.what.value}: {move.why}", SCORE_ILLEGAL_MOVE
             )
         return self.execute_move(move)
 
-    def advise(self, model: str = "") -> Advice | None:
+    def advise(self, model: str = "") -> CardAdvice | None:
         """What the player is told now, where anything is to be said. It is written down, and a game
         has few."""
         found = self._played.advise(self.pcg, self.trace(), model)
@@ -141,12 +139,12 @@ class TutorV2:
             self.pcg.log("advice", reason=found.why, data={"card": found.card.card_id})
         return found
 
-    def trace(self) -> Trace:
+    def trace(self) -> GameTrace:
         """The last commands and turns; what is known is what was proven of the world, each fact
         once."""
         return self._played.trace(self.state.turn, self._facts)
 
-    def course(self) -> Course:
+    def course(self) -> IntentCourse:
         """Whether the last commands come closer to what the goal says."""
         return self._played.course(self._goal.text)
 
@@ -165,7 +163,7 @@ class TutorV2:
         match move:
             case Propose():
                 return self._may_propose(move)
-            case Ask() | Challenge():
+            case AskQuestion() | Challenge():
                 return self._may_open(move)
             case Reformulate():
                 return self._may_reformulate(move)
@@ -176,7 +174,7 @@ class TutorV2:
             case Assert() | Respond():
                 return MoveResult(MoveVerdict.LEGAL)
 
-    def _may_open(self, move: Ask | Challenge) -> MoveResult:
+    def _may_open(self, move: AskQuestion | Challenge) -> MoveResult:
         if not move.text.strip():
             return MoveResult(MoveVerdict.ILLEGAL, "a question or an assumption has words")
         wrong = fault(move.falsified_by) if isinstance(move, Challenge) else ""
@@ -267,7 +265,7 @@ class TutorV2:
                 return self._reformulate(move)
             case Resolve():
                 return self._resolve(move)
-            case Ask():
+            case AskQuestion():
                 asked = self.pcg.add_question(
                     move.text, [one for one in move.targets if one in self.pcg.nodes]
                 )

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from stanchion.readings.claims.verdict import CheckVerdict
-from stanchion.tutor.graph.nodes import Entity, Observation, Truth
+from stanchion.tutor.graph import Entity, Observation, Truth
 
 TUTOR_API_VERSION: Final = "1.0.0"
 """The version of the first law: what it decides never changes under the same one."""

@@ -3,9 +3,13 @@ without."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Final, Literal
 
 import msgspec
+
+from stanchion import typed
+from stanchion.tutor.bundles.canonical import digest
 
 VERSION: Final = "1.0.0"
 TUTOR: Final = "tutor"
@@ -35,7 +39,7 @@ class Environment(Section, frozen=True, kw_only=True):
     hostname: str | None = None
 
 
-class Repository(Section, frozen=True, kw_only=True):
+class RepositoryPart(Section, frozen=True, kw_only=True):
     """What git says of the folder that the run was started in. Where it says nothing, `git_missing`
     says why."""
 
@@ -76,7 +80,7 @@ class Benchmark(Section, frozen=True, kw_only=True):
     round: int | None = None
 
 
-class Policy(Section, frozen=True, kw_only=True):
+class PolicyPart(Section, frozen=True, kw_only=True):
     """The bundle that was played by. Where one was refused, `bundle_refused` says why, and the
     baseline was played."""
 
@@ -113,7 +117,7 @@ class RepairStats(Section, frozen=True, kw_only=True):
     retries_per_turn: tuple[Count, ...]
 
 
-class Result(Section, frozen=True, kw_only=True):
+class ResultPart(Section, frozen=True, kw_only=True):
     """What came of it: `model_calls` counts every reply that was asked for, `stopped` says why it
     ended early."""
 
@@ -143,7 +147,7 @@ class RunPart(Section, frozen=True, kw_only=True):
     strikes: dict[str, int]
 
 
-class Trail(Section, frozen=True, kw_only=True):
+class TrailPart(Section, frozen=True, kw_only=True):
     """Where in the trail the run stands: how many records it has, and of each chain the first and
     the last of them."""
 
@@ -161,17 +165,17 @@ class Manifest(Section, frozen=True, kw_only=True):
     kind: Literal["tutor", "run"]
     run_id: Annotated[str, msgspec.Meta(min_length=1)]
     environment: Environment
-    repository: Repository | None = None
+    repository: RepositoryPart | None = None
     tutor: TutorPart | None = None
     model: Model | None = None
     benchmark: Benchmark | None = None
-    policy: Policy | None = None
+    policy: PolicyPart | None = None
     outputs: Outputs | None = None
     checksums: Checksums | None = None
     repair_stats: RepairStats | None = None
-    result: Result | None = None
+    result: ResultPart | None = None
     run: RunPart | None = None
-    trail: Trail | None = None
+    trail: TrailPart | None = None
 
 
 NEEDED: Final = {
@@ -225,3 +229,47 @@ def repeatable(model: Model) -> None:
         raise ManifestError(
             f"model.seed: at temperature {model.temperature:g} a run needs one to be repeated"
         )
+
+
+FIELDS: Final = "field_hashes"
+WHOLE: Final = "manifest_hash"
+WRITTEN: Final = "manifest.written"
+"""The fact by which a trail knows a manifest."""
+
+
+def hashed(manifest: Manifest) -> dict[str, Any]:
+    """A manifest as it is written, with its hashes; raises `ManifestError` where something needed
+    is missing."""
+    data: dict[str, Any] = msgspec.to_builtins(complete(manifest))
+    fields = field_hashes(data)
+    return {**data, FIELDS: fields, WHOLE: digest(fields)}
+
+
+def field_hashes(data: Mapping[str, Any]) -> dict[str, str]:
+    """The hash of each field: over its place and its value, so that two cannot be exchanged."""
+    return {place: digest([place, value]) for place, value in leaves(data)}
+
+
+def leaves(data: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
+    """The fields of nested mappings with their places, such as `model.seed`. A list is one field,
+    and so is a mapping with nothing in it."""
+    for name, value in data.items():
+        place = f"{above}{_escaped(name)}"
+        if isinstance(value, Mapping) and value:
+            yield from leaves(value, f"{place}.")
+        else:
+            yield place, value
+
+
+def _escaped(name: str) -> str:
+    """A name as a part of a place: a point in it ends no part."""
+    return name.replace("\\", "\\\\").replace(".", "\\.")
+
+
+def manifest_in(data: Mapping[str, Any]) -> Manifest:
+    """The manifest of what was written, whether or not its hashes fit; raises `ManifestError`."""
+    bare = {name: value for name, value in data.items() if name not in (FIELDS, WHOLE)}
+    try:
+        return complete(typed.convert(bare, Manifest))
+    except msgspec.ValidationError as error:
+        raise ManifestError(f"it is no manifest: {error}") from None

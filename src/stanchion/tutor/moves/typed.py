@@ -10,6 +10,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.readings.claims.claim import Claim
+from stanchion.readings.shell.parse import single
 from stanchion.tutor.rules.typed import TypedRule
 
 LONGEST: Final = 100_000
@@ -35,7 +36,7 @@ class Assert(WrittenMove, frozen=True, tag="ASSERT"):
     claim: Claim
 
 
-class Ask(WrittenMove, frozen=True, tag="ASK"):
+class AskQuestion(WrittenMove, frozen=True, tag="ASK"):
     """Ask something."""
 
     text: str
@@ -75,7 +76,7 @@ class WriteRule(WrittenMove, frozen=True, tag="RULE"):
     rule: TypedRule
 
 
-TypedMove = Propose | Assert | Ask | Challenge | Reformulate | Resolve | Respond | WriteRule
+TypedMove = Propose | Assert | AskQuestion | Challenge | Reformulate | Resolve | Respond | WriteRule
 
 
 class Misread(Enum):
@@ -91,28 +92,28 @@ class Misread(Enum):
     UNCLEAR = "unclear"
 
 
-class Unread(msgspec.Struct, frozen=True):
+class UnreadReply(msgspec.Struct, frozen=True):
     """A reply that is no move, and why."""
 
     what: Misread
     why: str
 
 
-def read(text: str) -> TypedMove | Unread:
+def read(text: str) -> TypedMove | UnreadReply:
     """The one move that a reply is; nothing is guessed, and nothing raises."""
     if len(text) > LONGEST:
-        return Unread(Misread.TOO_LONG, f"a reply has at most {LONGEST:,} characters")
+        return UnreadReply(Misread.TOO_LONG, f"a reply has at most {LONGEST:,} characters")
     bare = text.strip()
     if not bare:
-        return Unread(Misread.EMPTY, "the reply is empty: give one move as a JSON object")
+        return UnreadReply(Misread.EMPTY, "the reply is empty: give one move as a JSON object")
     try:
         value: Any = json.loads(bare, object_pairs_hook=take_once, parse_constant=refuse_constant)
     except ValueError as error:
-        return Unread(
+        return UnreadReply(
             Misread.NO_JSON, f"the reply is not one JSON object and nothing else: {error}"
         )
     except RecursionError:
-        return Unread(Misread.NO_JSON, "the reply is nested too deeply")
+        return UnreadReply(Misread.NO_JSON, "the reply is nested too deeply")
     return of_value(value)
 
 
@@ -129,23 +130,23 @@ def refuse_constant(constant: str) -> Any:
     raise ValueError(f"`{constant}` is no JSON")
 
 
-def of_value(value: Any) -> TypedMove | Unread:
+def of_value(value: Any) -> TypedMove | UnreadReply:
     """The move that plain data is."""
     if isinstance(value, list):
-        return Unread(
+        return UnreadReply(
             Misread.SEVERAL, f"the reply is a list of {len(value)}: give exactly one move a turn"
         )
     if not isinstance(value, dict):
-        return Unread(Misread.NO_OBJECT, "a move is a JSON object")
+        return UnreadReply(Misread.NO_OBJECT, "a move is a JSON object")
     if value.get("action") not in ACTIONS:
         known = ", ".join(f"`{one}`" for one in ACTIONS)
-        return Unread(Misread.UNKNOWN_ACTION, f"`action` is one of {known}")
+        return UnreadReply(Misread.UNKNOWN_ACTION, f"`action` is one of {known}")
     try:
         return typed.convert(value, TypedMove)  # type: ignore[no-any-return]  # a union is no type to mypy
     except msgspec.ValidationError as error:
-        return Unread(Misread.BAD_FIELD, str(error))
+        return UnreadReply(Misread.BAD_FIELD, str(error))
     except UnicodeEncodeError:
-        return Unread(
+        return UnreadReply(
             Misread.BAD_FIELD,
             "the name of a field, or a word that has to be a known one, has half a character",
         )
@@ -161,3 +162,14 @@ ACTIONS: Final = (
     "RESPOND",
     "RULE",
 )
+
+
+def argv_of(move: Propose) -> tuple[str, ...] | None:
+    """The words of a command; `None` where its text is more than one command of literal words."""
+    return move.argv if move.argv else single(move.command)
+
+
+def runnable(word: str) -> bool:
+    """Whether a program can be given a word: bytes that are no text would be another word to it
+    than was seen."""
+    return not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in word)

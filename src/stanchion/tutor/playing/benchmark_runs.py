@@ -1,5 +1,4 @@
-"""The benchmark: each of its games, played by each player, under each law, through each choice of
-layers."""
+"""Transcripts: what a player answered in a game, turn by turn, also when it was asked again."""
 
 from __future__ import annotations
 
@@ -17,17 +16,72 @@ from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
 from stanchion.tutor.envelope.config import EnvelopeConfig
-from stanchion.tutor.envelope.envelope import Episode
-from stanchion.tutor.graph.nodes import Status, Truth
+from stanchion.tutor.envelope.envelope import (
+    Came,
+    Episode,
+    ModelQuestion,
+    NoMoreReplies,
+    TutorEnvelope,
+)
+from stanchion.tutor.graph import Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
-from stanchion.tutor.playing.games import Game, GameError, load_game, rules_of
+from stanchion.tutor.playing.games import Game, GameError, load_game, read_as, rules_of
 from stanchion.tutor.playing.oracle import is_true
 from stanchion.tutor.playing.recorded import enveloped
-from stanchion.tutor.playing.recordings import Played
+from stanchion.tutor.playing.recordings import GameLine
 from stanchion.tutor.playing.runners import Confining, ShellExecutor
-from stanchion.tutor.playing.transcripts import load_transcript, play_transcript
 from stanchion.tutor.rules.typed import TypedRule
+
+Replies = tuple[tuple[str, ...], ...]
+"""For each turn the reply to the first question, and those to being asked again, in their order."""
+
+
+class GameTranscript(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The replies of a player under each law. The laws have different moves, and so different
+    replies."""
+
+    first: Replies
+    second: Replies
+
+    def under(self, law: str) -> Replies:
+        """The replies under a law: `1` or `2`."""
+        return self.first if law == "1" else self.second
+
+
+def load_transcript(path: str | Path) -> GameTranscript:
+    """Read a file of a transcript; raises `GameError`."""
+    found = read_as(path, GameTranscript)
+    for law, turns in (("first", found.first), ("second", found.second)):
+        if not turns or not all(turns):
+            raise GameError(
+                f"{path}: `{law}` has a turn without a reply, or no turn: give each turn one at "
+                f"least"
+            )
+    return found
+
+
+def reply_to(turns: Replies, asked: ModelQuestion) -> Came:
+    """What the player answers. Whoever is not asked again does not get the replies to that; whoever
+    is asked more often than was written down gets the last of the turn once more. Behind the last
+    turn there is nothing."""
+    if asked.turn > len(turns):
+        return NoMoreReplies("the transcript ends here")
+    said = turns[asked.turn - 1]
+    return said[min(asked.attempt, len(said) - 1)]
+
+
+def play_transcript(envelope: TutorEnvelope, turns: Replies, most: int) -> Episode:
+    """Play a game of at most so many turns by what a transcript says."""
+    playing = envelope.episode(most)
+    try:
+        asked = next(playing)
+        while True:
+            asked = playing.send(reply_to(turns, asked))
+    except StopIteration as ended:
+        episode: Episode = ended.value
+        return episode.whole()
+
 
 FOLDER: Final = Path(__file__).parent / "benchmark"
 WORLD: Final = "world"
@@ -47,7 +101,7 @@ LAYERS: Final = {
 }
 
 
-class Result(msgspec.Struct, frozen=True):
+class GameResult(msgspec.Struct, frozen=True):
     """How a game went."""
 
     game: str
@@ -66,7 +120,7 @@ class Result(msgspec.Struct, frozen=True):
     """Those that are false of the files."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class LayerChange(msgspec.Struct, frozen=True):
     """What the layers change for a player under a law."""
 
     law: str
@@ -114,7 +168,7 @@ def names() -> list[str]:
     return sorted(one.parent.name for one in FOLDER.glob("*/game.yaml"))
 
 
-def results(chosen: Sequence[str], user: int | None = None) -> Iterator[Result]:
+def results(chosen: Sequence[str], user: int | None = None) -> Iterator[GameResult]:
     """Play some games; raises `GameError` and `SandboxError`."""
     for name in chosen:
         if name not in names():
@@ -122,7 +176,7 @@ def results(chosen: Sequence[str], user: int | None = None) -> Iterator[Result]:
         yield from _game(FOLDER / name, user)
 
 
-def _game(folder: Path, user: int | None) -> Iterator[Result]:
+def _game(folder: Path, user: int | None) -> Iterator[GameResult]:
     file = folder / "game.yaml"
     game = load_game(file)
     rules = rules_of(game, file)
@@ -142,19 +196,19 @@ def _game(folder: Path, user: int | None) -> Iterator[Result]:
                 )
 
 
-def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig) -> Played:
+def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig) -> GameLine:
     plain = msgspec.to_builtins
-    return Played(
+    return GameLine(
         law=law, game=plain(game), rules=tuple(plain(rules)), config=plain(config), turns=game.turns
     )
 
 
 def _result(
     game: Game, how: tuple[str, str, str], episode: Episode, proven: tuple[str, ...], world: Path
-) -> Result:
+) -> GameResult:
     law, player, layers = how
     known = {one: is_true(one, world) for one in proven}
-    return Result(
+    return GameResult(
         game=game.name,
         law=law,
         player=player,
@@ -190,7 +244,7 @@ def called_provable(tutor: TutorV1 | TutorV2) -> tuple[str, ...]:
     return tuple(dict.fromkeys(texts))
 
 
-def changes(found: Iterable[Result]) -> list[Change]:
+def changes(found: Iterable[GameResult]) -> list[LayerChange]:
     """For each law and player what the layers change."""
     rows = list(found)
     return [
@@ -199,11 +253,11 @@ def changes(found: Iterable[Result]) -> list[Change]:
     ]
 
 
-def _change(rows: list[Result], law: str, player: str) -> Change:
+def _change(rows: list[GameResult], law: str, player: str) -> LayerChange:
     without = {one.game: one for one in rows if one.layers == "off"}
     both = {one.game: one for one in rows if one.layers == BOTH}
     lost = tuple(name for name, one in without.items() if not one.won)
-    return Change(
+    return LayerChange(
         law,
         player,
         changed=any(_figures(one) != _figures(without[one.game]) for one in rows),
@@ -214,5 +268,5 @@ def _change(rows: list[Result], law: str, player: str) -> Change:
     )
 
 
-def _figures(one: Result) -> tuple[bool, int, int]:
+def _figures(one: GameResult) -> tuple[bool, int, int]:
     return one.won, one.score, one.calls

@@ -12,12 +12,16 @@ import msgspec
 import yaml
 
 from stanchion.policy.composed import read_text
-from stanchion.tutor.bundles.bundle import Bundle
-from stanchion.tutor.bundles.file import HASH, BundleFile
-from stanchion.tutor.bundles.reading import freeze, read_frozen
-from stanchion.tutor.bundles.refusals import BundleRefused, Reason, Refusal
+from stanchion.tutor.bundles.file import (
+    HASH,
+    Bundle,
+    BundleFault,
+    BundleFile,
+    BundleRefusal,
+    BundleRefused,
+)
+from stanchion.tutor.bundles.reading import bundle_of, freeze, read_frozen
 from stanchion.tutor.bundles.scope import Use, unfit
-from stanchion.tutor.bundles.using import bundle_of
 
 LARGEST: Final = 1 << 20
 ENDINGS: Final = (".json", ".yaml", ".yml")
@@ -26,34 +30,34 @@ Refused = Literal["baseline", "stop"]
 """What a run does whose bundle is refused: it goes on without one, or it does not begin."""
 
 
-class Chosen(msgspec.Struct, frozen=True):
+class ChosenBundle(msgspec.Struct, frozen=True):
     """The bundle that a run plays by, or why it plays by none."""
 
     bundle: Bundle | None = None
     file: BundleFile | None = None
-    refusal: Refusal | None = None
+    refusal: BundleRefusal | None = None
 
 
-def choose_bundle(path: str | Path, use: Use, refused: Refused = "stop") -> Chosen:
+def choose_bundle(path: str | Path, use: Use, refused: Refused = "stop") -> ChosenBundle:
     """The bundle of a file, for one use. One that is refused raises `BundleRefused`, or leaves the
     run at baseline."""
     found = load_bundle(path)
-    why = found if isinstance(found, Refusal) else unfit(found, use)
+    why = found if isinstance(found, BundleRefusal) else unfit(found, use)
     if isinstance(found, BundleFile) and why is None:
-        return Chosen(bundle_of(found), found)
-    assert isinstance(why, Refusal)  # what is no bundle is one
+        return ChosenBundle(bundle_of(found), found)
+    assert isinstance(why, BundleRefusal)  # what is no bundle is one
     if refused == "stop":
-        raise BundleRefused(Refusal(why.reason, f"{path}: {why.why}"))
-    return Chosen(refusal=why)
+        raise BundleRefused(BundleRefusal(why.reason, f"{path}: {why.why}"))
+    return ChosenBundle(refusal=why)
 
 
-def load_bundle(path: str | Path) -> BundleFile | Refusal:
+def load_bundle(path: str | Path) -> BundleFile | BundleRefusal:
     """The frozen bundle of a file, whatever it is for."""
     data = read_data(Path(path))
-    return data if isinstance(data, Refusal) else read_frozen(data)
+    return data if isinstance(data, BundleRefusal) else read_frozen(data)
 
 
-def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
+def freeze_bundle(path: str | Path, to: str | Path) -> str | BundleRefusal:
     """Write a copy of a bundle with its hash, as JSON, and give the hash. If anything else is wrong
     with it, that is said instead. What is there already is not written over: a frozen bundle stays
     as it is. Raises `OSError` where it cannot be written, and `ValueError` for a file that does not
@@ -62,8 +66,8 @@ def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
     if target.suffix != ".json":
         raise ValueError(f"`{to}` does not end in `.json`: a frozen bundle is written as JSON")
     data = read_data(Path(path))
-    frozen = data if isinstance(data, Refusal) else freeze(data)
-    if isinstance(frozen, Refusal):
+    frozen = data if isinstance(data, BundleRefusal) else freeze(data)
+    if isinstance(frozen, BundleRefusal):
         return frozen
     with target.open("x", encoding="utf-8") as written:
         written.write(json.dumps(frozen, indent=2, ensure_ascii=False) + "\n")
@@ -71,29 +75,29 @@ def freeze_bundle(path: str | Path, to: str | Path) -> str | Refusal:
 
 
 def read_data(path: Path) -> Any:
-    """What stands in a file, as plain data, or a `Refusal`."""
+    """What stands in a file, as plain data, or a `BundleRefusal`."""
     if path.suffix not in ENDINGS:
-        return Refusal(Reason.UNREADABLE, f"it ends in none of {', '.join(ENDINGS)}")
+        return BundleRefusal(BundleFault.UNREADABLE, f"it ends in none of {', '.join(ENDINGS)}")
     try:
         text = text_of(path)
     except OSError as error:
-        return Refusal(Reason.UNREADABLE, f"it cannot be read: {_why(error)}")
+        return BundleRefusal(BundleFault.UNREADABLE, f"it cannot be read: {_why(error)}")
     except UnicodeDecodeError:
-        return Refusal(Reason.UNREADABLE, "it cannot be read: it is not UTF-8")
-    if isinstance(text, Refusal):
+        return BundleRefusal(BundleFault.UNREADABLE, "it cannot be read: it is not UTF-8")
+    if isinstance(text, BundleRefusal):
         return text
     return _json(text) if path.suffix == ".json" else _yaml(text, str(path))
 
 
-def text_of(path: Path) -> str | Refusal:
+def text_of(path: Path) -> str | BundleRefusal:
     """The text of a plain file: anything else may be endless, and is not opened for long. Raises
     `OSError`, and `UnicodeDecodeError` for what is no text."""
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            return Refusal(Reason.UNREADABLE, "it is not a plain file")
+            return BundleRefusal(BundleFault.UNREADABLE, "it is not a plain file")
         data = file.read(LARGEST + 1)
     if len(data) > LARGEST:
-        return Refusal(Reason.TOO_LARGE, f"it has more than {LARGEST >> 20} MiB")
+        return BundleRefusal(BundleFault.TOO_LARGE, f"it has more than {LARGEST >> 20} MiB")
     return data.decode("utf-8")
 
 
@@ -113,22 +117,24 @@ def _json(text: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=unique)
     except _Twice as error:
-        return Refusal(Reason.DUPLICATE_KEY, str(error))
+        return BundleRefusal(BundleFault.DUPLICATE_KEY, str(error))
     except RecursionError:
-        return Refusal(Reason.UNREADABLE, "it is not JSON that can be read: it is too deep")
+        return BundleRefusal(
+            BundleFault.UNREADABLE, "it is not JSON that can be read: it is too deep"
+        )
     except ValueError as error:
-        return Refusal(Reason.UNREADABLE, f"it is not JSON, or was cut off: {error}")
+        return BundleRefusal(BundleFault.UNREADABLE, f"it is not JSON, or was cut off: {error}")
 
 
 def _yaml(text: str, origin: str) -> Any:
     marked = _marked(text)
     if marked:
-        return Refusal(Reason.ALIASES, f"{marked}: a bundle has everything written out")
+        return BundleRefusal(BundleFault.ALIASES, f"{marked}: a bundle has everything written out")
     document = read_text(text, origin)
     if document.faults:
         said = str(document.faults[0])
         twice = "appears here a second time" in said
-        return Refusal(Reason.DUPLICATE_KEY if twice else Reason.UNREADABLE, said)
+        return BundleRefusal(BundleFault.DUPLICATE_KEY if twice else BundleFault.UNREADABLE, said)
     return document.root.data()
 
 

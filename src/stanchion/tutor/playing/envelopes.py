@@ -12,15 +12,15 @@ from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError
 from stanchion.tutor.envelope.envelope import TutorEnvelope
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
-from stanchion.tutor.playing.bundle_files import Chosen, Refused, choose_bundle
-from stanchion.tutor.playing.keeping import law_name
+from stanchion.tutor.playing.bundle_files import ChosenBundle, Refused, choose_bundle
+from stanchion.tutor.playing.episodes import law_name
 
 
 class Enveloped(NamedTuple):
     """An envelope, and the bundle that it plays by, or why it plays by none: `play` takes both."""
 
     envelope: TutorEnvelope
-    chosen: Chosen
+    chosen: ChosenBundle
 
 
 def make_envelope(
@@ -41,10 +41,10 @@ def make_envelope(
     return Enveloped(TutorEnvelope(base_tutor, played_by(config, chosen), chosen.bundle), chosen)
 
 
-def bundle_for(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
+def bundle_for(config: EnvelopeConfig, use: Use, refused: Refused) -> ChosenBundle:
     """The bundle that some settings name, for one use; none where layer 3 is off."""
     if not config.policy_enabled:
-        return Chosen()
+        return ChosenBundle()
     if config.policy_bundle_path is None:
         raise EnvelopeError(
             "`layer3_policy` is `bundle`, and `policy_bundle_path` names none: name its file"
@@ -53,7 +53,7 @@ def bundle_for(config: EnvelopeConfig, use: Use, refused: Refused) -> Chosen:
     return choose_bundle(config.policy_bundle_path, wanted, refused)
 
 
-def played_by(config: EnvelopeConfig, chosen: Chosen) -> EnvelopeConfig:
+def played_by(config: EnvelopeConfig, chosen: ChosenBundle) -> EnvelopeConfig:
     """The settings that hold once a bundle was chosen: without one, layer 3 is off."""
     return (
         config

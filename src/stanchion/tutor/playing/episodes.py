@@ -1,31 +1,159 @@
-"""Playing an episode in a run: every call of the model is judged, charged and recorded like any
-other, and what the episode leaves is written down."""
+"""Who writes the manifest and the recording of an episode that is played in a run, and what they
+say of a game that came from no file."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
+import msgspec
+
 from stanchion.runtime.errors import Refused
+from stanchion.tutor.bundles.canonical import digest
+from stanchion.tutor.bundles.file import Bundle
 from stanchion.tutor.envelope.envelope import (
     TURNS,
-    Asked,
     Came,
     Episode,
     Halted,
-    Model,
-    Over,
+    ModelQuestion,
+    NoMoreReplies,
     Playing,
+    PromptModel,
     TutorEnvelope,
-    Withheld,
+    WithheldReply,
     is_tunable,
     raised_by,
 )
+from stanchion.tutor.envelope.laws import goal_of, law_of
 from stanchion.tutor.envelope.repair import Checked, NoMore
-from stanchion.tutor.manifests.manifest import Model as ModelPart
-from stanchion.tutor.playing.bundle_files import Chosen
-from stanchion.tutor.playing.keeping import keeper
+from stanchion.tutor.envelope.trace import States
+from stanchion.tutor.graph import Constraint
+from stanchion.tutor.law.v1 import CUSTOM, TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.manifests.manifest import Benchmark, Model
+from stanchion.tutor.playing.bundle_files import ChosenBundle
+from stanchion.tutor.playing.games import load_rules
+from stanchion.tutor.playing.manifests import ManifestWriter
+from stanchion.tutor.playing.recordings import (
+    GameLine,
+    Playback,
+    RecordedExecutor,
+    RecordedRunner,
+    Recorder,
+    referee,
+)
+
+
+class EpisodeKeeper:
+    """Takes down what commands show while an episode is played, and writes what the episode leaves;
+    without a writer neither."""
+
+    def __init__(
+        self, tutor: TutorV1 | TutorV2, writer: ManifestWriter | None = None, taped: bool = False
+    ) -> None:
+        self._tutor, self._writer = tutor, writer
+        self._tape = Recorder() if taped else None
+
+    @contextmanager
+    def taping(self) -> Iterator[None]:
+        """Has the referee run its commands so that they are taken down."""
+        tutor, tape = self._tutor, self._tape
+        if tape is None:
+            yield
+        elif isinstance(tutor, TutorV1):
+            executor, tutor.executor = tutor.executor, RecordedExecutor(tutor.executor, tape)
+            try:
+                yield
+            finally:
+                tutor.executor = executor
+        else:
+            runner, tutor.runner = tutor.runner, RecordedRunner(tutor.runner, tape)
+            try:
+                yield
+            finally:
+                tutor.runner = runner
+
+    def finish(self, episode: Episode) -> None:
+        """Write what the episode leaves."""
+        if self._tape is not None:
+            self._tape.episode(episode)
+        if self._writer is not None:
+            self._writer.finish(episode, self._tape)
+
+
+def keeper(
+    run: Any, envelope: TutorEnvelope, turns: int, asked: Model, chosen: ChosenBundle | None = None
+) -> EpisodeKeeper:
+    """Who keeps what an episode leaves. A game is recorded if it can be begun again from what is
+    known of it: one that was under way already, or under the first law has other rules or an author
+    of rules, cannot. Raises `ManifestError`, before anything has run, where nothing could be
+    written."""
+    config, tutor = envelope.config, envelope.base_tutor
+    if not config.manifest_enabled:
+        return EpisodeKeeper(tutor)
+    law = law_of(tutor)
+    game = {"name": tutor.game_id, "goal": goal_of(law), "claims": _claims(tutor)}
+    state = States(law.graph, law.state).hash()
+    played = _played(envelope, game, turns)
+    files = Benchmark(
+        benchmark_files_hash=digest({"game": game, "state": state}), benchmark_ids=(tutor.game_id,)
+    )
+    by = ChosenBundle(envelope.bundle) if chosen is None else chosen
+    writer = ManifestWriter(
+        played, tuned(asked, envelope.bundle), files, config.manifest_path, by, run
+    )
+    return EpisodeKeeper(tutor, writer, taped=_begins_so(played, tutor, state))
+
+
+def _played(envelope: TutorEnvelope, game: dict[str, Any], turns: int) -> GameLine:
+    tutor = envelope.base_tutor
+    played = GameLine(
+        law=law_name(tutor),
+        game=game,
+        config=msgspec.to_builtins(envelope.config),
+        bundle=None if envelope.bundle is None else msgspec.to_builtins(envelope.bundle),
+        turns=turns,
+    )
+    if isinstance(tutor, TutorV1):
+        own = tuple(one.text for one in tutor.pcg.of(Constraint) if one.kind == CUSTOM)
+        return msgspec.structs.replace(played, constraints=own)
+    rules = tuple(msgspec.to_builtins(one) for one in tutor.rules)
+    return msgspec.structs.replace(
+        played, game={**game, "writes": tutor.writes}, rules=rules, wip=tutor.wip
+    )
+
+
+def _begins_so(played: GameLine, tutor: TutorV1 | TutorV2, state: str) -> bool:
+    """Whether the game that would be begun by what is known of one is that game as it stands."""
+    if isinstance(tutor, TutorV1) and (
+        tutor.author is not None or tutor.rules.rules(tutor.game_id) != load_rules().rules()
+    ):
+        return False
+    fresh = law_of(referee(played, Playback(())))
+    return States(fresh.graph, fresh.state).hash() == state
+
+
+def law_name(tutor: TutorV1 | TutorV2) -> str:
+    """Which law a referee judges by."""
+    return "1" if isinstance(tutor, TutorV1) else "2"
+
+
+def tuned(asked: Model, bundle: Bundle | None) -> Model:
+    """How the model is asked; where there is a bundle, as that has it."""
+    if bundle is None:
+        return asked
+    params = bundle.model_params
+    return msgspec.structs.replace(
+        asked, temperature=params.temperature, top_p=params.top_p, max_tokens=params.max_tokens
+    )
+
+
+def _claims(tutor: TutorV1 | TutorV2) -> list[Any]:
+    return [] if isinstance(tutor, TutorV1) else [msgspec.to_builtins(one) for one in tutor.goal]
+
 
 GOOD: Final = Checked()
 APART: Final = "\n\n"
@@ -50,13 +178,13 @@ class Driven(NamedTuple):
 def play(
     run: Any,
     envelope: TutorEnvelope,
-    model: Model,
+    model: PromptModel,
     turns: int = TURNS,
     *,
     name: str = "",
     temperature: float | None = None,
     seed: int | None = None,
-    chosen: Chosen | None = None,
+    chosen: ChosenBundle | None = None,
 ) -> Episode:
     """Play as `envelope.run_episode` does, the model asked through a run, if there is one; `name`
     is its name, for prices and the trail.
@@ -84,7 +212,7 @@ async def aplay(
     name: str = "",
     temperature: float | None = None,
     seed: int | None = None,
-    chosen: Chosen | None = None,
+    chosen: ChosenBundle | None = None,
 ) -> Episode:
     """`play` for async code; the model may be async. Moves are made in a thread, for commands take
     their time, and so are the files written."""
@@ -101,7 +229,7 @@ async def aplay(
 def drive(
     run: Any,
     envelope: TutorEnvelope,
-    model: Model,
+    model: PromptModel,
     turns: int,
     *,
     name: str = "",
@@ -148,9 +276,9 @@ async def _adrive(
     return Driven(episode, episode.raised if raised is None else raised)
 
 
-def _asked_as(name: str, temperature: float | None, seed: int | None) -> ModelPart:
+def _asked_as(name: str, temperature: float | None, seed: int | None) -> Model:
     heat = 0.0 if temperature is None else temperature
-    return ModelPart(temperature=heat, model_id=name if name else None, seed=seed)
+    return Model(temperature=heat, model_id=name if name else None, seed=seed)
 
 
 def _begun(
@@ -165,7 +293,7 @@ def _begun(
     return envelope.episode(turns, temperature=temperature, seed=seed), ask
 
 
-def _sent(playing: Playing, came: Came | None) -> tuple[Asked | None, Episode | None]:
+def _sent(playing: Playing, came: Came | None) -> tuple[ModelQuestion | None, Episode | None]:
     """What is to be asked next, or the episode where it has ended."""
     try:
         return (next(playing) if came is None else playing.send(came)), None
@@ -173,7 +301,7 @@ def _sent(playing: Playing, came: Came | None) -> tuple[Asked | None, Episode | 
         return None, ended.value
 
 
-def _how(asked: Asked, name: str) -> dict[str, Any]:
+def _how(asked: ModelQuestion, name: str) -> dict[str, Any]:
     return {
         "messages": [{"role": "user", "content": asked.prompt}],
         "model": name,
@@ -190,12 +318,14 @@ def _taken(_reply: Any) -> Checked:
 def _instead(error: Exception) -> tuple[Came, Exception | None]:
     """What an episode is told in place of a reply, and what is raised once it has ended."""
     if isinstance(error, NoMore):
-        return Over(str(error)), None
+        return NoMoreReplies(str(error)), None
     if not isinstance(error, Refused):
         return raised_by("the model", error), error
     if error.ended:
         return Halted(str(error), error.happened), error
     advice = error.decision.advice
     return (
-        Withheld(advice if advice else str(error)) if error.happened else Over(str(error))
+        WithheldReply(advice if advice else str(error))
+        if error.happened
+        else NoMoreReplies(str(error))
     ), None

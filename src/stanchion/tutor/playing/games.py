@@ -14,12 +14,11 @@ from stanchion.policy.document import Document
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.struct_check import convert
 from stanchion.readings.claims.claim import Claim, fault
-from stanchion.tutor.bundles.refusals import Refusal
+from stanchion.tutor.bundles.file import BundleRefusal
 from stanchion.tutor.playing.bundle_files import text_of
 from stanchion.tutor.playing.runners import PROGRAMS
 from stanchion.tutor.rules.bash import bash_rules
-from stanchion.tutor.rules.library import RuleLibrary
-from stanchion.tutor.rules.reading import RuleError, read_rules
+from stanchion.tutor.rules.rule import RuleError, RuleLibrary, read_rules
 from stanchion.tutor.rules.typed import TypedRule, read_typed_rules
 
 R = TypeVar("R")
@@ -120,7 +119,7 @@ def _document(path: str | Path) -> Document:
         raise GameError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise GameError(f"{path}: it is no YAML: {error}") from None
-    if isinstance(text, Refusal):
+    if isinstance(text, BundleRefusal):
         raise GameError(f"{path}: {text.why}")
     document = read_text(text, str(path))
     if document.faults:

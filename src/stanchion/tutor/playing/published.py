@@ -13,12 +13,11 @@ import yaml
 
 from stanchion.kernel.regex import regex
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.tutor.graph.nodes import Observation, Truth
+from stanchion.tutor.graph import Observation, Truth
 from stanchion.tutor.law.v1 import Author, TutorV1
 from stanchion.tutor.playing.games import load_rules
 from stanchion.tutor.playing.runners import ShellExecutor
-from stanchion.tutor.rules.reading import RuleError, read_rule
-from stanchion.tutor.rules.rule import Rule
+from stanchion.tutor.rules.rule import RuleError, TextRule, read_rule
 
 _FENCED: Final = regex(r"```(?:ya?ml)?\s*\n(.*?)```", re.DOTALL)
 
@@ -49,7 +48,7 @@ def make_tutor(
 def author_of(writes: Writes) -> Author:
     """Who writes rules, from somebody who answers prompts."""
 
-    def author(prompt: str, _claim: Truth, _seen: Observation) -> Rule:
+    def author(prompt: str, _claim: Truth, _seen: Observation) -> TextRule:
         said = writes(prompt)
         fenced = _FENCED.search(said)
         try:

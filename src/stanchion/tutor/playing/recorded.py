@@ -3,7 +3,7 @@ with a manifest."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -13,40 +13,45 @@ import msgspec
 from stanchion import typed
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.tutor.bundles.bundle import Bundle
+from stanchion.tutor.bundles.file import Bundle
 from stanchion.tutor.bundles.scope import Use
 from stanchion.tutor.envelope.config import EnvelopeConfig
-from stanchion.tutor.envelope.envelope import Episode, Model, TutorEnvelope
+from stanchion.tutor.envelope.envelope import Episode, PromptModel, TutorEnvelope
 from stanchion.tutor.envelope.repair import NoMore
-from stanchion.tutor.manifests.manifest import Benchmark, Model as ModelPart
-from stanchion.tutor.playing.bundle_files import Chosen, Refused
+from stanchion.tutor.law.v2 import CommandRunner
+from stanchion.tutor.manifests.manifest import Benchmark, Model
+from stanchion.tutor.playing.bundle_files import ChosenBundle, Refused
 from stanchion.tutor.playing.envelopes import bundle_for, played_by
-from stanchion.tutor.playing.episodes import Driven, drive
+from stanchion.tutor.playing.episodes import Driven, drive, tuned
 from stanchion.tutor.playing.games import Game, load_game, rules_of
-from stanchion.tutor.playing.keeping import tuned
-from stanchion.tutor.playing.manifests import LAWS, ManifestWriter
-from stanchion.tutor.playing.recordings import Played, RecordedExecutor, RecordedRunner, Recorder
-from stanchion.tutor.playing.referees import referee
+from stanchion.tutor.playing.manifests import LAWS, ManifestWriter, game_hash
+from stanchion.tutor.playing.recordings import (
+    GameLine,
+    Playback,
+    RecordedExecutor,
+    RecordedRunner,
+    Recorder,
+    referee,
+)
 from stanchion.tutor.playing.runners import Confining, ShellExecutor
-from stanchion.tutor.playing.surroundings import game_hash
 from stanchion.tutor.rules.typed import TypedRule
 
 
-class Left(msgspec.Struct, frozen=True):
+class PlayedGame(msgspec.Struct, frozen=True):
     """A game that was played, by which bundle, and the manifest that it left, if the settings ask
     for one."""
 
     episode: Episode
-    chosen: Chosen
+    chosen: ChosenBundle
     manifest: dict[str, Any] | None = None
     path: Path | None = None
 
 
 def play_recorded(
     file: str | Path,
-    model: Model,
+    model: PromptModel,
     config: EnvelopeConfig,
-    asked: ModelPart,
+    asked: Model,
     *,
     law: str = "2",
     root: str | Path | None = None,
@@ -54,7 +59,7 @@ def play_recorded(
     refused: Refused = "stop",
     run: Any = None,
     user: int | None = None,
-) -> Left:
+) -> PlayedGame:
     """Play the game of a file. `asked` says who the model is and how it is asked; `refused` what
     becomes of the run where its bundle is refused; `run` is the run of a shield: it judges and
     charges the calls of the model and the commands, and its trail knows the manifest.
@@ -90,10 +95,10 @@ def play_recorded(
         driven = _driven(run, envelope, model, played, asked)
     tape.episode(driven.episode)
     made = None if writer is None else writer.finish(driven.episode, tape)
-    return Left(driven.whole(), chosen, made, None if writer is None else writer.path)
+    return PlayedGame(driven.whole(), chosen, made, None if writer is None else writer.path)
 
 
-def script(replies: Iterable[str]) -> Model:
+def script(replies: Iterable[str]) -> PromptModel:
     """A model that gives replies one after the other, until there are no more."""
     left = iter(replies)
 
@@ -106,7 +111,7 @@ def script(replies: Iterable[str]) -> Model:
 
 
 def _driven(
-    run: Any, envelope: TutorEnvelope, model: Model, played: Played, asked: ModelPart
+    run: Any, envelope: TutorEnvelope, model: PromptModel, played: GameLine, asked: Model
 ) -> Driven:
     heat = heat_of(played, asked)
     return drive(
@@ -125,10 +130,10 @@ def _played(
     rules: tuple[TypedRule, ...],
     law: str,
     config: EnvelopeConfig,
-    chosen: Chosen,
+    chosen: ChosenBundle,
     turns: int,
-) -> Played:
-    return Played(
+) -> GameLine:
+    return GameLine(
         law=law,
         game=msgspec.to_builtins(game),
         rules=tuple(msgspec.to_builtins(rules)),
@@ -139,11 +144,11 @@ def _played(
 
 
 def _writer(
-    played: Played,
-    asked: ModelPart,
+    played: GameLine,
+    asked: Model,
     files: Benchmark,
     config: EnvelopeConfig,
-    chosen: Chosen,
+    chosen: ChosenBundle,
     run: Any,
 ) -> ManifestWriter | None:
     if not config.manifest_enabled:
@@ -158,7 +163,7 @@ def _hands(law: str, sandbox: Sandbox, game: Game, run: Any, tape: Recorder) -> 
     return RecordedRunner(Confining(sandbox, game.programs, run), tape)
 
 
-def enveloped(played: Played, hands: Any) -> TutorEnvelope:
+def enveloped(played: GameLine, hands: Any) -> TutorEnvelope:
     """The envelope of what was played, or is to be, at the beginning of the game; `hands` run its
     commands."""
     config = typed.convert(played.config, EnvelopeConfig)
@@ -166,6 +171,47 @@ def enveloped(played: Played, hands: Any) -> TutorEnvelope:
     return TutorEnvelope(referee(played, hands), config, bundle)
 
 
-def heat_of(played: Played, asked: ModelPart) -> float | None:
+def heat_of(played: GameLine, asked: Model) -> float | None:
     """The temperature to give an episode: a bundle has its own, and then none is given."""
     return None if played.bundle is not None else asked.temperature
+
+
+PLAYER = "player"
+"""Who plays by hand, in the place of a model's name."""
+
+
+class ByHand:
+    """Takes down the commands of a game while it is played, and writes its manifest afterwards.
+    Raises `ManifestError` where it can be seen before the game that none can be written."""
+
+    def __init__(
+        self, game: Game, rules: Sequence[TypedRule], root: str | Path, path: str | Path
+    ) -> None:
+        config = EnvelopeConfig(manifest_path=str(path))
+        plain: list[Any] = [msgspec.to_builtins(one) for one in rules]
+        self._played = GameLine(
+            law="2",
+            game=msgspec.to_builtins(game),
+            rules=tuple(plain),
+            config=msgspec.to_builtins(config),
+            turns=game.turns,
+        )
+        self._tape = Recorder()
+        files = game_hash(self._played.game, self._played.rules, root)
+        benchmark = Benchmark(benchmark_files_hash=files, benchmark_ids=(game.name,))
+        self._writer = ManifestWriter(
+            self._played, Model(temperature=0.0, model_id=PLAYER), benchmark, path
+        )
+
+    def runner(self, runner: CommandRunner) -> RecordedRunner:
+        """What runs the commands, and takes down what they show."""
+        return RecordedRunner(runner, self._tape)
+
+    def finish(self, replies: Sequence[str]) -> dict[str, Any]:
+        """Write what the game leaves, and give the manifest. The trace is that of the same replies,
+        played through an envelope that changes nothing, with commands that show what they showed:
+        nothing runs."""
+        envelope = enveloped(self._played, Playback(self._tape.lines))
+        episode = envelope.run_episode(script(replies), self._played.turns)
+        self._tape.episode(episode)
+        return self._writer.finish(episode, self._tape)

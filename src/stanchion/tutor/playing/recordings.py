@@ -14,11 +14,19 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.shown import StanchionError
-from stanchion.tutor.advice.wip import WIP
-from stanchion.tutor.envelope.envelope import Asked, Came, Episode, Halted, Over, Withheld
-from stanchion.tutor.law.denylist import is_safe
-from stanchion.tutor.law.executor import Executor
-from stanchion.tutor.law.v2 import Outcome, Runner
+from stanchion.tutor.advice.advisor import WIP
+from stanchion.tutor.envelope.envelope import (
+    Came,
+    Episode,
+    Halted,
+    ModelQuestion,
+    NoMoreReplies,
+    WithheldReply,
+)
+from stanchion.tutor.law.v1 import Executor, TutorV1, is_safe
+from stanchion.tutor.law.v2 import CommandRunner, Outcome, TutorV2
+from stanchion.tutor.playing.games import Game, load_rules
+from stanchion.tutor.rules.typed import TypedRule
 
 LARGEST: Final = 256 << 20
 
@@ -32,7 +40,7 @@ class RecordingLine(msgspec.Struct, frozen=True, tag_field="type", forbid_unknow
     """One line of a recording."""
 
 
-class Played(RecordingLine, frozen=True, tag="game", kw_only=True):
+class GameLine(RecordingLine, frozen=True, tag="game", kw_only=True):
     """What was played: the game, under which law, with which layers, by which bundle, for how many
     turns at most."""
 
@@ -47,7 +55,7 @@ class Played(RecordingLine, frozen=True, tag="game", kw_only=True):
     """What held in a game of the first law besides what always holds."""
 
 
-class Reply(RecordingLine, frozen=True, tag="reply", omit_defaults=True):
+class ReplyLine(RecordingLine, frozen=True, tag="reply", omit_defaults=True):
     """One call of the model. `output` is `None` where a guard kept what it said, and `why` what it
     was told then."""
 
@@ -86,7 +94,7 @@ class Broken(Exception):
     """Raised where a command raised an error when it was recorded."""
 
 
-class Ended(RecordingLine, frozen=True, tag="over", omit_defaults=True):
+class EndLine(RecordingLine, frozen=True, tag="over", omit_defaults=True):
     """That the model was asked no more, and why: a budget was used up, say. `halted` says that the
     whole run ended, and `kept` that it did so on the last reply."""
 
@@ -95,7 +103,7 @@ class Ended(RecordingLine, frozen=True, tag="over", omit_defaults=True):
     kept: bool = False
 
 
-Line = Played | Reply | Refusing | Showed | Broke | Ended
+Line = GameLine | ReplyLine | Refusing | Showed | Broke | EndLine
 
 
 def _encode(line: Line) -> bytes:
@@ -114,7 +122,7 @@ class Recorder:
         self, prompt: str, temperature: float, seed: int | None, output: str | None, why: str = ""
     ) -> None:
         """Take down a call of the model."""
-        self.lines.append(Reply(prompt, temperature, seed, output, why))
+        self.lines.append(ReplyLine(prompt, temperature, seed, output, why))
 
     def episode(self, episode: Episode) -> None:
         """Take down what the model was asked and said in an episode, and why it was asked no
@@ -125,7 +133,9 @@ class Recorder:
             halted = episode.halted
             if episode.raised is None:  # what raised then raises again
                 self.lines.append(
-                    Ended(episode.stopped, halted is not None, halted is not None and halted.asked)
+                    EndLine(
+                        episode.stopped, halted is not None, halted is not None and halted.asked
+                    )
                 )
 
     def refused(self, argv: tuple[str, ...], write: bool, why: str) -> None:
@@ -150,13 +160,13 @@ class Recorder:
     @property
     def calls(self) -> int:
         """How often the model was called."""
-        return sum(isinstance(one, Reply) for one in self.lines)
+        return sum(isinstance(one, ReplyLine) for one in self.lines)
 
 
 class RecordedRunner:
     """Runs commands under the second law, and takes down what they show."""
 
-    def __init__(self, runner: Runner, recorder: Recorder) -> None:
+    def __init__(self, runner: CommandRunner, recorder: Recorder) -> None:
         self._runner, self._recorder = runner, recorder
 
     def refused(self, argv: tuple[str, ...], write: bool, /) -> str:
@@ -198,20 +208,20 @@ class Playback:
 
     def __init__(self, lines: Iterable[Line]) -> None:
         kept = list(lines)
-        self._replies = deque(one for one in kept if isinstance(one, Reply))
+        self._replies = deque(one for one in kept if isinstance(one, ReplyLine))
         self._shown = iter([one for one in kept if isinstance(one, Showed | Broke)])
-        self._over = next((one for one in kept if isinstance(one, Ended)), None)
+        self._over = next((one for one in kept if isinstance(one, EndLine)), None)
         self._refused = {
             (one.argv, one.write): one.why for one in kept if isinstance(one, Refusing)
         }
 
-    def came(self, asked: Asked) -> Came:
+    def came(self, asked: ModelQuestion) -> Came:
         """What came of asking the model then. Another prompt is no error here: the trace shows
         it."""
         over = self._over
         if not self._replies:
             if over is not None:
-                return Halted(over.why) if over.halted else Over(over.why)
+                return Halted(over.why) if over.halted else NoMoreReplies(over.why)
             raise RecordingError("the model is asked once more than it was")
         reply = self._replies.popleft()
         if (reply.temperature, reply.seed) != (asked.temperature, asked.seed):
@@ -220,7 +230,7 @@ class Playback:
             raise RecordingError(f"the model is asked with {now}: it was {was}")
         if over is not None and over.kept and not self._replies:
             return Halted(over.why, asked=True)
-        return Withheld(reply.why) if reply.output is None else reply.output
+        return WithheldReply(reply.why) if reply.output is None else reply.output
 
     def left(self) -> tuple[int, int]:
         """How many replies, and how many commands, are left."""
@@ -252,18 +262,18 @@ class Playback:
         return outcome.rc, outcome.stdout, outcome.stderr
 
 
-def to_lines(played: Played, recorder: Recorder) -> bytes:
+def to_lines(played: GameLine, recorder: Recorder) -> bytes:
     """A recording as it is written."""
     return b"".join(_encode(one) + b"\n" for one in (played, *recorder.lines))
 
 
-def read_recording(path: str | Path) -> tuple[Played, tuple[Line, ...]]:
+def read_recording(path: str | Path) -> tuple[GameLine, tuple[Line, ...]]:
     """What was played, and what happened then; raises `RecordingError`."""
     lines = tuple(_lines(Path(path)))
     if (
         not lines
-        or not isinstance(lines[0], Played)
-        or any(isinstance(one, Played) for one in lines[1:])
+        or not isinstance(lines[0], GameLine)
+        or any(isinstance(one, GameLine) for one in lines[1:])
     ):
         raise RecordingError(f"{path}: a recording begins with one line of type `game`")
     return lines[0], lines[1:]
@@ -282,3 +292,14 @@ def _lines(path: Path) -> Iterator[Line]:
                 yield typed.convert(json.loads(line), Line)
             except (msgspec.MsgspecError, ValueError, RecursionError) as error:
                 raise RecordingError(f"{path}: line {number}: {error}") from None
+
+
+def referee(played: GameLine, hands: Any) -> TutorV1 | TutorV2:
+    """The referee at the beginning of the game; `hands` run its commands."""
+    game = typed.convert(played.game, Game)
+    if played.law == "1":
+        tutor = TutorV1(game.name, hands, load_rules())
+        tutor.setup_game(game.goal, played.constraints)
+        return tutor
+    rules = typed.convert(played.rules, tuple[TypedRule, ...])
+    return TutorV2(game.name, hands, game.goal, game.claims, game.writes, played.wip, rules=rules)

@@ -16,21 +16,19 @@ from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
-from stanchion.tutor.envelope.trace import Trace, TraceError, Turn
-from stanchion.tutor.manifests.hashing import manifest_in
-from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError
+from stanchion.tutor.envelope.trace import EpisodeTrace, TraceError, TraceTurn
+from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError, manifest_in
 from stanchion.tutor.playing.games import Game
-from stanchion.tutor.playing.manifests import LAWS
+from stanchion.tutor.playing.manifests import LAWS, game_hash, tutor_hash
 from stanchion.tutor.playing.recorded import enveloped, heat_of
 from stanchion.tutor.playing.recordings import (
+    GameLine,
     Line,
     Playback,
-    Played,
     RecordingError,
     read_recording,
 )
 from stanchion.tutor.playing.runners import Confining, ShellExecutor
-from stanchion.tutor.playing.surroundings import game_hash, tutor_hash
 
 SHOWN: Final = 200
 
@@ -39,7 +37,7 @@ class ReplayError(StanchionError, ValueError):
     """Why a manifest cannot be played again."""
 
 
-class Difference(msgspec.Struct, frozen=True):
+class ReplayDifference(msgspec.Struct, frozen=True):
     """Where an episode that was played again differs from what was recorded: the turn, the field,
     and both values."""
 
@@ -54,7 +52,7 @@ class Replayed(msgspec.Struct, frozen=True):
     differ, and what else should be known of it."""
 
     turns: int
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ReplayDifference, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -62,9 +60,9 @@ class _Recorded(msgspec.Struct, frozen=True):
     """What a manifest vouches for."""
 
     manifest: Manifest
-    played: Played
+    played: GameLine
     lines: tuple[Line, ...]
-    trace: Trace
+    trace: EpisodeTrace
 
 
 def replay(path: str | Path, root: str | Path | None = None, user: int | None = None) -> Replayed:
@@ -110,7 +108,7 @@ def _recorded(path: Path) -> _Recorded:
             raise ReplayError(
                 f"{path}: its recording is not of the law and the layers that it names"
             )
-        trace = Trace.from_jsonl((path.parent / outputs.jsonl_log).read_text("utf-8"))
+        trace = EpisodeTrace.from_jsonl((path.parent / outputs.jsonl_log).read_text("utf-8"))
     except (NoManifest, ManifestError) as error:
         raise ReplayError(f"{path}: {error}") from None
     except (RecordingError, TraceError, OSError, UnicodeDecodeError) as error:
@@ -118,7 +116,7 @@ def _recorded(path: Path) -> _Recorded:
     return _Recorded(manifest, played, lines, trace)
 
 
-def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
+def _again(known: _Recorded, sandbox: Sandbox | None) -> list[ReplayDifference]:
     """Where the episode goes another way. Where it cannot go on, it is played once more up to
     there, to compare what came before; not so in a folder, where commands have been run."""
     tape = Playback(known.lines)
@@ -132,12 +130,12 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[Difference]:
         episode = _run(envelope, known, tape, known.played.turns)
     except RecordingError as error:
         at = envelope.base_tutor.state.turn
-        stopped = Difference(at, "recording", "it went on", str(error))
+        stopped = ReplayDifference(at, "recording", "it went on", str(error))
         if sandbox is not None or at == 1:
             return [stopped]
         tape = Playback(known.lines)
         before = _run(enveloped(known.played, tape), known, tape, at - 1).trace
-        past = Trace(tuple(one for one in known.trace.turns if one.turn < at))
+        past = EpisodeTrace(tuple(one for one in known.trace.turns if one.turn < at))
         return [*compared(past, before), stopped]
     return [
         *compared(known.trace, episode.trace),
@@ -160,24 +158,24 @@ def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) 
         return episode
 
 
-def _hands(played: Played, sandbox: Sandbox) -> Any:
+def _hands(played: GameLine, sandbox: Sandbox) -> Any:
     if played.law == "1":
         return ShellExecutor(sandbox=sandbox)
     return Confining(sandbox, typed.convert(played.game, Game).programs)
 
 
-def compared(known: Trace, now: Trace) -> Iterator[Difference]:
+def compared(known: EpisodeTrace, now: EpisodeTrace) -> Iterator[ReplayDifference]:
     """The fields in which two traces differ, entry by entry."""
     for was, came in zip_longest(known.turns, now.turns):
         if was is None or came is None:
-            there: Turn = came if was is None else was
+            there: TraceTurn = came if was is None else was
             words = ("nothing", "a move") if was is None else ("a move", "nothing")
-            yield Difference(there.turn, "move", *words)
+            yield ReplayDifference(there.turn, "move", *words)
             continue
-        for name in Turn.__struct_fields__:
+        for name in TraceTurn.__struct_fields__:
             one, other = getattr(was, name), getattr(came, name)
             if one != other:
-                yield Difference(was.turn, name, _short(one), _short(other))
+                yield ReplayDifference(was.turn, name, _short(one), _short(other))
 
 
 def _short(value: Any) -> str:
@@ -185,18 +183,18 @@ def _short(value: Any) -> str:
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
 
 
-def _ends(known: _Recorded, episode: Episode, tape: Playback | None) -> Iterator[Difference]:
+def _ends(known: _Recorded, episode: Episode, tape: Playback | None) -> Iterator[ReplayDifference]:
     """What differs at the end: the result, and what was recorded and not asked for any more."""
     result, last = known.manifest.result, episode.turns
     assert result is not None  # the manifest of a run of the Tutor has one
     for name in ("turns", "score", "won"):
         was, now = getattr(result, name), getattr(episode, name)
         if was != now:
-            yield Difference(last, f"result.{name}", _short(was), _short(now))
+            yield ReplayDifference(last, f"result.{name}", _short(was), _short(now))
     if tape is not None:
         replies, commands = tape.left()
         if replies or commands:
-            yield Difference(
+            yield ReplayDifference(
                 last, "recording", f"{replies} more replies and {commands} more commands", "the end"
             )
 

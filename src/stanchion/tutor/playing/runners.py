@@ -15,7 +15,7 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Confined, Sandbox, SandboxError
-from stanchion.tutor.law.denylist import is_safe
+from stanchion.tutor.law.v1 import is_safe
 from stanchion.tutor.law.v2 import Outcome
 
 MOST_LINKS: Final = 40

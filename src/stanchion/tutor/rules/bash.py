@@ -7,8 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from stanchion.tutor.rules.library import RuleLibrary
-from stanchion.tutor.rules.reading import read_rules
+from stanchion.tutor.rules.rule import RuleLibrary, read_rules
 
 _BASH: Final = {"obs.tool": {"eq": "bash"}}
 _DONE: Final = {"obs.rc": {"eq": 0}}

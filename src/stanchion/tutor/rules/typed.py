@@ -16,15 +16,15 @@ from stanchion import typed
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import COUNTS, Claim, Predicate, fault, normal
 from stanchion.readings.claims.facts import REPLACED, Ran
-from stanchion.tutor.rules.reading import (
+from stanchion.tutor.rules.rule import (
     RuleError,
     check_pattern,
+    compiled,
     each_rule,
     named,
     one_of,
     only_known,
 )
-from stanchion.tutor.rules.rule import compiled
 
 LONGEST: Final = 4_096
 """How long a word or a pattern of a rule may be."""

@@ -10,7 +10,7 @@ from typing import Final
 import stanchion.dialects.ragix as dialect
 from stanchion.tutor import TutorV1
 from stanchion.tutor.envelope.envelope import TutorEnvelope
-from stanchion.tutor.law.denylist import is_safe
+from stanchion.tutor.law.v1 import is_safe
 from stanchion.tutor.rules.bash import bash_rules
 from stanchion_lab.bench.measure import cost_of
 from stanchion_lab.bench.table import Effort, Section, rows_of

@@ -26,12 +26,11 @@ CHANGING: Final[dict[str, frozenset[str]]] = {
     "policy": listed("trust"),
     "store": listed("accepted restored"),
     "budget": listed("release top-up"),
-    "audit": listed("prune erase"),
+    "audit": listed("prune erase retention"),
     "experience": listed("prune archive"),
     "state": listed("--break-lock"),
     "mcp": listed("unwrap"),
     "resume": frozenset(),
-    "retention": frozenset(),
     "broker": frozenset(),
 }
 """Our commands by which an operator changes what stands, with the words that say so; none where the

@@ -17,21 +17,23 @@ from stanchion.tutor.envelope.schema.forms import CORRECTS, TAKES_BACK
 from stanchion.tutor.envelope.schema.loose import (
     Cut,
     Loose,
-    Steps,
-    Unreadable,
+    ReadingSteps,
+    UnreadableObject,
     read_call,
     read_object,
 )
-from stanchion.tutor.envelope.schema.meaning import Span, says_no_more, says_that_it_runs
-from stanchion.tutor.envelope.schema.shape import PROSE, Shape, is_named, is_remark, last_word
-from stanchion.tutor.envelope.schema.templates import (
+from stanchion.tutor.envelope.schema.meaning import (
     ANALYSIS,
     BEFORE,
     ESCAPE,
     ESCAPES,
     MARKUP,
     OVER,
+    Span,
+    says_no_more,
+    says_that_it_runs,
 )
+from stanchion.tutor.envelope.schema.shape import PROSE, MoveShape, is_named, is_remark, last_word
 
 STARTS: Final = 400
 """At how many places of a reply an object is looked for."""
@@ -101,7 +103,7 @@ _SENTENCE: Final = regex(r"[.!?\n]")
 _SHELL: Final = frozenset({"bash", "sh", "shell", "console", "zsh", "terminal"})
 
 
-class Found(msgspec.Struct, frozen=True):
+class FoundMove(msgspec.Struct, frozen=True):
     """An action and its fields, whether they stand in a fence, and which parts of the reply they
     are."""
 
@@ -127,10 +129,10 @@ def _in_object(text: str, at: int) -> bool:
     return text.count("{", 0, at) > text.count("}", 0, at)
 
 
-def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
+def objects(text: str, shape: MoveShape[Any], steps: ReadingSteps) -> list[FoundMove]:
     """The moves that stand in a reply as objects; raises `Cut` where it ends inside of one."""
     fences = [found.span() for found in _FENCE.finditer(text)]
-    made: list[Found] = []
+    made: list[FoundMove] = []
     end, starts = 0, 0
     while (begin := _BRACE.search(text, end)) and starts < STARTS:
         starts += 1
@@ -140,7 +142,7 @@ def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
         except Cut:
             if _named(text, at, shape) or '"' in text[at : at + 40] or "'" in text[at : at + 40]:
                 raise
-        except Unreadable:
+        except UnreadableObject:
             pass
         else:
             end = max(read.end, end)
@@ -149,7 +151,7 @@ def objects(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     return made
 
 
-def corrected(text: str, found: list[Found]) -> tuple[str, list[Found]]:
+def corrected(text: str, found: list[FoundMove]) -> tuple[str, list[FoundMove]]:
     """The rest of a text and the moves in it, behind one that somebody takes back for another of
     the same action."""
     for last, one in reversed([*pairwise(found)]):
@@ -169,21 +171,21 @@ def corrected(text: str, found: list[Found]) -> tuple[str, list[Found]]:
 
 
 def _within(
-    read: Loose, text: str, at: int, fenced: bool, shape: Shape[Any], steps: Steps
-) -> Iterator[Found]:
+    read: Loose, text: str, at: int, fenced: bool, shape: MoveShape[Any], steps: ReadingSteps
+) -> Iterator[FoundMove]:
     """The moves of an object; an object that names no action can have it said right before."""
     found = list(moves_of(read.value, shape, steps, NESTED))
     said = _named(text, at, shape)
     if not found and said is not None and read.value:
         action, begin = said
         inner = _given(read.value, steps, shape.words.get(action))
-        yield Found(action, read.value if inner is None else inner, fenced, [(begin, read.end)])
-    yield from [Found(*one, fenced, [(at, read.end)]) for one in found]
+        yield FoundMove(action, read.value if inner is None else inner, fenced, [(begin, read.end)])
+    yield from [FoundMove(*one, fenced, [(at, read.end)]) for one in found]
     if said is not None and any(action != said[0] for action, _ in found):
-        yield Found(said[0], read.value, fenced, [(said[1], read.end)])
+        yield FoundMove(said[0], read.value, fenced, [(said[1], read.end)])
 
 
-def _named(text: str, at: int, shape: Shape[Any]) -> tuple[str, int] | None:
+def _named(text: str, at: int, shape: MoveShape[Any]) -> tuple[str, int] | None:
     """The action that is said right before a place, and where that begins."""
     near = max(0, at - NEAR)
     said = BEFORE.search(text[near:at])
@@ -192,7 +194,7 @@ def _named(text: str, at: int, shape: Shape[Any]) -> tuple[str, int] | None:
 
 
 def moves_of(
-    value: Any, shape: Shape[Any], steps: Steps, depth: int
+    value: Any, shape: MoveShape[Any], steps: ReadingSteps, depth: int
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     """The moves that plain data is or has in it."""
     steps.take(1)
@@ -214,7 +216,7 @@ def moves_of(
 
 
 def _move_of(
-    value: dict[str, Any], shape: Shape[Any], steps: Steps
+    value: dict[str, Any], shape: MoveShape[Any], steps: ReadingSteps
 ) -> tuple[str, dict[str, Any]] | None:
     """The move that an object is.
 
@@ -246,7 +248,7 @@ def _is_definition(value: dict[str, Any]) -> bool:
     )
 
 
-def _given(value: dict[str, Any], steps: Steps, main: str | None) -> dict[str, Any] | None:
+def _given(value: dict[str, Any], steps: ReadingSteps, main: str | None) -> dict[str, Any] | None:
     """The fields of an action that stand apart from it, with those beside it; a text alone is its
     main field."""
     for name in value:
@@ -278,50 +280,50 @@ def _is_about(name: str, value: Any) -> bool:
     return is_named(name) or last_word(name) in {"id", "index", "role"} or is_remark(name, value)
 
 
-def parsed(text: str, steps: Steps) -> dict[str, Any] | None:
+def parsed(text: str, steps: ReadingSteps) -> dict[str, Any] | None:
     """The object that a text is."""
     said = text.strip()
     if not said.startswith("{"):
         return None
     try:
         read = read_object(said, 0, steps)
-    except Unreadable:
+    except UnreadableObject:
         return None
     return read.value if not said[read.end :].strip() else None
 
 
-def calls(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
+def calls(text: str, shape: MoveShape[Any], steps: ReadingSteps) -> list[FoundMove]:
     """The moves that are written as calls of functions with named arguments: of one that is the
     action, or of any that is given the action."""
     made = []
     for found in islice(_CALL.finditer(text), STARTS):
         try:
             read = read_call(text, text.index("(", found.start()), steps)
-        except Unreadable:
+        except UnreadableObject:
             continue
         action = shape.name_of(found.group(1).removesuffix(".call"))
         spans = [_sentence(text, found.start(), read.end)]
         if action is not None:
-            made.append(Found(action, read.value, spans=spans))
+            made.append(FoundMove(action, read.value, spans=spans))
         else:
-            made += [Found(*one, spans=spans) for one in moves_of(read.value, shape, steps, 0)]
+            made += [FoundMove(*one, spans=spans) for one in moves_of(read.value, shape, steps, 0)]
     return made if made else _positional(text, shape)
 
 
-def _positional(text: str, shape: Shape[Any]) -> list[Found]:
+def _positional(text: str, shape: MoveShape[Any]) -> list[FoundMove]:
     """Calls with a text that has no name: `ASK("which one?")`, where that can be one field only."""
     made = []
     for found in islice(_POSITIONAL.finditer(text), STARTS):
         action, said = shape.name_of(found.group(1)), found.group(2)[1:-1]
         if action is not None and action in shape.words and "\\" not in said:
-            made.append(Found(action, {shape.words[action]: said}, spans=[found.span()]))
+            made.append(FoundMove(action, {shape.words[action]: said}, spans=[found.span()]))
     return made
 
 
-def lines(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
+def lines(text: str, shape: MoveShape[Any], steps: ReadingSteps) -> list[FoundMove]:
     """The moves that are written as lines of a name and a value: `ACTION: PROPOSE`, then `COMMAND:
     ls`; or as one line whose name is the action: `PROPOSE: ls`."""
-    made: list[Found] = []
+    made: list[FoundMove] = []
     open_fields: dict[str, Any] | None = None
     for found in _LINE.finditer(text):
         label, dashed, value = found.group(1), found.group(2), _unquoted(found.group(3))
@@ -339,10 +341,10 @@ def lines(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
         if action is not None:
             main = shape.words.get(action)
             open_fields = {} if bracket is None else _bracketed(bracket.group(2), main, steps)
-            made.append(Found(action, open_fields, spans=[(begin, found.end())]))
+            made.append(FoundMove(action, open_fields, spans=[(begin, found.end())]))
         elif said is not None and said in shape.words and value:
             open_fields = {shape.words[said]: value}
-            made.append(Found(said, open_fields, spans=[(begin, found.end())]))
+            made.append(FoundMove(said, open_fields, spans=[(begin, found.end())]))
         elif open_fields is not None and value and name not in open_fields:
             main = shape.words.get(made[-1].action)
             own = name if shape.words or " " in written else written
@@ -355,13 +357,13 @@ def lines(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     return [one for one in made if one.fields and not _is_unread(one)]
 
 
-def _bracketed(inner: str, main: str | None, steps: Steps) -> dict[str, Any]:
+def _bracketed(inner: str, main: str | None, steps: ReadingSteps) -> dict[str, Any]:
     """What stands in brackets behind an action: its main field, or named arguments."""
     if main is not None:
         return {main: inner}
     try:
         return read_call(f"({inner})", 0, steps).value
-    except Unreadable:
+    except UnreadableObject:
         return {}
 
 
@@ -391,7 +393,7 @@ def _plain(text: str, worded: bool) -> Any:
     return json.loads(text) if not worded and _SCALAR.fullmatch(text) else _unquoted(text)
 
 
-def _is_unread(one: Found) -> bool:
+def _is_unread(one: FoundMove) -> bool:
     """Whether a field is an object that could not be read, or what should be a command is a
     sentence."""
     if any(str(value).startswith("{") for value in one.fields.values()):
@@ -403,7 +405,7 @@ def _is_unread(one: Found) -> bool:
     return " " in said and (said[0].isupper() or said.endswith((".", "?", "!", ":")))
 
 
-def shell_words(text: str, shape: Shape[Any]) -> list[Found]:
+def shell_words(text: str, shape: MoveShape[Any]) -> list[FoundMove]:
     """The commands that a reply has instead of a move: each fence of a shell, what it says that it
     runs, or a command that is marked as one and all that there is."""
     if "PROPOSE" not in shape.words:
@@ -411,25 +413,27 @@ def shell_words(text: str, shape: Shape[Any]) -> list[Found]:
     alone = _ALONE.fullmatch(text)
     if alone is not None:
         told = next(one for one in alone.groups() if one)
-        made = [Found("PROPOSE", {"command": told.strip()}, text.startswith("```"), [alone.span()])]
+        made = [
+            FoundMove("PROPOSE", {"command": told.strip()}, text.startswith("```"), [alone.span()])
+        ]
         return [one for one in made if not _is_unread(one)]
     outside = _FENCE.sub(lambda fence: "\n" * len(fence.group()), text)
     return [*_fenced(text), *(_said(outside) if len({*_SPAN.findall(outside)}) == 1 else ())]
 
 
-def _fenced(text: str) -> Iterator[Found]:
+def _fenced(text: str) -> Iterator[FoundMove]:
     for fence in _FENCE.finditer(text):
         if fence.group(1).lower() in _SHELL and fence.group().endswith("```"):
             for line in fence.group(2).split("\n"):
                 if line.strip() and not line.strip().startswith("#"):
-                    yield Found("PROPOSE", {"command": line.strip()}, True, [fence.span()])
+                    yield FoundMove("PROPOSE", {"command": line.strip()}, True, [fence.span()])
 
 
-def _said(text: str) -> Iterator[Found]:
+def _said(text: str) -> Iterator[FoundMove]:
     for said in islice(_RUN.finditer(text), STARTS):
         begin, end = _bounds(text, said.start(), said.end())
         if says_that_it_runs(text[begin : said.start(1)], text[said.end(1) : end]):
-            yield Found("PROPOSE", {"command": said.group(1).strip()}, spans=[(begin, end)])
+            yield FoundMove("PROPOSE", {"command": said.group(1).strip()}, spans=[(begin, end)])
 
 
 def _bounds(text: str, start: int, stop: int) -> tuple[int, int]:

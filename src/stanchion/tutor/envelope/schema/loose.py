@@ -54,25 +54,25 @@ _AFTER_VALUE: Final = regex(
 _AFTER_ITEM: Final = regex(rf"{_GAP}(?:[{_CLOSED}]|\Z|{_COMMA}{_GAP}(?:{_QUOTE}|[-\d\[{{\]]|\Z))")
 
 
-class Unreadable(ValueError):
+class UnreadableObject(ValueError):
     """What stands here is no object."""
 
 
-class Cut(Unreadable):
+class Cut(UnreadableObject):
     """The text ends inside of an object, and what is missing could have been anything."""
 
 
-class Steps:
+class ReadingSteps:
     """How much work a reply may take; texts that are made to take long end here."""
 
     def __init__(self, left: int) -> None:
         self.left = left
 
     def take(self, count: int) -> None:
-        """Use some; raises `Unreadable` where none are left."""
+        """Use some; raises `UnreadableObject` where none are left."""
         self.left -= count
         if self.left < 0:
-            raise Unreadable("it takes too long to read")
+            raise UnreadableObject("it takes too long to read")
 
 
 class Loose(msgspec.Struct, frozen=True):
@@ -82,21 +82,21 @@ class Loose(msgspec.Struct, frozen=True):
     end: int
 
 
-def read_object(text: str, at: int, steps: Steps) -> Loose:
-    """The object whose brace is at a place; raises `Unreadable`."""
+def read_object(text: str, at: int, steps: ReadingSteps) -> Loose:
+    """The object whose brace is at a place; raises `UnreadableObject`."""
     return Loose(*_Reader(text, steps).members(at + 1, "}", 1))
 
 
-def read_call(text: str, at: int, steps: Steps) -> Loose:
+def read_call(text: str, at: int, steps: ReadingSteps) -> Loose:
     """The keyword arguments of a call as Python writes it, whose bracket is at a place; raises
-    `Unreadable`."""
+    `UnreadableObject`."""
     return Loose(*_Reader(text, steps).members(at + 1, ")", 1))
 
 
 class _Reader:
     """Reads values; each method is given where something begins, and gives where it ends."""
 
-    def __init__(self, text: str, steps: Steps) -> None:
+    def __init__(self, text: str, steps: ReadingSteps) -> None:
         self._text, self._steps = text, steps
         self._open = False
         """Whether the last thing that was read could have gone on, had the text."""
@@ -115,11 +115,11 @@ class _Reader:
             begin = self._space(at + 1)
             value, at = self._value(begin, False, depth)
             if isinstance(value, str) and self._text[begin] not in CLOSES and not is_named(name):
-                raise Unreadable(
+                raise UnreadableObject(
                     f"`{name}` is a word without quotes: nobody knows what that stands for"
                 )
             if name in made and made[name] != value:
-                raise Unreadable(f"`{name}` stands in it twice")
+                raise UnreadableObject(f"`{name}` stands in it twice")
             made[name] = value
             at = self._next(at, close)
         return made, at + 1
@@ -164,7 +164,7 @@ class _Reader:
     def _value(self, at: int, item: bool, depth: int) -> tuple[Any, int]:
         self._steps.take(1)
         if depth > DEEPEST:
-            raise Unreadable("it is nested too deeply")
+            raise UnreadableObject("it is nested too deeply")
         if at >= len(self._text):
             raise Cut("a value is missing at its end")
         self._open = False
@@ -226,7 +226,7 @@ class _Reader:
                     return self._whole(_paired("".join(made)), at, inner), at
                 inner = True
                 if _JOINED.match(self._text, at):
-                    raise Unreadable("a text is put together from parts")
+                    raise UnreadableObject("a text is put together from parts")
             made.append(sign)
         raise Cut("it ends in the middle of a text")
 
@@ -236,7 +236,7 @@ class _Reader:
         if (inner or said != said.rstrip(" {[(")) and not self._text[end:].strip():
             raise Cut("it ends in the middle of a text")
         if inner and _FIELDS.search(said):
-            raise Unreadable("a text seems to hold other fields of the object")
+            raise UnreadableObject("a text seems to hold other fields of the object")
         return said
 
     def _escaped(self, at: int) -> tuple[str, int]:
@@ -257,11 +257,11 @@ class _Reader:
         found = self._text[at : at + 1]
         return bool(found) and found in WIDE[sign]
 
-    def _wrong(self, at: int, why: str) -> Unreadable:
+    def _wrong(self, at: int, why: str) -> UnreadableObject:
         return (
             Cut("it ends too early")
             if at >= len(self._text)
-            else Unreadable(f"{why}, and there is `{self._text[at]}`")
+            else UnreadableObject(f"{why}, and there is `{self._text[at]}`")
         )
 
 

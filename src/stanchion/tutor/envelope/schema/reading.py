@@ -16,7 +16,7 @@ from stanchion.kernel.regex import regex
 from stanchion.tutor.envelope.schema.finding import (
     GIVEN,
     STARTS,
-    Found,
+    FoundMove,
     calls,
     corrected,
     lines,
@@ -25,11 +25,11 @@ from stanchion.tutor.envelope.schema.finding import (
     shell_words,
     thoughts_removed,
 )
-from stanchion.tutor.envelope.schema.first import FIRST
-from stanchion.tutor.envelope.schema.loose import Cut, Steps, Unreadable
+from stanchion.tutor.envelope.schema.loose import Cut, ReadingSteps, UnreadableObject
 from stanchion.tutor.envelope.schema.meaning import Span, unclear
-from stanchion.tutor.envelope.schema.shape import Shape, is_named
-from stanchion.tutor.moves.typed import LONGEST, Misread, Unread, refuse_constant, take_once
+from stanchion.tutor.envelope.schema.moves import FIRST
+from stanchion.tutor.envelope.schema.shape import MoveShape, is_named
+from stanchion.tutor.moves.typed import LONGEST, Misread, UnreadReply, refuse_constant, take_once
 
 _TAG: Final = regex(
     r"<(?:\w{1,20}:)?(?:function=|(?:invoke|function|tool)\s+name=)[\"']?(?P<function>[\w.-]+)"
@@ -49,12 +49,12 @@ _ATTRIBUTE: Final = regex(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
 _ENTITY: Final = regex(r"&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 
 
-def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
+def tags(text: str, shape: MoveShape[Any], steps: ReadingSteps) -> list[FoundMove]:
     """The moves that are written as tags, each round one value:
     `<action>PROPOSE</action><command>ls</command>`,
     `<function=PROPOSE><parameter=command>ls</parameter>`, `<invoke name="PROPOSE">`,
     `<PROPOSE><command>ls</command>`, or `<bash>ls</bash>`."""
-    made: list[Found] = []
+    made: list[FoundMove] = []
     spans: list[Span] = []
     for found in islice(_TAG.finditer(text), STARTS):
         action, field, value = _tagged(found, shape)
@@ -65,14 +65,14 @@ def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
         if action is not None:
             attributes = _ATTRIBUTE.findall(found.group("attributes") or "")
             made.append(
-                Found(
+                FoundMove(
                     action,
                     {name: _plain(one or other) for name, one, other in attributes},
                     spans=spans,
                 )
             )
         elif itself in shape.words and not made:
-            made.append(Found(str(itself), {shape.words[str(itself)]: value}, spans=spans))
+            made.append(FoundMove(str(itself), {shape.words[str(itself)]: value}, spans=spans))
         elif made and field:
             inner = parsed(value, steps) if field in GIVEN else None
             for name, one in {field: value}.items() if inner is None else inner.items():
@@ -83,7 +83,7 @@ def tags(text: str, shape: Shape[Any], steps: Steps) -> list[Found]:
     return [one for one in made if one.fields]
 
 
-def _tagged(found: re.Match[str], shape: Shape[Any]) -> tuple[str | None, str, str]:
+def _tagged(found: re.Match[str], shape: MoveShape[Any]) -> tuple[str | None, str, str]:
     """The action that a tag names, or the field and the value that it has."""
     parts = found.groupdict()
     for name in ("function", "called", "own", "whole"):
@@ -129,7 +129,7 @@ class ReadVerdict(Enum):
     """No move, or more than one, or one whose fields are wrong."""
 
 
-class Reading(msgspec.Struct, Generic[M], frozen=True):
+class MoveReading(msgspec.Struct, Generic[M], frozen=True):
     """What a reply was read as. There is one move at most, unless it was read as without the
     layer."""
 
@@ -144,7 +144,7 @@ class Reading(msgspec.Struct, Generic[M], frozen=True):
         return self.moves[0] if len(self.moves) == 1 else None
 
 
-def read_move(text: str, mode: Mode = "lenient", shape: Shape[Any] = FIRST) -> Reading[Any]:
+def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) -> MoveReading[Any]:
     """The move that a reply means: of the first law, of another `shape`, or the call of one of some
     `tools`.
 
@@ -156,9 +156,9 @@ def read_move(text: str, mode: Mode = "lenient", shape: Shape[Any] = FIRST) -> R
     match mode:
         case "off":
             found = shape.unchanged(text)
-            if isinstance(found, Unread):
-                return Reading(ReadVerdict.UNCHANGED, what=found.what, why=found.why)
-            return Reading(ReadVerdict.UNCHANGED, found)
+            if isinstance(found, UnreadReply):
+                return MoveReading(ReadVerdict.UNCHANGED, what=found.what, why=found.why)
+            return MoveReading(ReadVerdict.UNCHANGED, found)
         case "strict":
             return _exactly(text, shape)
         case "lenient":
@@ -167,11 +167,11 @@ def read_move(text: str, mode: Mode = "lenient", shape: Shape[Any] = FIRST) -> R
             raise ValueError(f"`mode` is `{mode!r}`: write `off`, `strict` or `lenient`")
 
 
-def _refused(what: Misread, why: str) -> Reading[Any]:
-    return Reading(ReadVerdict.ILL_TYPED, what=what, why=why)
+def _refused(what: Misread, why: str) -> MoveReading[Any]:
+    return MoveReading(ReadVerdict.ILL_TYPED, what=what, why=why)
 
 
-def _unfit(text: Any) -> Reading[Any] | None:
+def _unfit(text: Any) -> MoveReading[Any] | None:
     if not isinstance(text, str):
         return _refused(
             Misread.NO_OBJECT, f"a reply is a text, and this is of the type `{type(text).__name__}`"
@@ -183,7 +183,7 @@ def _unfit(text: Any) -> Reading[Any] | None:
     return None
 
 
-def _exactly(text: str, shape: Shape[Any]) -> Reading[Any]:
+def _exactly(text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
     unfit = _unfit(text)
     if unfit is not None:
         return unfit
@@ -204,7 +204,7 @@ def _exactly(text: str, shape: Shape[Any]) -> Reading[Any]:
     return _made(shape.make(action, fields, text, True), ReadVerdict.CLEAN_JSON)
 
 
-def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
+def _leniently(text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
     unfit = _unfit(text)
     if unfit is not None:
         return unfit
@@ -225,16 +225,16 @@ def _leniently(text: str, shape: Shape[Any]) -> Reading[Any]:
         return _found(said, text, shape)
     except Cut as error:
         return _refused(Misread.NO_JSON, f"the reply is cut off: {error}")
-    except Unreadable as error:
+    except UnreadableObject as error:
         return _refused(Misread.NO_JSON, f"the reply cannot be read: {error}")
 
 
-def _found(said: str, text: str, shape: Shape[Any]) -> Reading[Any]:
+def _found(said: str, text: str, shape: MoveShape[Any]) -> MoveReading[Any]:
     """Looks in the ways in which a move can be written, the surest first; the first that has any
     decides."""
-    steps = Steps(WORK)
+    steps = ReadingSteps(WORK)
     plain = _unescaped(said) if '\\"' in said else ""
-    ways: tuple[tuple[str, Callable[[str], list[Found]]], ...] = (
+    ways: tuple[tuple[str, Callable[[str], list[FoundMove]]], ...] = (
         (said, lambda given: objects(given, shape, steps)),
         (plain, lambda given: objects(given, shape, steps)),
         (said, lambda given: calls(given, shape, steps)),
@@ -269,7 +269,9 @@ def _unescaped(said: str) -> str:
     return said
 
 
-def _one(found: list[Found], text: str, shape: Shape[Any], worded: bool) -> Reading[Any]:
+def _one(
+    found: list[FoundMove], text: str, shape: MoveShape[Any], worded: bool
+) -> MoveReading[Any]:
     """The move of all that was found, where that is one; said several times it is still one."""
     different = {(one.action, repr(one.fields)): one for one in found}
     made = {repr(shape.make(one.action, one.fields, "", False)) for one in different.values()}
@@ -288,8 +290,8 @@ def _one(found: list[Found], text: str, shape: Shape[Any], worded: bool) -> Read
     return _made(shape.make(one.action, one.fields, text, False), verdict)
 
 
-def _made(move: Any, verdict: ReadVerdict) -> Reading[Any]:
-    if isinstance(move, Unread):
+def _made(move: Any, verdict: ReadVerdict) -> MoveReading[Any]:
+    if isinstance(move, UnreadReply):
         return _refused(move.what, move.why)
     try:
         msgspec.json.encode(move)
@@ -297,9 +299,9 @@ def _made(move: Any, verdict: ReadVerdict) -> Reading[Any]:
         return _refused(
             Misread.BAD_FIELD, "a text has half a character in it, or a number is too large"
         )
-    return Reading(verdict, (move,))
+    return MoveReading(verdict, (move,))
 
 
-def _unknown(shape: Shape[Any]) -> Reading[Any]:
+def _unknown(shape: MoveShape[Any]) -> MoveReading[Any]:
     known = ", ".join(f"`{one}`" for one in sorted({*shape.names.values()}))
     return _refused(Misread.UNKNOWN_ACTION, f"`action` is one of {known}")

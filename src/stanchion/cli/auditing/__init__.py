@@ -1,1 +1,0 @@
-"""What `stanchion audit` does, one word a file."""

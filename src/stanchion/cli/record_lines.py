@@ -1,0 +1,260 @@
+"""Records in one line each, and a run in full: who and when, what was decided, and how its budgets
+were used up."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import Final
+
+from stanchion.cli.answers import row, style_of
+from stanchion.cli.printing import in_json, shortened, table
+from stanchion.cli.screen import look_of
+from stanchion.cli.terminal import Terminal, visible
+from stanchion.kernel.actions import NAMES, Action
+from stanchion.ops.views.amounts import amount, clock, day, shown, span
+from stanchion.ops.views.records import DecisionView, RecordView
+from stanchion.ops.views.runs import BurnView, RunDetailView
+
+NUMBER: Final = 7
+ACTION: Final = 10
+STAGE: Final = 11
+ABOUT: Final = 16
+ROOMY: Final = 110
+"""From this width on what a decision was about stands in columns."""
+
+
+class Lines:
+    """Records as lines, one after the other. On a terminal a day is told once, and every line fits
+    the width."""
+
+    def __init__(self, terminal: Terminal, digits: int) -> None:
+        self._terminal = terminal
+        self._digits = digits
+        self._roomy = terminal.width is None or terminal.width >= ROOMY
+        self._day = ""
+
+    def of(self, record: RecordView) -> list[str]:
+        """The lines that show a record."""
+        lines = []
+        at = record.at_ms
+        if self._terminal.width is None:
+            time = shown(at)
+        else:
+            time = clock(at)
+            if day(at) != self._day:
+                self._day = day(at)
+                lines.append(self._terminal.paint(self._day, "bold"))
+        start = f"{time}  {record.place(self._digits):<{self._digits + NUMBER}}  "
+        decision = record.decision
+        if decision is not None:
+            painted = self._terminal.paint(
+                f"{decision.action:<{ACTION}}", style_of(Action[decision.action])
+            )
+            about = self._cut(f"  {told(decision, self._roomy)}", len(start) + ACTION)
+            return [*lines, f"{start}{painted}{about}".rstrip()]
+        rest = self._cut(f"{visible(record.kind):<{ACTION}}  {visible(record.says)}", len(start))
+        return [*lines, self._terminal.paint(f"{start}{rest}".rstrip(), "dim")]
+
+    def _cut(self, text: str, before: int) -> str:
+        width = self._terminal.width
+        if width is None or before + len(text) <= width:
+            return text
+        return f"{text[: max(0, width - before - 1)]}…"
+
+
+def told(decision: DecisionView, roomy: bool, by: bool = True) -> str:
+    """What a decision was about, which guard determined it, and who was at work; in columns where
+    there is room."""
+    about = decision.about
+    if roomy:
+        event = f"{decision.stage:<{STAGE}}  {about:<{ABOUT}}"
+    else:
+        event = f"{decision.stage} {about}" if about else decision.stage
+    words = [event, decision.reason, f"by {decision.agent}" if by and decision.agent else ""]
+    return visible("  ".join(word for word in words if word))
+
+
+PRODUCED: Final = 5
+"""How much of what a run produced is shown, newest last."""
+LONGEST: Final = 200
+"""How much of one thing it produced is shown."""
+
+STYLES: Final = {
+    "open": "good",
+    "idle": "",
+    "ended": "",
+    "halted": "bad",
+    "cancelled": "mild",
+    "lost": "asks",
+}
+
+
+def run_lines(digits: int, run: RunDetailView, terminal: Terminal) -> Iterator[str]:
+    """A run in full; `digits` are as many as tell chains apart."""
+    style = STYLES[run.state]
+    state = terminal.paint(run.state, style) if style else run.state
+    yield f"{terminal.paint(visible(run.id), 'bold')}  {state}"
+    yield ""
+    ended = "" if run.ended_ms is None else f", ended {shown(run.ended_ms)}"
+    policy = f"{run.source if run.source else '(handed in as data)'}, hash {run.policy[:12]}"
+    rows = [
+        ("agent", f"{run.agent}{f' ({run.role})' if run.role else ''}"),
+        ("task", run.task),
+        ("tenant", run.tenant if run.tenant != "default" else ""),
+        ("parents", ", ".join(run.parents)),
+        ("began", f"{shown(run.began_ms)}{ended}, {span(run.lasted_ms)}"),
+        ("why", f"{run.why} ({run.code})" if run.code else ""),
+        ("policy", f"{policy}{f', environment {run.env}' if run.env is not None else ''}"),
+        ("flagged", f"by {', '.join(run.flagged)}" if run.flagged else ""),
+        ("strikes", ", ".join(f"{count:,} by {guard}" for guard, count in run.strikes.items())),
+        (
+            "decided",
+            ", ".join(f"{number:,} {name}" for name, number in _counts(run.decided)) or "nothing",
+        ),
+    ]
+    for label, words in rows:
+        if words:
+            yield from row(label, visible(words), terminal)
+    yield from burn_lines(run, terminal, look_of(sys.stdout).unicode)
+    yield from _unfinished(run, terminal, digits)
+    if run.newest:
+        yield ""
+        yield terminal.paint("last decisions", "bold")
+        for record in reversed(run.newest):
+            yield _decision(record, terminal, digits)
+    yield from _produced(run, terminal)
+
+
+def _counts(decided: dict[str, int]) -> list[tuple[str, int]]:
+    return [(name, decided[name]) for name in NAMES if name in decided]
+
+
+def _unfinished(run: RunDetailView, terminal: Terminal, digits: int) -> Iterator[str]:
+    if not run.unfinished:
+        return
+    yield ""
+    known = "not known yet" if run.state == "open" else "OUTCOME UNKNOWN"
+    yield terminal.paint(f"{known}: {run.unfinished:,} started, and its outcome is unknown", "asks")
+    for record in reversed(run.open):
+        yield _decision(record, terminal, digits)
+    if run.unfinished > len(run.open):
+        yield f"  … and {run.unfinished - len(run.open):,} before"
+
+
+def _decision(record: RecordView, terminal: Terminal, digits: int) -> str:
+    start = f"  {clock(record.at_ms)}  {record.place(digits):<{digits + NUMBER}}  "
+    decision = record.decision
+    if decision is None:
+        return f"{start}{visible(record.says)}"
+    painted = terminal.paint(f"{decision.action:<{ACTION}}", style_of(Action[decision.action]))
+    return f"{start}{painted}  {told(decision, True, by=False)}".rstrip()
+
+
+def _produced(run: RunDetailView, terminal: Terminal) -> Iterator[str]:
+    if not run.produced and not run.left_out:
+        return
+    yield ""
+    yield terminal.paint(f"produced, {len(run.produced):,} kept", "bold")
+    before = len(run.produced) - PRODUCED + run.left_out
+    if before > 0:
+        yield f"  … {before:,} more before: `--json` shows all that is kept"
+    for one in run.produced[-PRODUCED:]:
+        text = one if isinstance(one, str) else in_json(one)
+        yield f"  {visible(shortened(text, LONGEST))}"
+
+
+LEVELS: Final = " ▁▂▃▄▅▆▇█"
+BURN: Final = "over time"
+SHORT: Final = 0.2
+"""The share left from which on a budget is near its end."""
+
+
+def burn_lines(run: RunDetailView, terminal: Terminal, bars: bool) -> Iterator[str]:
+    """A line for each budget: its limit, what is left, and what was left after each part of the
+    run. `bars` draws that as well."""
+    if not run.budgets:
+        return
+    yield ""
+    known = [one for one in run.budgets if one.limit is not None]
+    after = f"% {{}} after each tenth of {span(run.lasted_ms)}"
+    if known:
+        yield terminal.paint("budgets", "bold")
+        asked = any(one.now is not None for one in known)
+        columns = [
+            "budget",
+            "per",
+            "limit",
+            *[BURN] * bars,
+            "left",
+            *["now"] * asked,
+            after.format("left"),
+        ]
+        rows = [_row(one, asked, bars) for one in known]
+    else:
+        yield f"{terminal.paint('spent', 'bold')}; the limits are not known, because {_why(run)}"
+        columns = ["used", *[BURN] * bars, after.format("of that")]
+        rows = [_used(one, bars) for one in run.budgets]
+    styles = [{"left": _style(one)} for one in known]
+    room = Terminal(terminal.colour, None if terminal.width is None else terminal.width - 2)
+    yield from (f"  {line}" for line in table(columns, rows, ("left", "now", "used"), room, styles))
+
+
+def _why(run: RunDetailView) -> str:
+    return (
+        "its policy has changed since, or was not only the file"
+        if run.source
+        else "the policy was handed in as data"
+    )
+
+
+def _row(one: BurnView, asked: bool, bars: bool) -> list[str]:
+    assert one.limit is not None
+    last = one.used[-1]
+    window = "" if one.window_s is None else f" in {span(round(one.window_s * 1000))}"
+    shares = [None if used is None else _share(one.limit - used, one.limit) for used in one.used]
+    row = [
+        one.budget,
+        one.per,
+        f"{amount(one.measure, one.limit)}{window}",
+        *([_bar(shares)] if bars else []),
+    ]
+    row.append("-" if last is None else _left(one.measure, one.limit, last))
+    if asked:
+        row.append("-" if one.now is None else _left(one.measure, one.limit, one.now))
+    return [*row, _percents(shares)]
+
+
+def _used(one: BurnView, bars: bool) -> list[str]:
+    last = one.used[-1]
+    assert last is not None
+    shares = [None if used is None else _share(used, last) for used in one.used]
+    return [amount(one.measure, last), *([_bar(shares)] if bars else []), _percents(shares)]
+
+
+def _left(measure: str, limit: int, used: int) -> str:
+    return (
+        amount(measure, limit - used) if used <= limit else f"{amount(measure, used - limit)} over"
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return max(0.0, min(1.0, part / whole)) if whole else 0.0
+
+
+def _percents(shares: list[float | None]) -> str:
+    return " ".join(f"{'-' if share is None else int(share * 100):>3}" for share in shares)
+
+
+def _bar(shares: list[float | None]) -> str:
+    """A column for each part; something is left as long as one can see it."""
+    top = len(LEVELS) - 1
+    return "".join("·" if share is None else LEVELS[-int(-share * top // 1)] for share in shares)
+
+
+def _style(one: BurnView) -> str:
+    last = one.used[-1]
+    if last is None or one.limit is None:
+        return "dim"
+    share = _share(one.limit - last, one.limit)
+    return "good" if share > SHORT else "mild" if share > 0 else "bad"

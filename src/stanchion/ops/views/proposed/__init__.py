@@ -1,1 +1,0 @@
-"""Rules that approvals propose: what people have said yes to again and again, found in a trail."""

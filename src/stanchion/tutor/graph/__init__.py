@@ -1,1 +1,0 @@
-"""The graph of evidence (PCG)."""
