@@ -16,7 +16,7 @@ import msgspec
 
 from stanchion.guards import SHIPPED
 from stanchion.kernel.words import Words
-from stanchion.policy.meanings import meanings
+from stanchion.policy.json_schema import meanings
 from stanchion.testing import read_table
 from tools.docs import ROOT, complaints
 from tools.pages import discover

@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 
 from stanchion.cli.main import main
-from stanchion.policy.differences import Change, differences
+from stanchion.policy.differences import PolicyChange, differences
 from stanchion.policy.load import described_packs, load_policy, packs, policy_hash
 
 STEPS = {"use": "step_limit", "max_steps": 5}
 DENY = {"use": "tool_denylist", "tools": ["rm"]}
 
 
-def diff(old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+def diff(old: dict[str, Any], new: dict[str, Any]) -> list[PolicyChange]:
     """What differs between two policies of one name."""
     return list(differences(load_policy({"name": "p", **old}), load_policy({"name": "p", **new})))
 
@@ -42,40 +42,46 @@ def test_what_is_written_otherwise_and_means_the_same_is_the_same(
 @pytest.mark.parametrize(
     ("old", "new", "change"),
     [
-        ({"guards": [STEPS]}, {}, Change("removed", "guard step-limit")),
+        ({"guards": [STEPS]}, {}, PolicyChange("removed", "guard step-limit")),
         (
             {"guards": [STEPS]},
             {"guards": [{**STEPS, "max_steps": 6}]},
-            Change("changed", "guard step-limit", {"max_steps": (5, 6)}),
+            PolicyChange("changed", "guard step-limit", {"max_steps": (5, 6)}),
         ),
         (
             {"guards": [STEPS]},
             {"guards": [STEPS], "mode": "shadow"},
-            Change("changed", "guard step-limit", {"mode": ("enforce", "shadow")}),
+            PolicyChange("changed", "guard step-limit", {"mode": ("enforce", "shadow")}),
         ),
         (
             {"guards": [DENY]},
             {"guards": [{**DENY, "applies_to": {"agents": ["b", "a*"]}}]},
-            Change("changed", "guard tool-denylist", {"applies_to.agents": (None, ["a*", "b"])}),
+            PolicyChange(
+                "changed", "guard tool-denylist", {"applies_to.agents": (None, ["a*", "b"])}
+            ),
         ),
         (
             {"tools": {"a": {}}},
             {"tools": {"a": {"risk": "low"}}},
-            Change("changed", "tool a", {"risk": ("medium", "low")}),
+            PolicyChange("changed", "tool a", {"risk": ("medium", "low")}),
         ),
-        ({}, {"agents": {"a": {"role": "r"}}}, Change("added", "agent a", {"role": (None, "r")})),
-        ({"tasks": {"t": {}}}, {}, Change("removed", "task t")),
-        ({}, {"version": 2}, Change("changed", "policy", {"version": ("1", "2")})),
+        (
+            {},
+            {"agents": {"a": {"role": "r"}}},
+            PolicyChange("added", "agent a", {"role": (None, "r")}),
+        ),
+        ({"tasks": {"t": {}}}, {}, PolicyChange("removed", "task t")),
+        ({}, {"version": 2}, PolicyChange("changed", "policy", {"version": ("1", "2")})),
         (
             {},
             {"escalation": {"timeout_s": 5}},
-            Change("changed", "policy", {"escalation.timeout_s": (1800.0, 5.0)}),
+            PolicyChange("changed", "policy", {"escalation.timeout_s": (1800.0, 5.0)}),
         ),
     ],
     ids=str,
 )
 def test_what_differs_is_named_with_old_and_new(
-    old: dict[str, Any], new: dict[str, Any], change: Change
+    old: dict[str, Any], new: dict[str, Any], change: PolicyChange
 ) -> None:
     assert change in diff(old, new)
 

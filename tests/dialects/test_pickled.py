@@ -16,7 +16,7 @@ from stanchion.audit.errors import TrailError
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica import Decision, PartialBufferOverflow
 from stanchion.kernel.shown import StanchionError
-from stanchion.policy.conditions.errors import ConditionError
+from stanchion.policy.conditions.limits import ConditionError
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.runtime.deciding.partial import PartialOverflow
 from stanchion.stores.protocol import StoreError

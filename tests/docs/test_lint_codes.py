@@ -12,7 +12,7 @@ from tests.sources import nodes, tree_of
 ROOT: Final = Path(__file__).parents[2]
 PAGE: Final = ROOT / "docs" / "how-to" / "lint-a-policy.md"
 ROOMS: Final = ("kernel", "guards", "policy")
-CODE_AT: Final = {"Point": 0, "Remark": 1}
+CODE_AT: Final = {"Point": 0, "Remark": 1, "LintRule": 0}
 """Which argument is the code, of what lint says things with."""
 
 

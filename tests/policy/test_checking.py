@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.policy.composed import read_text
+from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.given_data import read_data
 from stanchion.policy.schema import any_file
 from stanchion.policy.struct_check import check, convert
 from tests.policy.drawn_policies import JUNK, draw

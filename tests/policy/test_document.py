@@ -9,8 +9,7 @@ import pytest
 import yaml
 
 from stanchion.policy.composed import MAX_CHARS, read_text
-from stanchion.policy.document import MAX_DEPTH, MAX_VALUES, UNREADABLE
-from stanchion.policy.given_data import read_data
+from stanchion.policy.document import MAX_DEPTH, MAX_VALUES, UNREADABLE, read_data
 
 
 @pytest.fixture(params=["c", "python"], autouse=True)

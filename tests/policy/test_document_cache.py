@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stanchion.policy.composed import read_text
-from stanchion.policy.document_cache import DOCUMENTS, MOST_FILES, SEALED, DocumentCache
 from stanchion.policy.load import load_policy, pack_text, packs
+from stanchion.policy.sealed import DOCUMENTS, MOST_FILES, SEALED, DocumentCache
 
 TEXT = """\
 # a policy

@@ -7,10 +7,10 @@ import pytest
 import yaml
 from msgspec import inspect
 
+from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.given_data import read_data
 from stanchion.policy.json_schema import policy_schema
-from stanchion.policy.load import Reading, packs, read_policy
+from stanchion.policy.load import PolicyReading, packs, read_policy
 from stanchion.policy.schema import ENTRIES, GUARDS, any_file
 from stanchion.policy.starter import starter
 from stanchion.policy.struct_check import check
@@ -27,7 +27,7 @@ def fits(data: Any) -> bool:
 
 @pytest.mark.parametrize("pack", packs())
 def test_packs_conform(pack: str) -> None:
-    assert fits(Reading().first(pack).root.data())
+    assert fits(PolicyReading().first(pack).root.data())
 
 
 def test_the_starter_conforms() -> None:

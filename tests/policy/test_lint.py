@@ -11,8 +11,8 @@ import pytest
 from stanchion import PolicyError, Shield
 from stanchion.policy.lint import Remark, lint
 from stanchion.policy.load import load_policy, packs
+from stanchion.policy.nearest import KnownNames
 from stanchion.policy.reach import reach_of, silenced, stops
-from stanchion.policy.spelling import Known
 from stanchion.policy.starter import starter
 from tests.sampling import some
 
@@ -338,8 +338,8 @@ def test_names_that_are_one_slip_away_are_likely_misspelt() -> None:
     ],
 )
 def test_two_names_are_not_one_and_a_slip(known: str, name: str) -> None:
-    assert Known([known]).meant(name) is None
-    assert Known([name]).meant(known) is None
+    assert KnownNames([known]).meant(name) is None
+    assert KnownNames([name]).meant(known) is None
 
 
 def test_an_agent_that_is_not_declared_is_worth_knowing() -> None:

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.kernel.events import RunInfo, ToolCall
-from stanchion.policy.conditions.errors import EvaluationError
-from stanchion.policy.conditions.view import View
+from stanchion.policy.conditions.limits import EvaluationError
+from stanchion.policy.conditions.view import EventView
 from stanchion.policy.load import load_policy
 from stanchion.policy.loosening import loosenings
-from stanchion.policy.loosening.conditions import rule_keeps
+from stanchion.policy.loosening.guards import rule_keeps
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.rules import Rule
 from tests.properties.examples import sample
@@ -22,7 +22,7 @@ from tests.properties.examples import sample
 RUN: Final = RunInfo("r1", agent="ann")
 VALUES: Final = (None, 1, 2, 3, 2.5, "2", float("nan"))
 VIEWS: Final = [
-    View(ToolCall(id="e1", at=0, run=RUN, tool="pay", args={"a": a, "b": b}))
+    EventView(ToolCall(id="e1", at=0, run=RUN, tool="pay", args={"a": a, "b": b}))
     for a, b in product(VALUES, VALUES)
 ]
 RANKS: Final = {"warn": 1, "escalate": 2, "block": 3, "halt": 4}
@@ -59,7 +59,7 @@ def nearby(condition: st.SearchStrategy[str]) -> st.SearchStrategy[tuple[str, st
     return st.one_of(joined, st.tuples(condition, condition))
 
 
-def rank(rule: Rule, view: View, fail_open: bool) -> int:
+def rank(rule: Rule, view: EventView, fail_open: bool) -> int:
     """How severely a rule answers, as the engine would carry it out."""
     try:
         acts = rule.when_condition.test(view) and not (

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from stanchion.policy.meanings import meanings, structs_in
+from stanchion.policy.json_schema import meanings, structs_in
 from stanchion.policy.schema import ENTRIES, GUARDS, any_file
 
 PAGES = Path(__file__).parents[2] / "docs" / "guards"

@@ -16,14 +16,13 @@ import yaml
 
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.composed import read_text
-from stanchion.policy.document import Document
+from stanchion.policy.document import Document, read_data
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.expected import members
-from stanchion.policy.given_data import read_data
 from stanchion.policy.load import PACKS, packs
 from stanchion.policy.overlay import extended, variants
 from stanchion.policy.schema import any_file
 from stanchion.policy.struct_check import check, convert
+from stanchion.policy.struct_faults import members
 from tests.policy.drawn_policies import JUNK, draw
 
 SOAK: Final = (

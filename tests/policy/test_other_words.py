@@ -11,8 +11,7 @@ import pytest
 from stanchion import PolicyError
 from stanchion.policy.lint import lint
 from stanchion.policy.load import load_policy
-from stanchion.policy.nearest import hint
-from stanchion.policy.other_words import meant_by, opposed
+from stanchion.policy.nearest import hint, meant_by, opposed
 
 
 def faults(policy: dict[str, Any]) -> list[str]:

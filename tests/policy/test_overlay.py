@@ -4,9 +4,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.policy.composed import read_text
-from stanchion.policy.document import Document
+from stanchion.policy.document import Document, read_data
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.given_data import read_data
 from stanchion.policy.overlay import environment, extended, overlay, variants
 from stanchion.policy.schema import any_file
 from stanchion.policy.struct_check import check

@@ -13,10 +13,8 @@ from hypothesis import given, strategies as st
 from stanchion.policy.composed import read_text
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.policy.prices.cost import Usage, cost_microusd
-from stanchion.policy.prices.entry import LongPrompt, PriceEntry, Rates
-from stanchion.policy.prices.lookup import UnknownModel, price
-from stanchion.policy.prices.shipped import TableFile, Vendor, shipped, table_of
+from stanchion.policy.prices.entry import LongPrompt, PricedTokens, PriceEntry, Rates, cost_microusd
+from stanchion.policy.prices.lookup import TableFile, UnknownModel, Vendor, price, shipped, table_of
 
 BARE = {"name": "bare"}
 CHEAP = {"input_usd_per_mtok": 1, "output_usd_per_mtok": 2}
@@ -215,25 +213,35 @@ def test_costs_are_exact_and_rounded_up_once(
 ) -> None:
     entry = msgspec.convert(dict(zip(Rates.__struct_fields__, rates, strict=True)), PriceEntry)
     plain, output, cached, written, hour = counts
-    usage = Usage(input=plain, output=output, cached=cached, written=written, written_1h=hour)
+    usage = PricedTokens(
+        input=plain, output=output, cached=cached, written=written, written_1h=hour
+    )
     exact = sum(Fraction(str(each)) * count for each, count in zip(rates, counts, strict=True))
     assert cost_microusd(entry, usage) == ceil(exact)
 
 
 def test_a_cache_without_a_rate_costs_what_input_costs() -> None:
     entry = PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=9)
-    assert cost_microusd(entry, Usage(cached=10)) == cost_microusd(entry, Usage(written=10)) == 30
+    assert (
+        cost_microusd(entry, PricedTokens(cached=10))
+        == cost_microusd(entry, PricedTokens(written=10))
+        == 30
+    )
     five = PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=9, cache_write_usd_per_mtok=5)
-    assert cost_microusd(five, Usage(written_1h=10)) == 50
+    assert cost_microusd(five, PricedTokens(written_1h=10)) == 50
 
 
 def test_what_is_not_told_apart_costs_the_dearer_rate() -> None:
     assert (
-        cost_microusd(PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=9), Usage(unsorted=10))
+        cost_microusd(
+            PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=9), PricedTokens(unsorted=10)
+        )
         == 90
     )
     assert (
-        cost_microusd(PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=0), Usage(unsorted=10))
+        cost_microusd(
+            PriceEntry(input_usd_per_mtok=3, output_usd_per_mtok=0), PricedTokens(unsorted=10)
+        )
         == 30
     )
 
@@ -243,8 +251,8 @@ def test_a_long_prompt_makes_the_whole_call_dearer() -> None:
     entry = PriceEntry(
         input_usd_per_mtok=1, output_usd_per_mtok=2, cached_input_usd_per_mtok=0.5, long_prompt=long
     )
-    assert cost_microusd(entry, Usage(input=60, cached=40, output=500)) == 60 + 20 + 1_000
-    assert cost_microusd(entry, Usage(input=60, cached=41, output=500)) == 1_010 + 10_000
+    assert cost_microusd(entry, PricedTokens(input=60, cached=40, output=500)) == 60 + 20 + 1_000
+    assert cost_microusd(entry, PricedTokens(input=60, cached=41, output=500)) == 1_010 + 10_000
 
 
 def test_dollars_for_hosts_that_count_for_themselves() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import Action, Finding, Patch, Refused, Shield, Stage
 from stanchion.kernel.state import Batch
-from stanchion.policy.differences import Change, differences
+from stanchion.policy.differences import PolicyChange, differences
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.runtime.calling import price as pricing
@@ -432,4 +432,6 @@ def test_a_guard_that_is_wrong_itself_says_nothing_about_the_ladder() -> None:
 
 def test_another_ladder_is_a_difference_between_policies() -> None:
     old, new = (load_policy(policy({"max_tokens": limit})) for limit in (5, 6))
-    assert differences(old, new) == (Change("changed", "policy", {"degrade.max_tokens": (5, 6)}),)
+    assert differences(old, new) == (
+        PolicyChange("changed", "policy", {"degrade.max_tokens": (5, 6)}),
+    )

@@ -12,9 +12,8 @@ import pytest
 
 from stanchion import Action, Refused, Shield, Stage
 from stanchion.kernel.findings import Patch
-from stanchion.policy.prices.cost import Usage
-from stanchion.policy.prices.lookup import UnknownModel
-from stanchion.policy.prices.shipped import shipped
+from stanchion.policy.prices.entry import PricedTokens
+from stanchion.policy.prices.lookup import UnknownModel, shipped
 from stanchion.runtime.calling.prompt_size import PER_TOOLSET, prompt_tokens, text_tokens
 from stanchion.runtime.calling.usage import cost_of, usage_of
 from stanchion.testing import ScriptedModel, shield_for
@@ -379,19 +378,19 @@ def test_without_budgets_nothing_is_estimated() -> None:
     ] == [(1, 0, 0, 0, 0)]
 
 
-USAGES: list[tuple[str, Any, Usage]] = [
+USAGES: list[tuple[str, Any, PricedTokens]] = [
     (
         "anthropic",
         {"usage": {"input_tokens": 10, "output_tokens": 5, "cache_read_input_tokens": 100,
          "cache_creation_input_tokens": 40,
          "cache_creation": {"ephemeral_5m_input_tokens": 30, "ephemeral_1h_input_tokens": 10}}},
-        Usage(input=10, cached=100, written=30, written_1h=10, output=5),
+        PricedTokens(input=10, cached=100, written=30, written_1h=10, output=5),
     ),
     (
         "openai chat",
         {"usage": {"prompt_tokens": 110, "completion_tokens": 5, "total_tokens": 115,
          "prompt_tokens_details": {"cached_tokens": 100}}},
-        Usage(input=10, cached=100, output=5),
+        PricedTokens(input=10, cached=100, output=5),
     ),
     (
         "openai responses",
@@ -401,50 +400,50 @@ USAGES: list[tuple[str, Any, Usage]] = [
                 input_tokens_details=SimpleNamespace(cached_tokens=100, cache_write_tokens=40),
             )
         ),
-        Usage(input=10, cached=100, written=40, output=5),
+        PricedTokens(input=10, cached=100, written=40, output=5),
     ),
     (
         "deepseek",
         {"usage": {"prompt_tokens": 110, "completion_tokens": 5, "prompt_cache_hit_tokens": 100}},
-        Usage(input=10, cached=100, output=5),
+        PricedTokens(input=10, cached=100, output=5),
     ),
     (
         "gemini",
         {"usageMetadata": {"promptTokenCount": 110, "candidatesTokenCount": 5, "thoughtsTokenCount": 20,  # noqa: E501
          "cachedContentTokenCount": 100, "totalTokenCount": 135}},
-        Usage(input=10, cached=100, output=25),
+        PricedTokens(input=10, cached=100, output=25),
     ),
     (
         "bedrock",
         {"usage": {"inputTokens": 10, "outputTokens": 5, "totalTokens": 155, "cacheReadInputTokens": 100,  # noqa: E501
          "cacheWriteInputTokens": 40}},
-        Usage(input=10, cached=100, written=40, output=5),
+        PricedTokens(input=10, cached=100, written=40, output=5),
     ),
     (
         "langchain",
         {"usage_metadata": {"input_tokens": 150, "output_tokens": 5, "total_tokens": 155,
          "input_token_details": {"cache_read": 100, "cache_creation": 40}}},
-        Usage(input=10, cached=100, written=40, output=5),
+        PricedTokens(input=10, cached=100, written=40, output=5),
     ),
     (
         "a gateway that counts caches among the input and names them as if beside it",
         {"usage": {"prompt_tokens": 150, "completion_tokens": 5, "cache_read_input_tokens": 100,
          "cache_creation_input_tokens": 40}},
-        Usage(input=10, cached=100, written=40, output=5),
+        PricedTokens(input=10, cached=100, written=40, output=5),
     ),
     ("thoughts only in the sum", {"usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 40}},  # noqa: E501
-     Usage(input=10, output=30)),
-    ("an embedding", {"usage": {"prompt_tokens": 10, "total_tokens": 10}}, Usage(input=10)),
-    ("only the sum", {"usage": {"total_tokens": 15}}, Usage(unsorted=15)),
+     PricedTokens(input=10, output=30)),
+    ("an embedding", {"usage": {"prompt_tokens": 10, "total_tokens": 10}}, PricedTokens(input=10)),
+    ("only the sum", {"usage": {"total_tokens": 15}}, PricedTokens(unsorted=15)),
     ("more cached than there is", {"usage": {"prompt_tokens": 10, "completion_tokens": 5,
-     "prompt_tokens_details": {"cached_tokens": 99}}}, Usage(cached=10, output=5)),
+     "prompt_tokens_details": {"cached_tokens": 99}}}, PricedTokens(cached=10, output=5)),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("reply", "usage"), [case[1:] for case in USAGES], ids=[case[0] for case in USAGES]
 )
-def test_the_usage_of_many_vendors_is_read(reply: Any, usage: Usage) -> None:
+def test_the_usage_of_many_vendors_is_read(reply: Any, usage: PricedTokens) -> None:
     assert usage_of(reply) == usage
 
 

@@ -13,8 +13,7 @@ import pytest
 
 from stanchion import Action, Refused, Shield
 from stanchion.guards.secrets import finder as finding
-from stanchion.policy.scan_cache import ScanCache
-from stanchion.policy.seal import Sealing, Unsealed
+from stanchion.policy.sealed import FolderSeal, ScanCache, Unsealed
 from stanchion.readings.scan import Pattern, Scanner, hyper
 
 hyperscan = pytest.importorskip("hyperscan")
@@ -138,7 +137,7 @@ def test_processes_that_make_the_key_at_once_share_one(tmp_path: Path) -> None:
     def put(number: int) -> None:
         try:
             ready.wait()
-            Sealing(tmp_path / "sealed").write(
+            FolderSeal(tmp_path / "sealed").write(
                 tmp_path / "sealed" / "x" / str(number), "what", b"%d" % number
             )
         except (OSError, Unsealed) as error:
@@ -150,7 +149,7 @@ def test_processes_that_make_the_key_at_once_share_one(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert not failed
-    sealing = Sealing(tmp_path / "sealed")
+    sealing = FolderSeal(tmp_path / "sealed")
     for number in range(8):
         assert sealing.read(tmp_path / "sealed" / "x" / str(number), "what", 10) == b"%d" % number
     with pytest.raises(Unsealed):

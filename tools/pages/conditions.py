@@ -1,10 +1,9 @@
 """The condition language: grammar, functions, names, limits, and what of CEL is outside it."""
 
 from stanchion.policy.conditions import limits
-from stanchion.policy.conditions.actions import CONTENTS
 from stanchion.policy.conditions.kinds import Type
-from stanchion.policy.conditions.signatures import FUNCTIONS, MACROS
-from stanchion.policy.conditions.view import WORDS
+from stanchion.policy.conditions.view import CONTENTS, WORDS
+from stanchion.policy.conditions.vocabulary import FUNCTIONS, MACROS
 from stanchion.readings import act_words
 from stanchion.readings.act_words import (
     ALONE,

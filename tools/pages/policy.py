@@ -8,8 +8,8 @@ import msgspec
 
 from stanchion.kernel.sizes import Limits
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
+from stanchion.policy.json_schema import meanings
 from stanchion.policy.load import packs
-from stanchion.policy.meanings import meanings
 from stanchion.policy.prices.entry import LongPrompt, PriceEntry
 from stanchion.policy.schema import (
     GUARDS,

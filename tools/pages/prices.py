@@ -1,7 +1,7 @@
 """The shipped price table, and how a price is found and applied."""
 
 from stanchion.policy.prices.entry import PriceEntry, Rates
-from stanchion.policy.prices.shipped import Vendor, shipped
+from stanchion.policy.prices.lookup import Vendor, shipped
 from stanchion.runtime.calling.price import LIMITS, UNLIMITED
 from stanchion.runtime.calling.prompt_size import PER_MESSAGE, PER_TOOLSET
 

@@ -14,9 +14,8 @@ from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, put_line, tell, visible
 from stanchion.ops.views.amounts import counted
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.found_lint import lint_found
 from stanchion.policy.json_schema import policy_schema
-from stanchion.policy.lint import Linted, lint
+from stanchion.policy.lint import Linted, lint, lint_found
 from stanchion.policy.schema import always_active
 from stanchion.policy.whereabouts import FOUND as FOUND_POLICY
 from stanchion.runtime.calling.tool_formats import definitions

@@ -26,10 +26,9 @@ from stanchion.ops.views.amounts import day, shown
 from stanchion.ops.views.proposals import Proposal, Proposals, ProposalTerms, proposals
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.differences import differences
-from stanchion.policy.found import Found, find_policy
+from stanchion.policy.found import FoundPolicy, find_policy
 from stanchion.policy.load import compile_document, load_policy, read_policy
-from stanchion.policy.loosening import loosenings
-from stanchion.policy.loosening.said import Loosening
+from stanchion.policy.loosening import Loosening, loosenings
 from stanchion.policy.whereabouts import FOUND
 from stanchion.runtime.operating.load import stored_trust
 from stanchion.runtime.operating.policy_trouble import RefusedPolicy, refused_policies
@@ -47,7 +46,7 @@ class GivenPolicy(NamedTuple):
     """A policy, and what it was found in where it was found."""
 
     policy: CompiledPolicy
-    found: Found | None = None
+    found: FoundPolicy | None = None
 
 
 def given(name: str, env: str | None) -> GivenPolicy:
@@ -58,7 +57,7 @@ def given(name: str, env: str | None) -> GivenPolicy:
     return GivenPolicy(found.policy(), found)
 
 
-def found_data(found: Found) -> dict[str, Any]:
+def found_data(found: FoundPolicy) -> dict[str, Any]:
     """What a found policy is made of, for programs."""
     files = [
         {
@@ -72,7 +71,7 @@ def found_data(found: Found) -> dict[str, Any]:
     return {"base": found.base, "files": files}
 
 
-def found_lines(found: Found, terminal: Terminal) -> Iterator[str]:
+def found_lines(found: FoundPolicy, terminal: Terminal) -> Iterator[str]:
     """The same for people."""
     yield f"  {visible(found.base)}"
     for one in found.files:

@@ -34,8 +34,8 @@ from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, put_line, put_lines, visible
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
-from stanchion.policy.compiled import CompiledPolicy, Seat
-from stanchion.policy.differences import TABLES, Change, differences, effect_of
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat
+from stanchion.policy.differences import TABLES, PolicyChange, differences, effect_of
 from stanchion.policy.load import described_packs
 from stanchion.policy.loosening import loosenings
 from stanchion.policy.said import beyond_defaults, said_of
@@ -78,14 +78,14 @@ def _show(args: Args) -> int:
     return SAME
 
 
-def _chain(policy: CompiledPolicy, stage: Stage) -> list[Seat]:
+def _chain(policy: CompiledPolicy, stage: Stage) -> list[GuardSeat]:
     return sorted(
         (seat for seat in policy.seats if stage in seat.placed.stages),
         key=lambda seat: order(seat.placed),
     )
 
 
-def _guard(seat: Seat) -> dict[str, Any]:
+def _guard(seat: GuardSeat) -> dict[str, Any]:
     return {"id": seat.placed.id, "place": seat.place, **effect_of(seat)}
 
 
@@ -134,7 +134,7 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
             )
 
 
-def _table(seats: list[Seat], terminal: Terminal) -> Iterator[str]:
+def _table(seats: list[GuardSeat], terminal: Terminal) -> Iterator[str]:
     rows = [
         (str(p.priority), p.category.name.lower(), p.id, p.guard.name, "shadow" if p.shadow else "")
         for p in (seat.placed for seat in seats)
@@ -194,7 +194,7 @@ def _both(args: Args) -> tuple[CompiledPolicy, CompiledPolicy]:
     return old, new
 
 
-def _change(change: Change, terminal: Terminal) -> Iterator[str]:
+def _change(change: PolicyChange, terminal: Terminal) -> Iterator[str]:
     sign, style = {"added": ("+", "good"), "removed": ("-", "bad"), "changed": ("~", "mild")}[
         change.kind
     ]

@@ -13,18 +13,15 @@ from stanchion.kernel.findings import Finding, Pause
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
-from stanchion.policy.compiled import Seat, closest
+from stanchion.policy.compiled import GuardSeat, closest
 from stanchion.policy.conditions import (
     Condition,
-    ConditionError,
     EvaluationError,
     compile_expression,
 )
-from stanchion.policy.conditions.kinds import NUMBERS, kind_of
-from stanchion.policy.conditions.messages import article
-from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.conditions.kinds import NUMBERS, article, kind_of
 from stanchion.policy.errors import Fault
-from stanchion.policy.rules import view_of
+from stanchion.policy.rules import compile_option, view_of
 from stanchion.policy.schema import AppliesTo, PolicyFile, ask_id
 from stanchion.policy.seat import seat_of
 from stanchion.policy.sections import AskEntry
@@ -97,10 +94,10 @@ class AskPerson(msgspec.Struct, frozen=True):
 
 def asking_seats(
     file: PolicyFile, where: Where, taken: Container[str]
-) -> tuple[list[Seat], list[Fault]]:
+) -> tuple[list[GuardSeat], list[Fault]]:
     """The guards that ask about tools, and what is wrong with what they go by; `taken` are the ids
     of the others."""
-    seats: list[Seat] = []
+    seats: list[GuardSeat] = []
     faults: list[Fault] = []
     known = {name: entry.ask for name, entry in file.tools.items()}
     for tool, asked in known.items():
@@ -131,10 +128,7 @@ def asking_seats(
 
 def _number(source: str) -> Condition:
     """An expression that can be a number; `ValueError` where it never is one."""
-    try:
-        made = compile_expression(source, STANDARD)
-    except ConditionError as error:
-        raise ValueError(f"{error} (at character {error.start + 1} of `of`)") from None
+    made = compile_option(source, "of", work=compile_expression)
     if made.type.kind not in NUMBERS | {"dyn"}:
         raise ValueError(
             f"`of` is {article(made.type)}, and `above` needs a number: name another one"

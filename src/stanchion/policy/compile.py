@@ -9,25 +9,22 @@ from typing import Any, Final
 from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import having, stages_of
 from stanchion.kernel.guard import Placed
-from stanchion.kernel.mandate import layer_of_task
 from stanchion.kernel.stages import Stage
 from stanchion.policy import ladder, scope as scoping
-from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.checks import wrong_in
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, GuardFault, PolicyError
-from stanchion.policy.faults.entry import wrong_in
 from stanchion.policy.named_code import imported
 from stanchion.policy.schema import (
     GUARDS,
-    UTC,
-    AppliesTo,
     Placement,
     PolicyFile,
     id_of,
     use_of,
 )
-from stanchion.policy.seat import call_of, misplaced, seat_of
-from stanchion.policy.sections import Bypass, RiskLevels
+from stanchion.policy.seat import at_levels, call_of, misplaced, seat_of
+from stanchion.policy.sections import RiskLevels
 
 
 def idle(guard: Any, stages: frozenset[Stage], alone: bool) -> Iterator[tuple[str, str]]:
@@ -67,35 +64,10 @@ def compile_policy(
     that is more than the place of its entry. With `joined`, guards that a program hands in are
     added to it: `with_guards` looks whether one of them answers `degrade`.
     """
-    faults = [*(_inert(file, where) if whole else ()), *_concerning_nothing(file, where)]
-    faults += [Fault(where("faults", *path), message) for path, message in wrong_in(file.faults)]
-    faults += _wrong_mandates(file, where)
-    tools, wrong = written_tools(file, where, whole, imports)
+    faults = [Fault(where(*path), said) for path, said in wrong_in(file, whole)]
+    tools, wrong = written_tools(file, where, imports)
     faults += wrong
-    faults += [
-        Fault(where("degrade", *path), message) for path, message in ladder.wrong_in(file.degrade)
-    ]
-    faults += [*scoping.wrong_in(file, where), *(scoping.unread(file, where) if whole else ())]
-    faults += [*(scoping.unspent(file, where) if whole else ())]
-    if file.bypass.safety_responses:
-        from stanchion.policy import standing
-
-        faults += [
-            Fault(where("bypass", *path), said) for path, said in standing.wrong_responses(file)
-        ]
-    if file.approved:
-        from stanchion.policy import approved
-
-        faults += approved.wrong_in(file, where, whole)
-    if file.risk != RiskLevels():
-        from stanchion.policy import levels
-
-        faults += levels.wrong_in(file, where, whole)
-    if file.timezone != UTC:
-        from stanchion.kernel import calendar
-
-        faults += [Fault(where("timezone"), said) for said in calendar.wrong_in(file.timezone)]
-    seats: list[Seat] = []
+    seats: list[GuardSeat] = []
     calls: dict[str, str] = {}
     taken: set[str] = set()
     unanswered: list[Fault] = []
@@ -129,13 +101,6 @@ def compile_policy(
         faults += [
             Fault(where("guards", at, option), said) for option, said in idle(guard, stages, alone)
         ]
-        if entry.always or entry.part_of or entry.bypass != Bypass():
-            from stanchion.policy import standing
-
-            faults += [
-                Fault(where("guards", at, *path), said)
-                for path, said in standing.wrong_in(file, entry)
-            ]
         if not entry.enabled:
             continue
         marked = having(guard, "degrades")
@@ -153,14 +118,14 @@ def compile_policy(
                 call = call_of(one.placed.guard)
                 calls |= {} if call is None else {one.placed.id: call}
     if any(tool.ask for tool in file.tools.values()):
-        from stanchion.policy.asking import asking_seats
+        from stanchion.policy.asking import asking_seats  # it loads conditions
 
         asking, wrong = asking_seats(file, where if told is None else told, taken)
         seats += asking
         faults += wrong
     if known:
         heard = ladder.unheard(file.degrade, seats) if not joined else ()
-        unheard = [Fault(where("degrade", *path), message) for path, message in heard]
+        unheard = [Fault(where(*path), message) for path, message in heard]
         faults += unheard if unheard else unanswered
     undos: dict[str, Callable[..., Any]] = {}
     for name, tool in file.tools.items():
@@ -190,7 +155,7 @@ def _made(entry: Any, guard_id: str) -> Any:
 
 def _seat(
     file: PolicyFile, entry: Any, guard_id: str, guard: Any, stages: frozenset[Stage], place: str
-) -> Seat:
+) -> GuardSeat:
     placed = Placed(
         guard_id,
         guard,
@@ -204,61 +169,4 @@ def _seat(
         entry.effects,
     )
     seat = seat_of(placed, place, entry.applies_to)
-    if file.risk == RiskLevels():
-        return seat
-    from stanchion.policy.levels import at_levels
-
-    return at_levels(file, seat, entry.always)
-
-
-def _inert(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """What a policy says that nothing acts on."""
-    if not any(entry.enabled and use_of(entry) == "tool_allowlist" for entry in file.guards):
-        said = [
-            ("agents", name, "allowed_tools")
-            for name, a in file.agents.items()
-            if a.allowed_tools is not None
-        ]
-        said += [
-            ("roles", name, "allowed_tools")
-            for name, r in file.roles.items()
-            if r.allowed_tools is not None
-        ]
-        said += [
-            ("tasks", name, "additional_tools")
-            for name, task in file.tasks.items()
-            if task.additional_tools
-        ]
-        for spot in said:
-            message = f"nothing acts on `{'.'.join(spot)}`: add a guard with `use: tool_allowlist`"
-            yield Fault(where(*spot), message)
-    for name, agent in file.agents.items():
-        if file.roles and agent.role and agent.role not in file.roles:
-            message = f"role `{agent.role}` is not among `roles`: {', '.join(sorted(file.roles))}"
-            yield Fault(where("agents", name, "role"), message)
-
-
-def _wrong_mandates(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """Entries in what tasks may do that are neither effect nor tool."""
-    for name, task in file.tasks.items():
-        try:
-            layer_of_task(task.may)
-        except ValueError as error:
-            yield Fault(where("tasks", name, "may"), str(error))
-
-
-def _concerning_nothing(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """Guards that are for nobody."""
-    for at, entry in enumerate(file.guards):
-        lists: dict[tuple[str, ...], Any] = {("stages",): entry.stages}
-        lists |= {
-            ("applies_to", name): getattr(entry.applies_to, name)
-            for name in AppliesTo.__struct_fields__
-        }
-        for path, given in lists.items():
-            if given == ():
-                message = (
-                    f"the guard applies to nothing: `{'.'.join(path)}` is empty; leave it "
-                    f"out, or fill it"
-                )
-                yield Fault(where("guards", at, *path), message)
+    return seat if file.risk == RiskLevels() else at_levels(file, seat, entry.always)

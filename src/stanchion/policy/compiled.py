@@ -39,7 +39,7 @@ from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
 
 if TYPE_CHECKING:
-    from stanchion.guards.schema.tools import Tools
+    from stanchion.guards.schema.tools import ToolDefinitions
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""
@@ -47,7 +47,7 @@ ENGINE: Final = "1"
 T = TypeVar("T")
 
 
-class Seat(msgspec.Struct, frozen=True, gc=False):
+class GuardSeat(msgspec.Struct, frozen=True, gc=False):
     """A placed guard and whom it concerns; `None` concerns everybody. `needs` names what a rule
     cannot do without."""
 
@@ -63,14 +63,18 @@ class Seat(msgspec.Struct, frozen=True, gc=False):
         """Whether the guard applies to that tool in that run."""
         return (
             (self.tools is None or tool in self.tools)
-            and (self.agents is None or run.agent in self.agents)
-            and (self.tasks is None or run.task in self.tasks)
-            and (self.risks is None or level_of(run) in self.risks)
+            and self.concerns_run(run)
             and all(
                 _known(name, tool, run) in values
                 for name, values in self.needs.items()
                 if name in STATIC
             )
+        )
+
+    def with_guard(self, guard: Any) -> GuardSeat:
+        """The same seat with another guard in it."""
+        return msgspec.structs.replace(
+            self, placed=msgspec.structs.replace(self.placed, guard=guard)
         )
 
     @property
@@ -139,7 +143,7 @@ class CompiledPolicy:
     def __init__(
         self,
         file: PolicyFile,
-        seats: tuple[Seat, ...],
+        seats: tuple[GuardSeat, ...],
         calls: dict[str, str],
         undos: dict[str, Callable[..., Any]],
         files: tuple[Path, ...] = (),
@@ -153,7 +157,7 @@ class CompiledPolicy:
         self.tools_digest = ""
         """The digest of the tools' definitions, where they alone make the hash another than the
         file's."""
-        self.defined: Tools | None = None
+        self.defined: ToolDefinitions | None = None
         """The definitions that its guards read, the ingested ones included."""
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings
@@ -193,7 +197,7 @@ class CompiledPolicy:
             entry.bypass.allowed for entry in file.guards
         )
         """Whether an action may ever go past a guard."""
-        self._index: dict[tuple[str, str, str], list[Seat]] = {}
+        self._index: dict[tuple[str, str, str], list[GuardSeat]] = {}
         for seat in seats:
             for stage in seat.placed.stages:
                 for kind, value in seat.keys() or [("" if seat.open else "some", "")]:
@@ -254,12 +258,12 @@ class CompiledPolicy:
         found |= {allotment_key(run, unit): limit for unit, limit in allotments(run).items()}
         return tuple([Share(name, limit) for name, limit in found.items()])
 
-    def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
+    def seated(self, stage: Stage, tool: str, run: RunInfo) -> list[GuardSeat]:
         """The seats that apply, found by tool, agent, task and role, not by looking at all of
         them."""
         return [*self._index.get((stage.value, "", ""), ()), *self._for_some(stage, tool, run)]
 
-    def _for_some(self, stage: Stage, tool: str, run: RunInfo) -> list[Seat]:
+    def _for_some(self, stage: Stage, tool: str, run: RunInfo) -> list[GuardSeat]:
         """The seats that apply and not to everybody."""
         names = (
             ("some", ""),
@@ -359,7 +363,7 @@ class CompiledPolicy:
         seat = self.seat(guard_id)
         return None if seat is None else seat.placed
 
-    def seat(self, guard_id: str) -> Seat | None:
+    def seat(self, guard_id: str) -> GuardSeat | None:
         """A guard's seat by its id."""
         return next((seat for seat in self.seats if seat.placed.id == guard_id), None)
 

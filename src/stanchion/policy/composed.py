@@ -12,6 +12,7 @@ at once.
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
 from typing import Any, Final
 
@@ -19,11 +20,20 @@ import msgspec
 import yaml
 
 from stanchion.kernel.regex import regex
-from stanchion.policy.document import UNREADABLE, Budget, Document, Location, Node, Value, shown
+from stanchion.policy.document import (
+    CORE,
+    UNREADABLE,
+    Document,
+    DocumentNode,
+    Location,
+    ReadingBudget,
+    Value,
+    read_data,
+    scalar,
+    shown,
+    text_trouble,
+)
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.given_data import read_data
-from stanchion.policy.scalars import CORE, scalar, text_trouble
-from stanchion.policy.yaml_words import joined_list, meaning
 
 MAX_CHARS: Final = 8 * 1024 * 1024
 _UNPRINTABLE: Final = regex(
@@ -55,7 +65,9 @@ def read_text(text: str, origin: str) -> Document:
         if as_json is not None:
             return as_json
         return Document(
-            origin, Node(UNREADABLE, Location(origin, 1, 1)), (*reading.faults, *stop.faults)
+            origin,
+            DocumentNode(UNREADABLE, Location(origin, 1, 1)),
+            (*reading.faults, *stop.faults),
         )
 
 
@@ -76,12 +88,12 @@ def _read_json(text: str, origin: str) -> Document | None:
 
 
 class _Anchored(msgspec.Struct, frozen=True):
-    node: Node
+    node: DocumentNode
     values: int
     height: int
 
 
-class _Reading(Budget):
+class _Reading(ReadingBudget):
     """Composes one document out of YAML events, which come without recursion and before anything is
     built."""
 
@@ -92,7 +104,7 @@ class _Reading(Budget):
         self.deepest = 0
         self.doubts: list[Fault] = []
 
-    def document(self) -> Node:
+    def document(self) -> DocumentNode:
         if len(self.text) > MAX_CHARS:
             raise self.stop(
                 Location(self.origin, 1, 1),
@@ -124,11 +136,11 @@ class _Reading(Budget):
                 place, "is not YAML: this escape is not a character; correct it"
             ) from None
 
-    def _only_document(self) -> Node:
+    def _only_document(self) -> DocumentNode:
         self._next()
         event = self._next()
         if isinstance(event, yaml.StreamEndEvent):
-            return Node(None, Location(self.origin, 1, 1))
+            return DocumentNode(None, Location(self.origin, 1, 1))
         root = self._node(self._next(), 1)
         self._next()
         event = self._next()
@@ -139,7 +151,7 @@ class _Reading(Budget):
             )
         return root
 
-    def _node(self, event: Any, depth: int) -> Node:
+    def _node(self, event: Any, depth: int) -> DocumentNode:
         place = self._place(event.start_mark)
         if isinstance(event, yaml.AliasEvent):
             return self._alias(event.anchor, place, depth)
@@ -166,7 +178,7 @@ class _Reading(Budget):
             )
             trouble = f"the tag {shown(event.tag)} is not known: {instead}"
         value = self.fault(place, trouble) if trouble else value
-        node = Node(value, place, None, text)
+        node = DocumentNode(value, place, None, text)
         if event.anchor is not None:
             self.anchors[event.anchor] = _Anchored(
                 node, self.values - before + 1, self.deepest - depth
@@ -193,7 +205,7 @@ class _Reading(Budget):
                 Fault(str(place), f"{said}: indent all entries of a list alike, or use quotes")
             )
 
-    def _alias(self, name: str | None, place: Location, depth: int) -> Node:
+    def _alias(self, name: str | None, place: Location, depth: int) -> DocumentNode:
         known = None if name is None else self.anchors.get(name)
         if known is None:
             why = (
@@ -201,19 +213,21 @@ class _Reading(Budget):
                 f"value out, or "
             )
             why += f'put it into quotes if it is a name with a star in it: `"*{name}"`'
-            return Node(self.fault(place, f"the alias `*{name}` is not defined: {why}"), place)
+            return DocumentNode(
+                self.fault(place, f"the alias `*{name}` is not defined: {why}"), place
+            )
         self.spend(place, known.values, depth + known.height)
         self.deepest = max(self.deepest, depth + known.height)
-        return Node(known.node.value, place, None, known.node.text)
+        return DocumentNode(known.node.value, place, None, known.node.text)
 
-    def _sequence(self, depth: int) -> list[Node]:
+    def _sequence(self, depth: int) -> list[DocumentNode]:
         items = []
         while not isinstance(event := self._next(), yaml.SequenceEndEvent):
             items.append(self._node(event, depth + 1))
         return items
 
-    def _mapping(self, depth: int) -> dict[str, Node]:
-        entries: dict[str, Node] = {}
+    def _mapping(self, depth: int) -> dict[str, DocumentNode]:
+        entries: dict[str, DocumentNode] = {}
         while not isinstance(event := self._next(), yaml.MappingEndEvent):
             key = self._node_of_key(event, depth + 1)
             node = self._node(self._next(), depth + 1)
@@ -225,10 +239,10 @@ class _Reading(Budget):
                     key.at, f"{shown(key.text)} appears here a second time: the first is at {first}"
                 )
             else:
-                entries[key.text] = Node(node.value, node.at, key.at, node.text)
+                entries[key.text] = DocumentNode(node.value, node.at, key.at, node.text)
         return entries
 
-    def _node_of_key(self, event: Any, depth: int) -> Node:
+    def _node_of_key(self, event: Any, depth: int) -> DocumentNode:
         plain = getattr(event, "implicit", (False,)) == (True, False)
         if isinstance(event, yaml.ScalarEvent) and event.tag is None:
             # As it is written: the same key whether it looks like a number, a boolean or neither.
@@ -246,7 +260,7 @@ class _Reading(Budget):
             )
         elif plain and key.text in {"", "~"}:
             wrong = "the key is missing: write one before the colon"
-        return Node(self.fault(key.at, wrong), key.at) if wrong else key
+        return DocumentNode(self.fault(key.at, wrong), key.at) if wrong else key
 
     def _place(self, mark: Any) -> Location:
         line: int = mark.line + 1
@@ -266,3 +280,86 @@ class _Reading(Budget):
         opened = None if error.context_mark is None else error.context_mark.line + 1
         said = meaning(str(error.problem), self._lines, place.line, place.column, opened)
         return self.stop(place, f"is not YAML ({error.problem}): {said}")
+
+
+_SECOND_COLON: Final = regex(r"^\s*(?:- )?[^:\s][^:]*:\s+(?P<rest>.*\S:(?:\s.*|$))")
+_ELSE: Final = "look at the quotes, colons and indentation up to here"
+
+
+def meaning(problem: str, lines: list[str], line: int, column: int, opened: int | None) -> str:
+    """The complaint about a place (both from 1) in plain words; `opened` is the line where
+    something began that the parser still reads."""
+    text = lines[line - 1] if line <= len(lines) else ""
+    at = min(column - 1, len(text))
+    word = _word(text, at)
+    if "alphabetic or numeric" in problem or "alphanumeric" in problem:
+        return quoted(word)
+    if "cannot start any token" in problem:
+        return quoted(word)
+    if "'-' indicator" in problem or (
+        "<block end>" in problem and "block mapping" not in problem and "-" not in word[:1]
+    ):
+        return (
+            "this line is not an entry of the list above it: indent it as far as the keys of the "
+            "entry that it belongs to, or begin it with `- `"
+        )
+    if "mapping values are not allowed" in problem:
+        if _SECOND_COLON.match(text):
+            return (
+                "there are two colons in this line: put the text behind the first one into quotes"
+            )
+        return (
+            "this line is indented too far: what it would belong to has a value already; indent it "
+            "as far as that"
+        )
+    if "block sequence entries are not allowed" in problem:
+        return "a list begins on a line of its own: move `- ` to the next line, or write `[...]`"
+    if "escape" in problem:
+        return (
+            "a backslash in double quotes begins an escape: use single quotes, where it is only a "
+            "backslash"
+        )
+    if "',' or ']'" in problem or "',' or '}'" in problem:
+        what, end = ("list", "]") if "']'" in problem else ("mapping", "}")
+        since = "" if opened is None or opened == line else f" that begins in line {opened}"
+        return (
+            f"the {what}{since} is not closed, or a comma is missing: write `{end}` or `,` "
+            f"before this"
+        )
+    if "expected key" in problem or "<block end>" in problem:
+        if text.count("'") % 2 or text.count('"') % 2 or text[at - 1 : at] in ("'", '"'):
+            return (
+                "a text in quotes ends here, and more follows: double a single quote inside it, or "
+                "use the other kind"
+            )
+        return (
+            "this line stands between two levels: indent it exactly as far as the lines that it "
+            "belongs to"
+        )
+    if "end of stream" in problem or "unexpected end" in problem:
+        since = "" if opened is None else f" that begins in line {opened}"
+        return f"something{since} is not closed: look for a missing quote or bracket"
+    return _ELSE
+
+
+def quoted(word: str) -> str:
+    """What to do about a word that begins with a sign of YAML's own."""
+    return (
+        f"a word cannot begin with `{word[:1]}` here, which is a sign of YAML: put it into "
+        f'quotes, as in `"{word}"`'
+    )
+
+
+def _word(text: str, at: int) -> str:
+    """The word at a place of a line, with the sign before it, which a parser may have passed
+    already."""
+    while at > 0 and text[at - 1] in "*&":
+        at -= 1
+    found = re.match(r"[^\s,\]}]+", text[at:])
+    return "" if found is None else found[0].removesuffix(":")
+
+
+def joined_list(lines: list[str]) -> bool:
+    """Whether a text of several lines was meant as a list: one of its later lines begins like an
+    entry."""
+    return any(line.lstrip().startswith("- ") for line in lines[1:])

@@ -1,4 +1,5 @@
-"""A user's own guards: found by shape alone, placed beside those of the policy file."""
+"""A user's own guards: found by shape alone, those of the engine's four kinds held to the contract,
+and placed beside those of the policy file."""
 
 from __future__ import annotations
 
@@ -8,15 +9,108 @@ from typing import Any, Final
 
 from stanchion.guards.safe_mode import SafeMode
 from stanchion.kernel.actions import Category
-from stanchion.kernel.contract.powers import stages_of
+from stanchion.kernel.contract.powers import having, stages_of
 from stanchion.kernel.guard import Kind, Placed
+from stanchion.kernel.regex import LARGEST, linear
 from stanchion.kernel.stages import Stage
-from stanchion.policy import ladder
-from stanchion.policy.compiled import CompiledPolicy, Seat, place
-from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat, place
+from stanchion.policy.definitions import written_tools
+from stanchion.policy.errors import Fault, PolicyError, refusal
+from stanchion.policy.ladder import unheard
 from stanchion.policy.named_code import imported
-from stanchion.policy.scope import beside
+from stanchion.policy.scope import beside, scoped
 from stanchion.policy.seat import call_of, own_code, seat_of
+
+
+def is_foreign(guard: Any) -> bool:
+    """Whether a user's guard speaks one of the engine's protocols; any other is asked with the
+    event."""
+    return hasattr(guard, "kind") and not isinstance(guard, type)
+
+
+def name_of(guard: Any) -> str:
+    """What a user's guard is called in decisions."""
+    return str(
+        getattr(guard, "id", None) or getattr(guard, "__name__", None) or type(guard).__name__
+    )
+
+
+def at_work(
+    policy: CompiledPolicy, guards: tuple[Any, ...], settle: Callable[[Any], Any]
+) -> tuple[Any, ...]:
+    """A user's guards, ready for a policy: those of the engine's kinds keep the contract, and know
+    what the policy says, its tools, and by `settle` where the shield keeps what is its own.
+    `PolicyError` says what they do wrong."""
+    faults = [
+        Fault(f"guard {name_of(guard)}", said)
+        for guard in guards
+        if is_foreign(guard)
+        for said in _wrong(guard)
+    ]
+    if faults:
+        raise PolicyError(faults)
+    return tuple([settle(_told(guard, policy)) if is_foreign(guard) else guard for guard in guards])
+
+
+def _wrong(guard: Any) -> list[str]:
+    from stanchion.kernel.contract.checking import wrong_in  # for guards of a program alone
+
+    found = wrong_in(guard)
+    if found:
+        return found
+    stages = getattr(guard, "stages", None)
+    if not isinstance(stages, frozenset | set | tuple | list) or not all(
+        stage in set(Stage) for stage in stages
+    ):
+        known = ", ".join(Stage)
+        return [
+            (
+                f"`stages` is `{stages!r:.80}`: write `stages = frozenset({{Stage.TOOL_CALL}})`, "
+                f"with any of {known}"
+            )
+        ]
+    gated = having(guard, "gate")
+    if gated is not None:
+        if guard.kind is not Kind.PURE:
+            return [
+                f"`gate` is for pure guards, and this one is a {guard.kind} guard: leave it out"
+            ]
+        found = [said for part in gated.gate.expressions if (said := _wrong_expression(part))]
+        if found:
+            return found
+    if (
+        guard.kind is Kind.ASKING
+        and call_of(guard) is None
+        and not getattr(guard, "recalls", False)
+    ):
+        return [
+            (
+                "an asking guard needs `call` beside it, the code that answers: write `def "
+                "call(self, payload)`"
+            )
+        ]
+    return []
+
+
+def _wrong_expression(expression: str) -> str:
+    """What is wrong with an expression of a gate; empty where nothing is."""
+    said = f"`gate` has `{expression!r:.80}`, which"
+    try:
+        found = linear(expression)
+    except ValueError as error:
+        return f"{said} is not RE2 ({error}): write another, or no gate"
+    if found.programsize > LARGEST:
+        return f"{said} is too large: write a shorter one, or no gate"
+    return "" if found.search(b"") is None else f"{said} stands in every text: leave `gate` out"
+
+
+def _told(guard: Any, policy: CompiledPolicy) -> Any:
+    holding = having(guard, "with_tools")
+    if holding is not None:
+        tools, _ = written_tools(policy.file, lambda *path: ".".join(map(str, path)), imports=False)
+        guard = holding.with_tools(tools)
+    return scoped(guard, policy.file, policy.files)
+
 
 Answerer = Callable[[Any], Any]
 BRAKE: Final = place(SafeMode(), "safe-mode-at-start")
@@ -34,13 +128,13 @@ def with_guards(
     protocols and judges inline, with every power of the contract. `brake` adds safe mode.
     """
     answerers: dict[str, Answerer] = {}
-    seats = [Seat(BRAKE, place="switched on at start")] if brake else []
+    seats = [GuardSeat(BRAKE, place="switched on at start")] if brake else []
     taken = {seat.placed.id for seat in policy.seats}
     for guard in guards:
         placed, answerer = _placed(guard, policy)
         if placed.id in taken:
-            raise PolicyError(
-                [Fault(f"guard {placed.id}", "the id is taken: give the guard an `id` of its own")]
+            raise refusal(
+                f"guard {placed.id}", "the id is taken: give the guard an `id` of its own"
             )
         taken.add(placed.id)
         seat = seat_of(placed, f"guard {placed.id}")
@@ -56,12 +150,9 @@ def with_guards(
                     answerers[one.placed.id] = answerer_of(one.placed.id, call)
     answerers |= {guard_id: answerer_of(guard_id, call) for guard_id, call in policy.calls.items()}
     seated = policy.seats + tuple(seats)
-    unheard = [
-        Fault(".".join(["degrade", *path]), said)
-        for path, said in ladder.unheard(policy.file.degrade, seated)
-    ]
-    if unheard:
-        raise PolicyError(unheard)
+    wrong = [Fault(".".join(path), said) for path, said in unheard(policy.file.degrade, seated)]
+    if wrong:
+        raise PolicyError(wrong)
     if not seats:
         return policy, answerers
     told = "".join(f"{seat.placed.id}={type(seat.placed.guard).__qualname__};" for seat in seats)
@@ -72,14 +163,11 @@ def with_guards(
 
 def _placed(guard: Any, policy: CompiledPolicy) -> tuple[Placed, Answerer | None]:
     from stanchion.guards.python import PythonGuard
-    from stanchion.policy.foreign import is_foreign, name_of
 
     own = is_foreign(guard)
     if getattr(guard, "isolated", False) and not own:
         hint = "name it in the policy, as `use: python` with its `call: module:name`"
-        raise PolicyError(
-            [Fault("guards", f"`{guard!r}` was handed in and cannot be `isolated`: {hint}")]
-        )
+        raise refusal("guards", f"`{guard!r}` was handed in and cannot be `isolated`: {hint}")
     judge = None if own else _judgement(guard, "guards", f"`{guard!r}`")
     name = name_of(guard)
     kernel: Any = guard
@@ -92,9 +180,7 @@ def _placed(guard: Any, policy: CompiledPolicy) -> tuple[Placed, Answerer | None
     stages = frozenset(Stage(stage) for stage in said)
     if Stage.MODEL_CHUNK in stages and kernel.kind is not Kind.PURE:
         hint = "`model_chunk` takes pure guards only: choose another stage"
-        raise PolicyError(
-            [Fault(f"guard {name}", f"it keeps state or asks the outside world, and {hint}")]
-        )
+        raise refusal(f"guard {name}", f"it keeps state or asks the outside world, and {hint}")
     category = getattr(guard, "category", Category.QUALITY)
     placed = Placed(
         name,
@@ -114,7 +200,7 @@ def answerer_of(guard_id: str, call: str) -> Answerer:
     try:
         found = imported(call)
     except ValueError as error:
-        raise PolicyError([Fault(f"guard {guard_id}", str(error))]) from None
+        raise refusal(f"guard {guard_id}", str(error)) from None
     return _judgement(found, f"guard {guard_id}", f"`{call}`")
 
 
@@ -124,5 +210,5 @@ def _judgement(guard: Any, place: str, name: str) -> Answerer:
     judge: Answerer = getattr(guard, "judge", guard)
     if isinstance(guard, type) or not callable(judge):
         hint = "a guard is a function of an event or an object with `judge(event)`"
-        raise PolicyError([Fault(place, f"{name} cannot judge: {hint}")])
+        raise refusal(place, f"{name} cannot judge: {hint}")
     return judge

@@ -7,21 +7,26 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-import msgspec
-
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import Memo
-from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
-from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
+from stanchion.guards.schema.tools import (
+    HOOKS_ID,
+    POLICY,
+    CheckedDefinition,
+    Hooked,
+    ToolDefinition,
+    ToolDefinitions,
+    ToolHooks,
+)
 from stanchion.kernel.contract.powers import all_having, having
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.policy.compiled import CompiledPolicy, Seat, closest
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat, closest
 from stanchion.policy.errors import Fault
 from stanchion.policy.named_code import imported
-from stanchion.policy.schema import GUARDS, PolicyFile, use_of
+from stanchion.policy.schema import PolicyFile
 from stanchion.policy.seat import own_code
 
 Where = Callable[..., str]
@@ -33,33 +38,33 @@ DIGITS: Final = 64
 """How long a digest is."""
 
 
-class Hook(NamedTuple):
+class ToolHook(NamedTuple):
     """A user's own check of a tool's calls: the code, and what tells it from every other."""
 
     call: Callable[..., Any]
     version: str
 
 
-Hooks = Mapping[str, Sequence[Hook]]
+Hooks = Mapping[str, Sequence[ToolHook]]
 """Hooks by the tool they are for."""
 
-Ask = Callable[[Hooked, Sequence[Hook], str], Any]
+Ask = Callable[[Hooked, Sequence[ToolHook], str], Any]
 """Asks hooks about a call; the last is the digest of the definition it was held against."""
 
 
 def written_tools(
-    file: PolicyFile, where: Where, whole: bool = True, imports: bool = True
-) -> tuple[Tools, list[Fault]]:
-    """The definitions that a policy file has, and what is wrong with them; of a file that is not
-    `whole` it is not told that nothing reads them. Without `imports` hooks are not looked for."""
+    file: PolicyFile, where: Where, imports: bool = True
+) -> tuple[ToolDefinitions, list[Fault]]:
+    """The definitions that a policy file has, and what is wrong with them. Without `imports` hooks
+    are not looked for."""
     faults: list[Fault] = []
-    known: dict[str, Known] = {}
+    known: dict[str, CheckedDefinition] = {}
     pins: dict[str, str] = {}
     for name, tool in file.tools.items():
         for option in ("schema", "result_schema"):
             schema = getattr(tool, option)
             try:
-                _ = None if schema is None else Checker(schema)
+                _ = None if schema is None else SchemaChecker(schema)
             except SchemaFault as fault:
                 faults.append(
                     Fault(
@@ -72,8 +77,8 @@ def written_tools(
             except ValueError as error:
                 faults.append(Fault(where("tools", name, "hook"), str(error)))
         if tool.schema is not None or tool.result_schema is not None or tool.pin is not None:
-            known[name] = Known(
-                Definition(name=name, schema=tool.schema, result_schema=tool.result_schema)
+            known[name] = CheckedDefinition(
+                ToolDefinition(name=name, schema=tool.schema, result_schema=tool.result_schema)
             )
         if tool.pin is not None:
             pins[name] = tool.pin
@@ -83,30 +88,7 @@ def written_tools(
                     f"`shield.ingest` gives"
                 )
                 faults.append(Fault(where("tools", name, "pin"), said))
-    faults += _unread(file, where) if whole else []
-    return Tools(known, pins), faults
-
-
-def _unread(file: PolicyFile, where: Where) -> list[Fault]:
-    """Definitions that no guard reads."""
-    if any(
-        entry.enabled and having(GUARDS[use_of(entry)], "with_tools") is not None
-        for entry in file.guards
-    ):
-        return []
-    said = [
-        (name, key)
-        for name, tool in file.tools.items()
-        for key in ("schema", "result_schema", "pin")
-    ]
-    return [
-        Fault(
-            where("tools", name, key),
-            f"nothing acts on `tools.{name}.{key}`: add a guard with `use: schema`",
-        )
-        for name, key in said
-        if getattr(file.tools[name], key) is not None
-    ]
+    return ToolDefinitions(known, pins), faults
 
 
 def reads_definitions(policy: CompiledPolicy) -> bool:
@@ -118,7 +100,7 @@ def reads_definitions(policy: CompiledPolicy) -> bool:
 
 def with_tools(
     policy: CompiledPolicy,
-    given: Mapping[tuple[str, str], Known],
+    given: Mapping[tuple[str, str], CheckedDefinition],
     hooks: Hooks,
     ask: Ask,
     memo: Memo | None,
@@ -135,7 +117,7 @@ def with_tools(
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
     guards = all_having([seat.placed.guard for seat in seats], "with_tools")
-    tools = guards[0].tools if guards else Tools().with_given(given)
+    tools = guards[0].tools if guards else ToolDefinitions().with_given(given)
     seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
     if hooked:
@@ -146,7 +128,7 @@ def with_tools(
         placed = Placed(
             HOOKS_ID, guard, guard.priority, guard.category, guard.stages, policy.shadow
         )
-        seats.append(Seat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
+        seats.append(GuardSeat(placed, tools=names(sorted(hooked)), place="hooks of tools"))
         answerers[HOOKS_ID] = _answering(policy, hooks, ask, tools)
     told = [f"{name}={','.join([hook.version for hook in hooks[name]])}" for name in sorted(hooks)]
     digest = hash_beside(policy.hash, tools.digest, *told)
@@ -176,15 +158,16 @@ def hash_beside(policy: str, tools: str, *hooks: str) -> str:
     )
 
 
-def _knowing(seat: Seat, given: Mapping[tuple[str, str], Known], memo: Memo | None) -> Seat:
+def _knowing(
+    seat: GuardSeat, given: Mapping[tuple[str, str], CheckedDefinition], memo: Memo | None
+) -> GuardSeat:
     guard = having(seat.placed.guard, "with_tools")
     if guard is None:
         return seat
-    knowing = guard.with_tools(guard.tools.with_given(given), memo)
-    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+    return seat.with_guard(guard.with_tools(guard.tools.with_given(given), memo))
 
 
-def _understanding(seat: Seat, tools: Tools) -> Seat:
+def _understanding(seat: GuardSeat, tools: ToolDefinitions) -> GuardSeat:
     guard = having(seat.placed.guard, "knowing")
     if guard is None:
         return seat
@@ -201,17 +184,16 @@ def _understanding(seat: Seat, tools: Tools) -> Seat:
             "" if known.bad or known.source == POLICY else known.digest,
         )
 
-    knowing = guard.knowing(defined)
-    return msgspec.structs.replace(seat, placed=msgspec.structs.replace(seat.placed, guard=knowing))
+    return seat.with_guard(guard.knowing(defined))
 
 
 def _answering(
-    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: Tools
+    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: ToolDefinitions
 ) -> Callable[[Any], Any]:
     """What answers for the hooks of this policy: those of the tool's entry first, then those that
     were added."""
     written = {name: tool.hook for name, tool in policy.file.tools.items() if tool.hook is not None}
-    own = {name: Hook(imported(call), call) for name, call in written.items()}
+    own = {name: ToolHook(imported(call), call) for name, call in written.items()}
 
     def answer(asked: Hooked) -> Any:
         tool = asked.call.tool

@@ -8,14 +8,14 @@ from typing import Any, Final, Literal
 import msgspec
 
 from stanchion.kernel.guard import Placed
-from stanchion.policy.compiled import CompiledPolicy, Seat
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat
 from stanchion.policy.schema import ENTRIES, Placement, table_of
 
 TABLES: Final = ("roles", "agents", "tasks", "tools", "risk", "approved", "prices")
 _PLACED: Final = frozenset(Placement.__struct_fields__)
 
 
-class Change(msgspec.Struct, frozen=True):
+class PolicyChange(msgspec.Struct, frozen=True):
     """One difference: of what (`guard step-limit`, `agent scout`), and each value that is another
     one, old and new."""
 
@@ -24,9 +24,9 @@ class Change(msgspec.Struct, frozen=True):
     values: dict[str, tuple[Any, Any]] = {}
 
 
-def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Change, ...]:
+def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[PolicyChange, ...]:
     """What differs in effect; guards that are switched off have none."""
-    found: list[Change] = []
+    found: list[PolicyChange] = []
     whole = [
         {name: _plain(getattr(p.file, name)) for name in ("name", "version", "mode")}
         for p in (old, new)
@@ -60,7 +60,7 @@ def differences(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Change, ...]:
     return tuple(found)
 
 
-def effect_of(seat: Seat) -> dict[str, Any]:
+def effect_of(seat: GuardSeat) -> dict[str, Any]:
     """What a guard is in effect: where it stands, whom it concerns, and all its options."""
     placed: Placed = seat.placed
     listed = {
@@ -93,10 +93,10 @@ def effect_of(seat: Seat) -> dict[str, Any]:
     }
 
 
-def _tables(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
-    found = [Change("removed", f"{what} {name}") for name in old if name not in new]
+def _tables(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[PolicyChange]:
+    found = [PolicyChange("removed", f"{what} {name}") for name in old if name not in new]
     found += [
-        Change("added", f"{what} {name}", _from_nothing(new[name]))
+        PolicyChange("added", f"{what} {name}", _from_nothing(new[name]))
         for name in new
         if name not in old
     ]
@@ -108,12 +108,12 @@ def _tables(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[Change]
     ]
 
 
-def _changed(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[Change]:
+def _changed(what: str, old: dict[str, Any], new: dict[str, Any]) -> list[PolicyChange]:
     names = [*old, *(name for name in new if name not in old)]
     values = {
         name: (old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name)
     }
-    return [Change("changed", what, values)] if values else []
+    return [PolicyChange("changed", what, values)] if values else []
 
 
 def _from_nothing(said: dict[str, Any]) -> dict[str, tuple[Any, Any]]:

@@ -31,3 +31,8 @@ class PolicyError(StanchionError, ValueError):
     def __init__(self, faults: list[Fault]) -> None:
         super().__init__("\n".join(str(fault) for fault in faults))
         self.faults = tuple(faults)
+
+
+def refusal(place: object, message: str) -> PolicyError:
+    """The error for one mistake."""
+    return PolicyError([Fault(str(place), message)])

@@ -11,37 +11,33 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import sensible
-from stanchion.policy.compiled import Seat, best
+from stanchion.policy.compiled import GuardSeat, best
+from stanchion.policy.schema import PolicyFile
 from stanchion.policy.sections import Degrade
 
 Wrong = tuple[tuple[str, ...], str]
-"""A path below `degrade`, and what is wrong there."""
+"""A path in a policy, and what is wrong there."""
 
 REQUESTS: Final = frozenset({Stage.MODEL_CALL, Stage.CHARGE})
 """Where a request to a model is degraded: as such, or by what is charged for it."""
 
 
-def wrong_in(ladder: Degrade) -> Iterator[Wrong]:
+def wrong_models(file: PolicyFile) -> Iterator[Wrong]:
     """Models that cannot take another's place."""
-    for name, instead in ladder.models.items():
-        path = ("models", name)
+    models = file.degrade.models
+    for name, instead in models.items():
+        said = ""
         if not name or not instead:
-            yield (
-                path,
-                "a model without a name is never asked for: give one, or leave the entry out",
-            )
+            said = "a model without a name is never asked for: give one, or leave the entry out"
         elif is_glob(instead):
-            yield path, f"`{instead}` is a pattern: name the one model that is asked instead"
+            said = f"`{instead}` is a pattern: name the one model that is asked instead"
         elif instead == name:
-            yield (
-                path,
-                f"`{name}` replaces itself, which is not a lesser request: name a cheaper model",
-            )
-        elif (circle := _circle(ladder.models, name)) and name == min(
-            set(circle) & set(ladder.models)
-        ):
+            said = f"`{name}` replaces itself, which is not a lesser request: name a cheaper model"
+        elif (circle := _circle(models, name)) and name == min(set(circle) & set(models)):
             round_ = ", ".join(f"`{model}`" for model in circle)
-            yield path, f"{round_} replace each other, so none is the cheapest: leave one entry out"
+            said = f"{round_} replace each other, so none is the cheapest: leave one entry out"
+        if said:
+            yield ("degrade", "models", name), said
 
 
 def _circle(models: dict[str, str], name: str) -> list[str]:
@@ -80,13 +76,13 @@ def unanswered(ladder: Degrade, mark: str, stages: frozenset[Stage]) -> str:
     return f"{said} at its stages: say under `degrade` what one is ({only}), or leave the mark out"
 
 
-def unheard(ladder: Degrade, seats: Iterable[Seat]) -> Iterator[Wrong]:
+def unheard(ladder: Degrade, seats: Iterable[GuardSeat]) -> Iterator[Wrong]:
     """What of a ladder nothing acts on, because no guard answers `degrade` where it would be
     heard."""
     answering = [(seat, stages) for seat in seats if (stages := _degrades_at(seat))]
     if not answering and ladder != Degrade():
         yield (
-            (),
+            ("degrade",),
             (
                 "nothing acts on `degrade`: no guard answers `degrade`; give a budget a "
                 "`degrade_at`, or leave it out"
@@ -104,12 +100,12 @@ def unheard(ladder: Degrade, seats: Iterable[Seat]) -> Iterator[Wrong]:
                 f"request to a model"
             )
             yield (
-                (option,),
+                ("degrade", option),
                 f"{said}; let one with `degrade_at` judge `model_call`, or leave it out",
             )
 
 
-def _degrades_at(seat: Seat) -> frozenset[Stage]:
+def _degrades_at(seat: GuardSeat) -> frozenset[Stage]:
     """The stages at which a guard can ask for something lesser; of a user's own code only its
     author knows."""
     guard = seat.placed.guard

@@ -1,5 +1,5 @@
 """Finding and reading policies: a pack's name, a file, or data already parsed, with what they
-extend."""
+extend. Of one that has mistakes the right parts are compiled, so that all is told at once."""
 
 from __future__ import annotations
 
@@ -11,22 +11,35 @@ from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compile import compile_policy
 from stanchion.policy.compiled import CompiledPolicy, content_hash
-from stanchion.policy.document import Document, in_order
-from stanchion.policy.errors import Fault, GuardFault, PolicyError
+from stanchion.policy.document import Document, DocumentNode, UnreadableValue, in_order, read_data
+from stanchion.policy.errors import Fault, GuardFault, PolicyError, refusal
 from stanchion.policy.formats import translated, translated_folder
-from stanchion.policy.given_data import read_data
-from stanchion.policy.lists import settled
+from stanchion.policy.merge import settled
+from stanchion.policy.nearest import nearest
 from stanchion.policy.overlay import environment, extended, variants
-from stanchion.policy.schema import GUARDS, RULE, PolicyFile, any_file, file_with
+from stanchion.policy.schema import (
+    GUARDS,
+    RULE,
+    AgentEntry,
+    PolicyFile,
+    RoleEntry,
+    TaskEntry,
+    ToolEntry,
+    any_file,
+    entry_of,
+    file_with,
+)
+from stanchion.policy.sections import Degrade
 from stanchion.policy.struct_check import check, convert, fits
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.policy.document_cache import DocumentCache
+    from stanchion.policy.sealed import DocumentCache
 
 PACKS: Final = "stanchion.policy.packs"
 YAML: Final = (".yaml", ".yml")
@@ -49,11 +62,11 @@ def load_policy(
     Raises `PolicyError` with every fault found, those of environments that are not asked for
     included.
     """
-    read = read_policy(source, Reading(kept=kept))
+    read = read_policy(source, PolicyReading(kept=kept))
     return compile_document(read.variant(env), read.files, joined=joined)
 
 
-class Read(NamedTuple):
+class ReadPolicy(NamedTuple):
     """A policy as it was read and checked: as a whole, without (`None`) and in each of its
     environments, and from which files."""
 
@@ -67,16 +80,18 @@ class Read(NamedTuple):
         given: object = env
         if not isinstance(given, str | None):
             why = f"`env` is of the type `{type(given).__name__}`: give the name of an environment"
-            raise PolicyError([Fault("policy", why)])
+            raise refusal("policy", why)
         if env not in self.variants:
             raise PolicyError(list(environment(self.whole, env).faults))
         return self.variants[env]
 
 
-def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = None) -> Read:
+def read_policy(
+    source: str | Path | dict[str, Any], reading: PolicyReading | None = None
+) -> ReadPolicy:
     """Read a policy and check it in every environment; raises `PolicyError` with every fault
     found."""
-    reading = Reading() if reading is None else reading
+    reading = PolicyReading() if reading is None else reading
     whole = extended(reading.first(source), reading.find)
     _bound(whole)
     every = variants(whole)
@@ -84,37 +99,34 @@ def read_policy(source: str | Path | dict[str, Any], reading: Reading | None = N
     for each in alone:
         _bound(each)
     if all(not each.faults and fits(each, kind_of(each)) for each in alone):
-        return Read(whole, every, tuple(reading.files))
+        return ReadPolicy(whole, every, tuple(reading.files))
     # The whole schema is needed only to say what is wrong: it names guards and options that were
     # meant.
     faults = in_order(
         [fault for each in alone for fault in (*each.faults, *check(each, any_file()))]
     )
     if faults:
-        from stanchion.policy.salvage import faults_of_the_rest
-
         # Guards are not compiled any more, but what is wrong with them is told with the rest.
         further = [
             fault for each in alone for fault in (*_in_conditions(each), *faults_of_the_rest(each))
         ]
         raise PolicyError(in_order([*faults, *further]))
-    return Read(whole, every, tuple(reading.files))
+    return ReadPolicy(whole, every, tuple(reading.files))
 
 
 def _bound(document: Document) -> None:
-    guards = document.node("guards").value
-    if isinstance(guards, list) and len(guards) > MOST_GUARDS:
+    guards = document.guards
+    if len(guards) > MOST_GUARDS:
         many = f"there are {len(guards):,} guards, and a policy has at most {MOST_GUARDS:,}"
         how = "join those that differ in a value only, by `in` or a list"
-        raise PolicyError([Fault(document.where("guards"), f"{many}: {how}")])
+        raise refusal(document.where("guards"), f"{many}: {how}")
 
 
 def kind_of(document: Document) -> type[PolicyFile]:
     """The struct that a document is read by: it knows the guards that the document uses, and no
     others."""
-    guards = document.node("guards").value
-    nodes = guards if isinstance(guards, list) else []
-    uses = sorted({str(document.written("guards", at, "use")) for at in range(len(nodes))})
+    numbers = range(len(document.guards))
+    uses = sorted({str(document.written("guards", at, "use")) for at in numbers})
     return file_with(tuple(uses)) if all(use in GUARDS for use in uses) else any_file()
 
 
@@ -122,8 +134,7 @@ def _in_conditions(document: Document) -> Iterator[Fault]:
     """What is wrong with the conditions of rules, whatever else is wrong with the document."""
     from stanchion.policy.rules import Rule
 
-    guards = document.node("guards").value
-    for at in range(len(guards) if isinstance(guards, list) else 0):
+    for at in range(len(document.guards)):
         for option in ("when", "check"):
             if document.written("guards", at, "use") == RULE:
                 source = document.node("guards", at, option).value
@@ -196,7 +207,7 @@ def described_packs() -> dict[str, str]:
     return {name: text.partition("\n")[0].removeprefix("#").strip() for name, text in texts.items()}
 
 
-class Reading:
+class PolicyReading:
     """Reads the documents of one policy and remembers which files they came from, those of a folder
     alone if there is one to stay within."""
 
@@ -210,7 +221,7 @@ class Reading:
         given: object = source
         if not isinstance(given, str | os.PathLike | dict):
             how = "give a pack's name, a file, or a `dict`"
-            raise PolicyError([Fault("policy", f"a `{type(given).__name__}` is no policy: {how}")])
+            raise refusal("policy", f"a `{type(given).__name__}` is no policy: {how}")
         if isinstance(source, dict):
             return translated(read_data(source))
         return self._read(source, None)
@@ -236,17 +247,15 @@ class Reading:
                 return self._folder(path)
             return translated(self._text(file_text(path), str(path)))
         except FileNotFoundError:
-            from stanchion.policy.nearest import nearest
-
             near = nearest(str(source), tuple(packs()))
             meant = "" if near is None else f"did you mean the pack `{near}`? If not, "
             how = f"{meant}give the path of a file or one of the packs {', '.join(packs())}"
-            raise PolicyError([Fault(str(source), f"no such policy: {how}")]) from None
+            raise refusal(source, f"no such policy: {how}") from None
         except OSError as error:
             why = error.strerror.lower() if error.strerror else type(error).__name__
-            raise PolicyError([Fault(str(source), f"cannot be read: {why}")]) from None
+            raise refusal(source, f"cannot be read: {why}") from None
         except UnicodeDecodeError:
-            raise PolicyError([Fault(str(source), "cannot be read: it is not UTF-8")]) from None
+            raise refusal(source, "cannot be read: it is not UTF-8") from None
 
     def _folder(self, folder: Path) -> Document:
         """The guardrail files of a folder, in the order of their names, as one document."""
@@ -295,20 +304,67 @@ def _none_below(folder: Path) -> None:
         lost = sorted(os.path.join(place, name) for name in files if name.lower().endswith(YAML))
         if lost and place != str(folder):
             said = f"it is in a folder inside `{folder}`, where no guardrail file is looked for"
-            raise PolicyError([Fault(lost[0], f"{said}: move it up, or load its folder by itself")])
+            raise refusal(lost[0], f"{said}: move it up, or load its folder by itself")
 
 
 def _stay(path: Path, within: Path) -> None:
     """Refuse a file that is not one of a folder, wherever links lead, and what is no plain file."""
     real = path.resolve()
     if within not in real.parents:
-        raise PolicyError(
-            [
-                Fault(
-                    str(path),
-                    f"it is not inside `{within}`: a project's policies must be its own files",
-                )
-            ]
+        raise refusal(
+            path, f"it is not inside `{within}`: a project's policies must be its own files"
         )
     if real.exists() and not real.is_file() and not real.is_dir():
-        raise PolicyError([Fault(str(path), "it is not a plain file: a policy must be one")])
+        raise refusal(path, "it is not a plain file: a policy must be one")
+
+
+SALVAGED: Final[dict[str, Any]] = {
+    "roles": RoleEntry,
+    "agents": AgentEntry,
+    "tasks": TaskEntry,
+    "tools": ToolEntry,
+}
+
+
+def faults_of_the_rest(document: Document) -> list[Fault]:
+    """What compiling finds in those entries of a document that are right in themselves.
+
+    What could be the consequence of an entry that was left out is not told: a list that nothing
+    seems to act on, a role that seems to be missing.
+    """
+    data: dict[str, Any] = {"name": "salvaged"}
+    whole = True
+    root, nodes = document.root.fields, document.guards
+    for table, kind in SALVAGED.items():
+        entries = root[table].fields if table in root else {}
+        data[table] = {
+            name: one.data() for name, one in entries.items() if _right(document, one, kind)
+        }
+        whole = whole and len(data[table]) == len(entries)
+    if "degrade" in root:
+        whole = whole and _right(document, root["degrade"], Degrade)
+        data |= {"degrade": root["degrade"].data()} if whole else {}
+    kept = [at for at, node in enumerate(nodes) if _right(document, node, entry_of(tuple(GUARDS)))]
+    data["guards"] = [nodes[at].data() for at in kept]
+    whole = whole and len(kept) == len(nodes)
+
+    def where(*path: Any) -> str:
+        return document.where(
+            *(("guards", kept[path[1]], *path[2:]) if path[0] == "guards" else path)
+        )
+
+    try:
+        compile_policy(typed.convert(data, any_file()), where, whole=whole)
+    except PolicyError as error:
+        return list(error.faults)
+    return []
+
+
+def _right(document: Document, node: DocumentNode, kind: Any) -> bool:
+    return _readable(node) and not check(Document(document.origin, node), kind)
+
+
+def _readable(node: DocumentNode) -> bool:
+    """Whether everything in it could be read; what could not has a fault already."""
+    below = [*node.fields.values(), *node.items]
+    return not isinstance(node.value, UnreadableValue) and all(map(_readable, below))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 import msgspec
 
-from stanchion.policy.document import Document, Node, Unreadable, shown
-from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.lists import Replaced
-from stanchion.policy.merge import merge
+from stanchion.policy.document import Document, DocumentNode, UnreadableValue, shown
+from stanchion.policy.errors import Fault, PolicyError, refusal
+from stanchion.policy.merge import Replaced, identity_of, merge
+from stanchion.policy.nearest import hint
 
 EXTENDS: Final = "extends"
 ENVIRONMENTS: Final = "environments"
@@ -22,8 +22,6 @@ def overlay(under: Document, over: Document) -> Document:
     replaced: list[Replaced] = []
     root = merge(under.root, over.root, faults, replaced)
     told = dict.fromkeys([*under.replaced, *over.replaced, *replaced])
-    from stanchion.policy.standing import unsettled
-
     faults += unsettled(under, Document(over.origin, root))
     return Document(
         over.origin,
@@ -53,8 +51,6 @@ def environment(document: Document, name: str | None) -> Document:
     if name is None:
         return bare
     if name not in known:
-        from stanchion.policy.nearest import hint
-
         advice = hint(name, known) if known else f"add it under `{ENVIRONMENTS}`"
         fault = Fault(
             str(document.key_place(ENVIRONMENTS)),
@@ -73,52 +69,36 @@ def variants(document: Document) -> dict[str | None, Document]:
     return {name: environment(document, name) for name in (None, *_environments(document, []))}
 
 
-def _environments(document: Document, faults: list[Fault]) -> Mapping[str, Node]:
-    root = document.root.value
-    node = root.get(ENVIRONMENTS) if isinstance(root, dict) else None
-    if node is None or node.value is None or isinstance(node.value, Unreadable):
+def _environments(document: Document, faults: list[Fault]) -> Mapping[str, DocumentNode]:
+    node = document.root.fields.get(ENVIRONMENTS)
+    if node is None or node.value is None or isinstance(node.value, UnreadableValue):
         return {}
     if not isinstance(node.value, dict):
-        faults.append(
-            Fault(
-                str(node.at),
-                f"`{ENVIRONMENTS}` is not a mapping: write each as `name:` with its changes",
-            )
-        )
-        return {}
+        said = f"`{ENVIRONMENTS}` is not a mapping: write each as `name:` with its changes"
+        faults.append(Fault(str(node.at), said))
     found = {}
-    for name, changes in node.value.items():
-        found[name] = (
-            changes if isinstance(changes.value, dict) else Node({}, changes.at, changes.key)
-        )
-        if isinstance(changes.value, dict):
-            for word in {EXTENDS, ENVIRONMENTS} & changes.value.keys():
-                at = changes.value[word].key
-                faults.append(
-                    Fault(str(at), f"`{word}` has no place in an environment: move it to the top")
-                )
-            found[name] = _drop(changes, EXTENDS, ENVIRONMENTS)
-        elif not isinstance(changes.value, Unreadable | None):
-            faults.append(
-                Fault(
-                    str(changes.at),
-                    f"the environment {shown(name)} is not a mapping: write its changes",
-                )
-            )
+    for name, changes in node.fields.items():
+        mapping = isinstance(changes.value, dict)
+        found[name] = _drop(changes, EXTENDS, ENVIRONMENTS) if mapping else changes.holding({})
+        for word in {EXTENDS, ENVIRONMENTS} & changes.fields.keys():
+            said = f"`{word}` has no place in an environment: move it to the top"
+            faults.append(Fault(str(changes.fields[word].key), said))
+        if not mapping and not isinstance(changes.value, UnreadableValue | None):
+            said = f"the environment {shown(name)} is not a mapping: write its changes"
+            faults.append(Fault(str(changes.at), said))
     return found
 
 
 def _extended(
     document: Document, find: Callable[[str, str], Document], chain: tuple[str, ...]
 ) -> Document:
-    root = document.root.value
-    said = root.get(EXTENDS) if isinstance(root, dict) else None
+    said = document.root.fields.get(EXTENDS)
     own = _without(document, EXTENDS)
-    if said is None or isinstance(said.value, Unreadable):
+    if said is None or isinstance(said.value, UnreadableValue):
         return own
     faults: list[Fault] = []
     result: Document | None = None
-    for node in said.value if isinstance(said.value, list) else [said]:
+    for node in said.items if isinstance(said.value, list) else [said]:
         try:
             found = _found(document, node, find, chain)
         except PolicyError as error:
@@ -130,19 +110,17 @@ def _extended(
 
 
 def _found(
-    document: Document, node: Node, find: Callable[[str, str], Document], chain: tuple[str, ...]
+    document: Document,
+    node: DocumentNode,
+    find: Callable[[str, str], Document],
+    chain: tuple[str, ...],
 ) -> Document:
     if not isinstance(node.value, str):
         wrong = "a list" if isinstance(node.value, list) else shown(node.text)
         wrong = "a mapping" if isinstance(node.value, dict) else wrong
-        raise PolicyError(
-            [
-                Fault(
-                    str(node.at),
-                    f"{wrong} was found where the name of a policy is expected: name a pack or a "
-                    f"file",
-                )
-            ]
+        raise refusal(
+            node.at,
+            f"{wrong} was found where the name of a policy is expected: name a pack or a file",
         )
     try:
         found = find(node.value, document.origin)
@@ -150,18 +128,11 @@ def _found(
         if any(fault.place != node.value for fault in error.faults):
             raise  # it was found, and says itself where it is wrong
         why = error.faults[0].message
-        raise PolicyError(
-            [Fault(str(node.at), f"{shown(node.value)} cannot be extended: {why}")]
-        ) from None
+        raise refusal(node.at, f"{shown(node.value)} cannot be extended: {why}") from None
     if found.origin in chain:
         loop = " → ".join([*chain[chain.index(found.origin) :], found.origin])
-        raise PolicyError(
-            [
-                Fault(
-                    str(node.at),
-                    f"{shown(node.value)} extends itself ({loop}): leave one of them out",
-                )
-            ]
+        raise refusal(
+            node.at, f"{shown(node.value)} extends itself ({loop}): leave one of them out"
         )
     _says_something(found)
     return _extended(found, find, (*chain, found.origin))
@@ -171,14 +142,14 @@ def _says_something(found: Document) -> None:
     """Refuse to extend a file that is empty, cut off, or no policy: whoever extends it would be
     without its guards."""
     root = found.root
-    if isinstance(root.value, Unreadable) or (isinstance(root.value, dict) and root.value):
+    if isinstance(root.value, UnreadableValue) or (isinstance(root.value, dict) and root.value):
         return
     if isinstance(root.value, dict) or root.value is None:
         wrong = "there is nothing in it"
     else:
         wrong = "a list" if isinstance(root.value, list) else shown(root.text)
         wrong += " was found where a policy is expected"
-    raise PolicyError([Fault(str(root.at), f"{wrong}: write a policy, or extend another file")])
+    raise refusal(root.at, f"{wrong}: write a policy, or extend another file")
 
 
 def _once(*faults: tuple[Fault, ...]) -> tuple[Fault, ...]:
@@ -189,9 +160,27 @@ def _without(document: Document, key: str) -> Document:
     return msgspec.structs.replace(document, root=_drop(document.root, key))
 
 
-def _drop(node: Node, *keys: str) -> Node:
+def _drop(node: DocumentNode, *keys: str) -> DocumentNode:
     if not isinstance(node.value, dict) or not node.value.keys() & {*keys}:
         return node
-    return Node(
+    return DocumentNode(
         {name: child for name, child in node.value.items() if name not in keys}, node.at, node.key
     )
+
+
+def unsettled(under: Document, merged: Document) -> Iterator[Fault]:
+    """Faults of an overlay that changes, or takes away, what is always active in what it lies
+    over."""
+    after = {identity_of(node): node for node in merged.guards}
+    for node in under.guards:
+        always, now = node.fields.get("always"), after.get(identity_of(node))
+        if always is None or always.value is not True:
+            continue
+        said, was = f"`{identity_of(node)}` is always active and cannot be", node.data()
+        if now is None:
+            place = merged.key_place("guards")
+            yield Fault(str(place), f"{said} removed: leave it in its place")
+        elif now.data() != node.data():
+            odd = [one for key, one in now.fields.items() if one.data() != was.get(key)]
+            at = odd[0].named_at if odd else now.at
+            yield Fault(str(at), f"{said} changed: leave the entry out")

@@ -15,11 +15,10 @@ from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import order
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
-from stanchion.policy.compiled import Seat
-from stanchion.policy.conditions.core import Const, Core, Do, Joined
-from stanchion.policy.conditions.needs import Needs, needs_of
+from stanchion.policy.compiled import GuardSeat
+from stanchion.policy.conditions.core import Const, Core, Do, Junction, Needs, needs_of
 from stanchion.policy.conditions.parser import parse
-from stanchion.policy.conditions.typed import Checker
+from stanchion.policy.conditions.typed import TypeChecker
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.rules import Rule
 
@@ -69,13 +68,13 @@ def _within(other: Reach, name: str, listed: Names) -> bool:
     )
 
 
-def reach_of(seat: Seat) -> Reach:
+def reach_of(seat: GuardSeat) -> Reach:
     """How far the guard in a seat reaches."""
     return _Guard(seat).reach
 
 
 def _needs(
-    seat: Seat,
+    seat: GuardSeat,
 ) -> tuple[dict[str, Values], dict[str, Values], tuple[tuple[str, Names], ...]]:
     """What a guard cannot do without, told from its lists and its index alone; and what its lists
     say."""
@@ -102,7 +101,7 @@ def _needs(
 
 
 def _reach(
-    seat: Seat,
+    seat: GuardSeat,
     needs: dict[str, Values],
     listed: dict[str, Values],
     globs: tuple[tuple[str, Names], ...],
@@ -124,11 +123,13 @@ def _reach(
 
 def conjuncts(source: str) -> list[Core]:
     """The parts of a condition that must all hold; one that always does is left out."""
-    return [part for part in _flat(Checker(STANDARD).check(parse(source))) if not _is(part, True)]
+    return [
+        part for part in _flat(TypeChecker(STANDARD).check(parse(source))) if not _is(part, True)
+    ]
 
 
 def _flat(core: Core) -> Iterator[Core]:
-    if isinstance(core, Joined) and core.every:
+    if isinstance(core, Junction) and core.every:
         for part in core.parts:
             yield from _flat(part)
     else:
@@ -158,7 +159,7 @@ def _narrow(known: dict[str, Values], name: str, values: Values) -> None:
     known[name] = known[name] & values if name in known else values
 
 
-def stops(seat: Seat) -> bool:
+def stops(seat: GuardSeat) -> bool:
     """Whether a guard refuses, and so ends the chain, wherever it reaches."""
     placed = seat.placed
     if placed.shadow or not (
@@ -169,7 +170,7 @@ def stops(seat: Seat) -> bool:
     return answering is not None and all(action >= STOPS for action in answering.actions())
 
 
-def silenced(seats: Iterable[Seat]) -> Iterator[tuple[Seat, Seat]]:
+def silenced(seats: Iterable[GuardSeat]) -> Iterator[tuple[GuardSeat, GuardSeat]]:
     """Guards that are never reached, each with the earlier one that stops everything it concerns.
 
     Guards that stop are filed under the rarest thing they ask for, so that hardly any pair is
@@ -211,7 +212,7 @@ def _rarest(marks: list[list[Any]], often: Counter[Any]) -> tuple[float, list[An
 class _Guard:
     """A guard with what is known of its reach; its conditions are only read where they matter."""
 
-    def __init__(self, seat: Seat) -> None:
+    def __init__(self, seat: GuardSeat) -> None:
         self.seat = seat
         self.needs, self._exact, self._globs = _needs(seat)
         self.named = [

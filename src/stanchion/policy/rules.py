@@ -23,10 +23,11 @@ from stanchion.kernel.words import Words, declare
 from stanchion.policy.conditions import (
     Condition,
     ConditionError,
+    Vocabulary,
     compile_condition,
     compile_expression,
 )
-from stanchion.policy.conditions.view import ARGUMENTS, STANDARD, View
+from stanchion.policy.conditions.view import ARGUMENTS, STANDARD, EventView
 from stanchion.policy.errors import GuardFault
 from stanchion.policy.static import STATIC
 from stanchion.readings import Reading
@@ -109,12 +110,12 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def when_condition(self) -> Condition:
         """The compiled `when`."""
-        return _compiled(self.when, "when")
+        return compile_option(self.when, "when", "when")
 
     @cached_property
     def check_condition(self) -> Condition | None:
         """The compiled `check`."""
-        return None if self.check is None else _compiled(self.check, "check")
+        return None if self.check is None else compile_option(self.check, "check", "check")
 
     @cached_property
     def needs(self) -> dict[str, frozenset[Any]]:
@@ -163,18 +164,24 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     actions = list_actions
 
 
-def _compiled(source: str, option: str) -> Condition:
+def compile_option(
+    source: str,
+    option: str,
+    *path: str,
+    work: Callable[[str, Vocabulary], Condition] = compile_condition,
+) -> Condition:
+    """The condition that an option says, or with `work` another expression; `GuardFault`, at that
+    path, says what is wrong with it."""
     try:
-        return compile_condition(source, STANDARD)
+        return work(source, STANDARD)
     except ConditionError as error:
-        raise GuardFault(
-            f"{error} (at character {error.start + 1} of `{option}`)", option
-        ) from None
+        said = f"{error} (at character {error.start + 1} of `{option}`)"
+        raise GuardFault(said, *path) from None
 
 
-def view_of(reading: Reading[Event]) -> View:
+def view_of(reading: Reading[Event]) -> EventView:
     """What conditions see of an event; all rules share it."""
-    return View(reading.event)
+    return EventView(reading.event)
 
 
 @cache

@@ -1,52 +1,36 @@
-"""Scoping: guards get to know what a policy says of tasks, agents and tools, and nothing of that is
-left unread."""
+"""Scoping: guards get to know what a policy says of tasks, agents and tools, and, once it is put in
+force, where the shield keeps what is its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from stanchion.kernel.contract.powers import having
-from stanchion.kernel.declared import CONTENT
-from stanchion.policy.compiled import Seat, closest
-from stanchion.policy.errors import Fault
+from stanchion.policy.compiled import CompiledPolicy, GuardSeat, closest
 from stanchion.policy.ladder import lesser_at
 from stanchion.policy.prices.entry import PriceEntry
-from stanchion.policy.schema import PolicyFile, readers, use_of
-from stanchion.readings.record_line import record_line
+from stanchion.policy.schema import PolicyFile
+from stanchion.policy.sealed import ScanCache
+
+if TYPE_CHECKING:
+    from stanchion.kernel.contract.values import Places
 
 T = TypeVar("T")
 Where = Callable[..., str]
-
-FOR_GUARDS: Final = (
-    ("tasks", "files"),
-    ("tasks", "related_tools"),
-    ("tools", "needs"),
-    ("tools", "authority"),
-    ("tools", "records"),
-    ("tools", "identity_fields"),
-    ("agents", "autonomy_level"),
-    ("roles", "autonomy_level"),
-    ("tasks", "branches"),
-    ("agents", "branches"),
-)
-"""What a policy says, by table and key, that nothing but guards reads."""
-FOR_GUARDS_OF_ALL: Final = ("identity_fields", "me")
-"""What a policy says for all that nothing but guards reads: guards name it as `("policy", "me")`.
-"""
 
 
 def scoped(guard: Any, file: PolicyFile, files: tuple[Path, ...]) -> Any:
     """A guard that knows what the policy says beside its own entry; others stay as they are."""
     wanting = having(guard, "scoped")
-    return guard if wanting is None else wanting.scoped(Tables(file, files))
+    return guard if wanting is None else wanting.scoped(PolicyTables(file, files))
 
 
-class Tables:
+class PolicyTables:
     """What a policy says beside a guard's own entry."""
 
     def __init__(self, file: PolicyFile, files: tuple[Path, ...]) -> None:
@@ -85,10 +69,16 @@ class Tables:
         return harm_in_file(path, text, takes)
 
     def quiet(self, logger: str, busy: Callable[[], Any], /) -> None:
-        """Keep a library from logging what it reads for a guard."""
-        from stanchion.policy.quiet import keep_quiet
+        """Keep a library from logging what it reads for a guard: that has texts of calls in it.
+        What the program itself has it read is logged as ever."""
+        _keep_quiet(logger, busy)
 
-        keep_quiet(logger, busy)
+
+@lru_cache
+def _keep_quiet(logger: str, busy: Callable[[], Any]) -> None:
+    import logging
+
+    logging.getLogger(logger).addFilter(lambda _record: not busy())
 
 
 def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
@@ -103,7 +93,7 @@ def found_in(entries: Mapping[str, T | None]) -> Callable[[str], T | None]:
     return find
 
 
-def beside(seat: Seat) -> Seat | None:
+def beside(seat: GuardSeat) -> GuardSeat | None:
     """The seat of a guard that asks or counts on behalf of another; `None` where there is nothing
     to ask or count."""
     placed = seat.placed
@@ -122,64 +112,35 @@ def beside(seat: Seat) -> Seat | None:
     return msgspec.structs.replace(seat, placed=asking)
 
 
-def unread(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """What a policy says of tasks, agents and tools that no guard reads."""
-    used = {use_of(entry) for entry in file.guards if entry.enabled}
-    for table, key in FOR_GUARDS:
-        saying = [
-            name
-            for name, entry in getattr(file, table).items()
-            if getattr(entry, key) not in (None, ())
-        ]
-        reading = readers(table, key) if saying else ()
-        if used & set(reading):
-            continue
-        for name in saying:
-            message = (
-                f"nothing acts on `{table}.{name}.{key}`: add a guard with `use: {reading[0]}`"
-            )
-            yield Fault(where(table, name, key), message)
-    for key in FOR_GUARDS_OF_ALL:
-        reading = readers("policy", key) if getattr(file, key) else ()
-        if reading and not used & {*reading}:
-            message = f"nothing acts on `{key}`: add a guard with `use: {reading[0]}`"
-            yield Fault(where(key), message)
+class Home:
+    """A shield's own places, and where it keeps compiled patterns."""
 
+    def __init__(self, own: Places, kept: ScanCache, prepares: bool = True) -> None:
+        self._own = own
+        self._kept = kept
+        self._prepares = prepares
 
-def unspent(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """Budgets of tasks that no guard takes its limit from."""
-    taken = {getattr(entry, "of_task", None) for entry in file.guards if entry.enabled}
-    for name, task in file.tasks.items():
-        for key in type(task.budget).__struct_fields__ if task.budget is not None else ():
-            of_task = True if key == "time_s" else key
-            if getattr(task.budget, key) is not None and of_task not in taken:
-                use = (
-                    "`use: time_limit` and `of_task: true`"
-                    if of_task is True
-                    else f"`use: budget` and `of_task: {key}`"
-                )
-                message = f"nothing acts on `tasks.{name}.budget.{key}`: add a guard with {use}"
-                yield Fault(where("tasks", name, "budget", key), message)
+    def policy(self, policy: CompiledPolicy) -> CompiledPolicy:
+        """The same policy, hash included, whose guards keep agents off these places and take what
+        they compile from there.
 
+        The places are no part of the hash: it says what a policy means, and that is the same on
+        every host.
+        """
+        seats = tuple([self._seat(seat) for seat in policy.seats])
+        return CompiledPolicy(
+            policy.file, seats, policy.calls, policy.undos, policy.files, policy.hash
+        )
 
-def wrong_in(file: PolicyFile, where: Where) -> Iterator[Fault]:
-    """Globs of tasks that cannot be matched, and lines of records that cannot be told."""
-    for name, tool in file.tools.items():
-        if tool.records is not None:
-            try:
-                record_line(tool.records)
-            except ValueError as error:
-                yield Fault(where("tools", name, "records"), str(error))
-        for key in ("records", "identity_fields") if tool.result == CONTENT else ():
-            if getattr(tool, key):
-                said = "`content` names nothing: leave it out, or say `result: records`"
-                yield Fault(where("tools", name, key), said)
-    for name, task in file.tasks.items():
-        for key in ("write", "deny") if task.files is not None else ():
-            from stanchion.readings.paths.globs import fault
+    def _seat(self, seat: GuardSeat) -> GuardSeat:
+        guard = self.guard(seat.placed.guard)
+        return seat if guard is seat.placed.guard else seat.with_guard(guard)
 
-            globs = getattr(task.files, key)
-            for at, text in enumerate(globs if globs is not None else ()):
-                wrong = fault(text)
-                if wrong is not None:
-                    yield Fault(where("tasks", name, "files", key, at), wrong)
+    def guard(self, guard: Any) -> Any:
+        """A guard that is prepared, and knows these places, where it wants to; others stay as they
+        are."""
+        preparing = having(guard, "prepare") if self._prepares else None
+        if preparing is not None:
+            preparing.prepare(self._kept)
+        wanting = having(guard, "told")
+        return guard if wanting is None else wanting.told(self._own)

@@ -43,6 +43,17 @@ def convert(document: Document, kind: type[T], wider: Callable[[], Any] | None =
     raise PolicyError(faults if faults else [_as_said(document, said)])
 
 
+def shipped_table(folder: str, kind: type[T]) -> T:
+    """The table that came with this version in a folder of this package."""
+    from importlib import resources
+
+    from stanchion.policy.composed import read_text
+
+    name = "table.yaml"
+    text = resources.files("stanchion.policy").joinpath(folder, name).read_text("utf-8")
+    return convert(read_text(text, name), kind)
+
+
 def check(document: Document, kind: Any) -> list[Fault]:
     """What is wrong with a document by that struct, in the document's order."""
     from stanchion.policy.struct_faults import faults_in

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.state import Records
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.policy.home import Home
+    from stanchion.policy.scope import Home
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.tool import Tool
@@ -219,8 +219,8 @@ class Shield(Shielding, ByPeople):
         return shield
 
     def _at_home(self, policy: CompiledPolicy) -> Home:
-        from stanchion.policy.home import Home
-        from stanchion.policy.scan_cache import ScanCache
+        from stanchion.policy.scope import Home
+        from stanchion.policy.sealed import ScanCache
         from stanchion.runtime.standing.own_places import own_places, state_or_none
 
         own = own_places(self.store, self.journal, policy.files, os.environ, self._post)

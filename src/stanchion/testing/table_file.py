@@ -15,8 +15,7 @@ from stanchion.kernel.events import OF_STAGE
 from stanchion.kernel.option import ActionName
 from stanchion.kernel.stages import Stage
 from stanchion.policy.composed import read_text
-from stanchion.policy.document import Document
-from stanchion.policy.given_data import read_data
+from stanchion.policy.document import Document, read_data
 from stanchion.policy.nearest import nearest
 from stanchion.policy.sections import FileSection
 from stanchion.policy.struct_check import check

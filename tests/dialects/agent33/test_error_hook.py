@@ -9,7 +9,7 @@ import pytest
 
 from stanchion import Refused
 from stanchion.dialects.agent33 import ErrorSeverity, OnError, RecoveryAction, Verdict
-from stanchion.dialects.agent33.attempts import MOST, Attempts
+from stanchion.dialects.agent33.hooks import MOST_ACTIONS, FailedAttempts
 from stanchion.testing import FakeClock, ScriptedTool
 from tests.dialects.agent33.rails import FAILS, Deeds, Refusing, only, rail, rails
 
@@ -130,10 +130,10 @@ def test_a_host_that_does_not_count_is_not_told_to_retry_for_ever() -> None:
 
 
 def test_few_actions_that_failed_are_remembered() -> None:
-    attempts = Attempts()
-    for number in range(MOST + 1):
+    attempts = FailedAttempts()
+    for number in range(MOST_ACTIONS + 1):
         assert attempts.failed("t", {"n": number}, None) == 1
-    assert [attempts.failed("t", {"n": number}, None) for number in (MOST, 0)] == [2, 1]
+    assert [attempts.failed("t", {"n": number}, None) for number in (MOST_ACTIONS, 0)] == [2, 1]
     assert [attempts.failed("t", {"n": object()}, None) for _ in range(2)] == [1, 2], (
         "what cannot be read is the same"
     )

@@ -22,11 +22,11 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.formats.agent33.schema import (
     ACTIONS as ON_FAIL,
-    Bypassing,
     Guardrail,
-    Scope,
+    GuardrailBypass,
+    GuardrailCondition,
+    GuardrailScope,
     Validation,
-    When,
 )
 from stanchion.telemetry.guardrails import GuardrailState
 from tests.dialects.agent33.rails import FAILS, HOLDS, WHY, only, rail, rails
@@ -63,13 +63,15 @@ def test_a_guardrail_has_the_fields_of_its_schema(line: int) -> None:
     assert fields(Guardrail) - set(said) == ({"description", "enabled"} if line == 20 else set())
     assert words(said["type"]) == list(HookType)
     assert sorted(words(said["category"])) == sorted(Category)
-    assert set(said["condition"]) == fields(When) - (set() if line == 450 else {"applies_to"})
+    assert set(said["condition"]) == fields(GuardrailCondition) - (
+        set() if line == 450 else {"applies_to"}
+    )
     assert set(said["validation"]) == fields(Validation)
     assert words(said["validation"]["action_on_fail"]) == list(ON_FAIL)
-    assert set(said["bypass"]) == fields(Bypassing)
+    assert set(said["bypass"]) == fields(GuardrailBypass)
     assert said["bypass"]["audit_required"] is True
     if line == 450:
-        assert set(said["condition"]["applies_to"]) == fields(Scope)
+        assert set(said["condition"]["applies_to"]) == fields(GuardrailScope)
 
 
 @pytest.mark.parametrize("field", ["id", "name", "type", "category", "validation"])
@@ -158,7 +160,7 @@ def test_an_audit_of_bypasses_cannot_be_switched_off(given: object) -> None:
     with pytest.raises(PolicyError, match="audit_required"):
         rails({"guardrail": said})
     with pytest.raises(msgspec.ValidationError, match="audit_required"):
-        msgspec.convert(said["bypass"], Bypassing)
+        msgspec.convert(said["bypass"], GuardrailBypass)
 
 
 def test_the_result_of_a_chain_has_the_fields_of_its_schema() -> None:

@@ -19,7 +19,7 @@ from stanchion.dialects.penguiflow import (
     apply_policy_config,
     load_policy_pack,
 )
-from stanchion.policy.formats.penguiflow.schema import Pack
+from stanchion.policy.formats.penguiflow.rules import Pack
 from tests.dialects.listed import text
 from tests.dialects.penguiflow.planner import asks, call, judged
 

@@ -24,7 +24,7 @@ from stanchion.dialects.veronica import (
     ToolCallContext,
     VeronicaIntegration,
 )
-from stanchion.dialects.veronica.shipped import breaker_entry
+from stanchion.dialects.veronica.carried import breaker_entry
 from stanchion.dialects.veronica.words import spoken
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
@@ -306,7 +306,7 @@ steps = st.lists(
 def pipeline_for(clock: FakeClock) -> ShieldPipeline:
     store = MemoryStore(clock)
     hooks = {**POLICY_HOOKS, "budget": BudgetWindowHook(config=CONFIG.budget)}
-    more = {"guards": [breaker_entry(CONFIG.circuit_breaker)]}
+    more = {"guards": [breaker_entry(2, 60)]}
     return ShieldPipeline(
         **hooks, policy=more, clock=clock, store=store, nonces=stable_nonces(store)
     )

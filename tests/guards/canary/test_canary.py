@@ -15,8 +15,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Refused, Shield
 from stanchion.guards.canary import LabelError, token
-from stanchion.guards.canary.token import label_of
-from stanchion.guards.canary.traces import bodies
+from stanchion.guards.canary.token import bodies, label_of
 from stanchion.kernel.actions import Action
 from stanchion.runtime.calling.canaries import canary
 from stanchion.runtime.run import Run

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion import Shield
-from stanchion.readings.disguise.layers import layers
-from stanchion.readings.disguise.views import DEEP
+from stanchion.readings.disguise.views import DEEP, layers
 from stanchion.runtime.calling.canaries import canary
 from tests.properties.examples import SOAK
 

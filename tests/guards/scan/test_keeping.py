@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.policy.scan_cache import ScanCache
-from stanchion.policy.seal import KEY, Sealing
+from stanchion.policy.sealed import KEY, FolderSeal, ScanCache
 from stanchion.readings.scan import Pattern, Scanner
 
 SOUGHT = [Pattern(f"\\bkey{number:02d}_[a-z]{{8}}\\b") for number in range(40)]
@@ -67,7 +66,7 @@ def test_several_who_replace_a_key_that_is_none_use_one(
         (folder / KEY).chmod(0o600)
 
         def kept(name: str, folder: Path = folder, ready: threading.Barrier = ready) -> bytes:
-            sealing = Sealing(folder)
+            sealing = FolderSeal(folder)
             ready.wait()
             sealing.write(folder / name, "what", name.encode())
             return sealing.read(folder / name, "what", 10)

@@ -30,11 +30,11 @@ def interpret(node: syntax.Node, names: dict[str, Any]) -> Any:
             return [interpret(item, names) for item in items]
         case syntax.MapOf(pairs=pairs):
             return _map([(interpret(key, names), interpret(value, names)) for key, value in pairs])
-        case syntax.Word() | syntax.Field():
+        case syntax.BareName() | syntax.FieldAccess():
             return _read(node, names)
-        case syntax.Index(of=of, key=key):
+        case syntax.ElementAccess(of=of, key=key):
             return _element(interpret(of, names), interpret(key, names))
-        case syntax.Call():
+        case syntax.FunctionCall():
             return _call(node, names)
         case syntax.Unary(op="!", of=of):
             return not _truth(interpret(of, names))
@@ -44,7 +44,7 @@ def interpret(node: syntax.Node, names: dict[str, Any]) -> Any:
             return _joined(
                 op == "&&", [partial(_tested, partial(interpret, part, names)) for part in parts]
             )
-        case syntax.Choice(test=test, yes=yes, no=no):
+        case syntax.Ternary(test=test, yes=yes, no=no):
             return interpret(yes if _truth(interpret(test, names)) else no, names)
         case syntax.Binary(op=op, left=left, right=right):
             asks = any(isinstance(x, syntax.Literal) and x.value is None for x in (left, right))
@@ -65,13 +65,13 @@ def _is_argument(node: syntax.Node, names: dict[str, Any]) -> bool:
     """Whether a node's value comes from a call's arguments."""
     parts: Sequence[syntax.Node]
     match node:
-        case syntax.Word() | syntax.Field() if (dotted := _dotted(node)) in names:
+        case syntax.BareName() | syntax.FieldAccess() if (dotted := _dotted(node)) in names:
             return dotted == ARGUMENTS or dotted in names.get(LOCALS, ())
-        case syntax.Field(of=of) | syntax.Unary(op="-", of=of):
+        case syntax.FieldAccess(of=of) | syntax.Unary(op="-", of=of):
             parts = (of,)
-        case syntax.Index(of=of, key=key):
+        case syntax.ElementAccess(of=of, key=key):
             parts = (of, key)
-        case syntax.Choice(yes=yes, no=no):
+        case syntax.Ternary(yes=yes, no=no):
             parts = (yes, no)
         case syntax.Binary(op="+" | "-" | "*" | "/" | "%", left=left, right=right):
             parts = (left, right)
@@ -79,9 +79,9 @@ def _is_argument(node: syntax.Node, names: dict[str, Any]) -> bool:
             parts = items
         case syntax.MapOf(pairs=pairs):
             parts = [each for pair in pairs for each in pair]
-        case syntax.Call(name="filter" | "map", on=on) if on is not None:
+        case syntax.FunctionCall(name="filter" | "map", on=on) if on is not None:
             parts = (on,)
-        case syntax.Call(name="dyn" | "size", on=on, args=args):
+        case syntax.FunctionCall(name="dyn" | "size", on=on, args=args):
             parts = (*args, *([on] if on is not None else []))
         case _:
             parts = ()
@@ -90,9 +90,9 @@ def _is_argument(node: syntax.Node, names: dict[str, Any]) -> bool:
 
 def _dotted(node: syntax.Node) -> str | None:
     match node:
-        case syntax.Word(name=name):
+        case syntax.BareName(name=name):
             return name
-        case syntax.Field(of=of, name=name):
+        case syntax.FieldAccess(of=of, name=name):
             before = _dotted(of)
             return None if before is None else f"{before}.{name}"
     return None
@@ -102,7 +102,7 @@ def _read(node: syntax.Node, names: dict[str, Any]) -> Any:
     dotted = _dotted(node)
     if dotted is not None and dotted in names:
         return names[dotted]
-    if not isinstance(node, syntax.Field):
+    if not isinstance(node, syntax.FieldAccess):
         raise Undefined(dotted)
     of = interpret(node.of, names)
     if of is None:
@@ -254,8 +254,8 @@ def _float_sum(op: str, a: float, b: float) -> float:
     raise Undefined(op)
 
 
-def _call(node: syntax.Call, names: dict[str, Any]) -> Any:
-    if node.name == "has" and isinstance(node.args[0], syntax.Field):
+def _call(node: syntax.FunctionCall, names: dict[str, Any]) -> Any:
+    if node.name == "has" and isinstance(node.args[0], syntax.FieldAccess):
         return _has(node.args[0], names)
     if node.on is not None and node.name in ("exists", "all", "exists_one", "filter", "map"):
         return _macro(node, names)
@@ -277,7 +277,7 @@ def _call(node: syntax.Call, names: dict[str, Any]) -> Any:
     raise AssertionError(node.name)
 
 
-def _has(field: syntax.Field, names: dict[str, Any]) -> bool:
+def _has(field: syntax.FieldAccess, names: dict[str, Any]) -> bool:
     dotted = _dotted(field)
     if dotted in names:
         return names[dotted] is not None
@@ -348,13 +348,13 @@ def _tested(body: Callable[[], Any]) -> bool:
     return _truth(body())
 
 
-def _macro(node: syntax.Call, names: dict[str, Any]) -> Any:
+def _macro(node: syntax.FunctionCall, names: dict[str, Any]) -> Any:
     assert node.on is not None
     over = (interpret if node.name in ("filter", "map") else _given)(node.on, names)
     if over is not None and not isinstance(over, list | dict):
         raise Undefined("loop")
     variable = node.args[0]
-    assert isinstance(variable, syntax.Word)
+    assert isinstance(variable, syntax.BareName)
     inner = {key: value for key, value in names.items() if key.split(".")[0] != variable.name}
     before = set(names.get(LOCALS, ())) - {variable.name}
     inner[LOCALS] = before | ({variable.name} if _is_argument(node.on, names) else set())

@@ -6,7 +6,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.policy.conditions import EvaluationError, compile_condition
-from stanchion.policy.conditions.view import STANDARD, View
+from stanchion.policy.conditions.view import STANDARD, EventView
 
 ARGS = {
     "amount": "30 secret",
@@ -16,7 +16,7 @@ ARGS = {
     "none": 0,
     "pattern": "secret**b",
 }
-VIEW = View(ToolCall(id="e", at=0, run=RunInfo("r"), tool="pay", args=ARGS))
+VIEW = EventView(ToolCall(id="e", at=0, run=RunInfo("r"), tool="pay", args=ARGS))
 
 
 @pytest.mark.parametrize(

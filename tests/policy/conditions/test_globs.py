@@ -4,9 +4,8 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from stanchion.policy.conditions import Vocabulary, compile_condition, limits
-from stanchion.policy.conditions.globs import glob_fault, glob_test, shape
 from stanchion.policy.conditions.kinds import STRING
-from stanchion.policy.conditions.paths import normal, under
+from stanchion.policy.conditions.paths import glob_fault, glob_test, normal, shape, under
 from tests.policy.conditions import interpreter
 from tests.properties.examples import SOAK
 

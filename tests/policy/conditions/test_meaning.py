@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import assume, example, given, settings, strategies as st
 
 from stanchion.policy.conditions import ConditionError, EvaluationError, compile_expression
-from stanchion.policy.conditions.errors import TooCostly
+from stanchion.policy.conditions.limits import TooCostly
 from stanchion.policy.conditions.parser import parse
 from tests.policy.conditions import drawn
 from tests.policy.conditions.interpreter import Undefined, interpret

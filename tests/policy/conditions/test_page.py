@@ -5,8 +5,8 @@ import re
 import pytest
 
 from stanchion.policy.conditions import ConditionError, compile_condition
-from stanchion.policy.conditions.signatures import FUNCTIONS, MACROS
 from stanchion.policy.conditions.view import STANDARD, WORDS
+from stanchion.policy.conditions.vocabulary import FUNCTIONS, MACROS
 from tools.pages.conditions import INTRODUCTION, render
 
 EXAMPLES = re.findall(r"```text\n(.*?)```", INTRODUCTION, re.DOTALL)[0].splitlines()

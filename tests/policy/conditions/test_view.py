@@ -20,8 +20,7 @@ from stanchion.kernel.names import names
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import amounts
 from stanchion.policy.conditions import compile_condition
-from stanchion.policy.conditions.actions import call_of
-from stanchion.policy.conditions.view import STANDARD, TYPES, WORDS, View
+from stanchion.policy.conditions.view import STANDARD, TYPES, WORDS, EventView, call_of
 
 RUN = RunInfo(
     "r1",
@@ -39,7 +38,7 @@ def call(tool: str, **args: Any) -> ToolCall:
 
 
 def holds(text: str, event: Event) -> bool:
-    return compile_condition(text, STANDARD).test(View(event))
+    return compile_condition(text, STANDARD).test(EventView(event))
 
 
 @pytest.mark.parametrize(
@@ -84,7 +83,7 @@ def holds(text: str, event: Event) -> bool:
 def test_derivation(tool: str, args: dict[str, Any], kind: str, targets: list[str]) -> None:
     found = call_of(tool, args)
     assert (found.type, found.targets) == (kind, targets)
-    view = View(call(tool, **args))
+    view = EventView(call(tool, **args))
     assert (view.action_type, view.action_target_files) == (kind, targets)
     assert view.action_target_file == (targets[0] if targets else None)
     assert kind in TYPES
@@ -101,7 +100,7 @@ def test_derivation(tool: str, args: dict[str, Any], kind: str, targets: list[st
     ],
 )
 def test_the_command(args: dict[str, Any], line: str | None) -> None:
-    assert View(call("x", **args)).action_command == line
+    assert EventView(call("x", **args)).action_command == line
 
 
 @pytest.mark.parametrize("args", [None, [], "text", {1: "a", "path": {"path": ["b"]}}])
@@ -138,10 +137,10 @@ def test_the_rule_that_keeps_implementers_from_tests() -> None:
         "src/../test_x": False,
         "a_test.go": False,
     }.items():
-        view = View(call("Write", file_path=path))
+        view = EventView(call("Write", file_path=path))
         assert condition.test(view)
         assert check.test(view) is passes
-    assert not condition.test(View(call("Read", file_path="tests/test_login.py")))
+    assert not condition.test(EventView(call("Read", file_path="tests/test_login.py")))
 
 
 def test_the_fields_of_other_stages_are_null() -> None:
@@ -172,13 +171,13 @@ def test_the_fields_of_other_stages_are_null() -> None:
 
 def test_estimates() -> None:
     event = call("x")
-    assert View(event).action_estimated_tokens is None
-    assert View(event).action_estimated_duration is None
-    view = View(event, amounts(tokens=7, duration_ms=1500))
+    assert EventView(event).action_estimated_tokens is None
+    assert EventView(event).action_estimated_duration is None
+    view = EventView(event, amounts(tokens=7, duration_ms=1500))
     assert compile_condition(
         "action.estimated_tokens == 7 and action.estimated_duration == 1.5", STANDARD
     ).test(view)
-    assert View(Charge(id="e", at=0, run=RUN, tokens=9)).action_estimated_tokens == 9
+    assert EventView(Charge(id="e", at=0, run=RUN, tokens=9)).action_estimated_tokens == 9
 
 
 @pytest.mark.parametrize("stage", Stage)
@@ -190,10 +189,10 @@ def test_every_name_can_be_read_at_every_stage(stage: Stage) -> None:
     }  # fmt: skip
     event = OF_STAGE[stage](id="e", at=0, run=RUN, **needed.get(stage, {}))
     for word, told in WORDS.items():
-        value = getattr(View(event), word.replace(".", "_"))
+        value = getattr(EventView(event), word.replace(".", "_"))
         assert value is not None or told.nullable or told.kind == "dyn", word
 
 
 def test_a_view_has_no_other_attributes() -> None:
     with pytest.raises(AttributeError):
-        View(call("x")).event_nothing  # noqa: B018 - the read is the test
+        EventView(call("x")).event_nothing  # noqa: B018 - the read is the test

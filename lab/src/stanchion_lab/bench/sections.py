@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.policy.conditions import compile_condition
-from stanchion.policy.conditions.view import STANDARD, View
+from stanchion.policy.conditions.view import STANDARD, EventView
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
@@ -91,7 +91,7 @@ def _conditions(effort: Effort) -> Section:
     made once."""
     run = RunInfo("r1", agent="implementer-1", role="implementer")
     args = {"file_path": "src/app/login.py", "content": "x"}
-    view = View(ToolCall(id="e1", at=0, run=run, tool="Write", args=args))
+    view = EventView(ToolCall(id="e1", at=0, run=run, tool="Write", args=args))
     when = compile_condition(
         "agent.role == 'implementer' AND action.type == 'file_write'", STANDARD
     ).test
@@ -109,7 +109,7 @@ def _conditions(effort: Effort) -> Section:
     contenders: dict[str, Callable[[], object]] = {
         "by hand": by_hand,
         "compiled": lambda: when(view) and check(view),
-        "with the view made": lambda: when(made := View(view.event)) and check(made),
+        "with the view made": lambda: when(made := EventView(view.event)) and check(made),
     }
     costs = compare(contenders, effort.rounds, effort.calls)
     return Section(

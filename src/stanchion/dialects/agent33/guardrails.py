@@ -3,32 +3,85 @@ after them does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Final, Unpack
+from typing import Any, Final, TypedDict, Unpack
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import BypassRequest
 from stanchion.approvals.errors import UnknownTicket
+from stanchion.approvals.order import turn
 from stanchion.approvals.request import Request
 from stanchion.approvals.ticket import Ticket
-from stanchion.dialects.agent33.border import unread_budget
+from stanchion.audit.journal import Journal
 from stanchion.dialects.agent33.hooks import Hooks
-from stanchion.dialects.agent33.options import LoadOptions, Settings, known
 from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
-from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, word
+from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, unread_budget, word
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.scopes import FLEET
-from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.document import read_data
+from stanchion.policy.errors import PolicyError, refusal
+from stanchion.policy.formats import GUARDRAILS
 from stanchion.policy.formats.agent33.checks import BUILT_IN
+from stanchion.policy.formats.agent33.schema import KEYS
+from stanchion.policy.load import PolicyReading, load_policy
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
+from stanchion.policy.overlay import extended
+from stanchion.runtime.deciding.bypass_request import request_of
 from stanchion.runtime.operating.reload import Watcher
+from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield
+from stanchion.stores.protocol import Store
 from stanchion.telemetry.guardrails import GuardrailState
 from stanchion.telemetry.kinds import Occurrence
+
+
+class GuardrailSettings(TypedDict, total=False):
+    """What guardrails are put in force with."""
+
+    agents: Mapping[str, Agent | Mapping[str, Any]] | None
+    """What agents are held to, by their ids or patterns of them."""
+    tasks: Mapping[str, Task | Mapping[str, Any]] | None
+    """What tasks are held to. Relative patterns of a task start in the `sandbox`, or in the working
+    directory."""
+    on_error: OnError | Mapping[str, Any] | None
+    """What becomes of errors."""
+    sandbox: str | Path | None
+    """The folder in which `safety-004` keeps actions; without it, only what surely leaves the
+    working directory is outside."""
+    safety_responses: Iterable[str]
+    """The tools that an emergency may use unanswered."""
+    log_passes: Iterable[str]
+    """The guardrails whose passes are recorded too."""
+    autonomy: bool
+    """Whether budgets that run low make anything stricter; they do where it is left out."""
+    policy: Mapping[str, Any] | None
+    """Further sections of a Stanchion policy, such as `tools` and `operators`."""
+    changes: Mapping[str, Mapping[str, Any]] | None
+    """Options of Stanchion's guards, by the ids of the guardrails that they are changed for."""
+
+
+class LoadOptions(GuardrailSettings, ShieldOptions, total=False):
+    """The settings, and the options of `Shield.load`."""
+
+    env: str | None
+    store: Store | str | Path | None
+    journal: Journal | str | Path | None
+    project: str | Path | None
+    clock: Callable[[], int]
+    notify: str | Path | None
+
+
+def known(given: Mapping[str, Any], taken: Iterable[str], of: str) -> None:
+    """Raise `DialectError` for an option that there is not, with the one that was meant."""
+    names = tuple(taken)
+    unknown = next((name for name in given if name not in names), None)
+    if unknown is not None:
+        raise DialectError(f"`{of}` has no option `{unknown}`: {hint(unknown, names)}")
+
 
 PACK: Final = "agent-33"
 """The guardrails that the specification names."""
@@ -78,7 +131,9 @@ class Guardrails:
         """
         known(options, LoadOptions.__annotations__, "Guardrails.load")
         settings: Any = {
-            name: value for name, value in options.items() if name in Settings.__annotations__
+            name: value
+            for name, value in options.items()
+            if name in GuardrailSettings.__annotations__
         }
         others: Any = {name: value for name, value in options.items() if name not in settings}
         said = policy_for(source, **settings)
@@ -208,9 +263,6 @@ class Guardrails:
             ) from None
 
     def _escalation(self, ticket: Ticket) -> Escalation:
-        from stanchion.approvals.order import turn
-        from stanchion.runtime.deciding.bypass_request import request_of
-
         until = ticket.expires_at if ticket.review is None else ticket.review.due_at
         return Escalation(
             id=ticket.id,
@@ -242,7 +294,7 @@ class Guardrails:
 
 
 def policy_for(
-    source: str | Path | Mapping[str, Any] = PACK, **settings: Unpack[Settings]
+    source: str | Path | Mapping[str, Any] = PACK, **settings: Unpack[GuardrailSettings]
 ) -> dict[str, Any]:
     """The policy that `Guardrails.load` puts in force."""
     get = settings.get
@@ -325,8 +377,6 @@ def _base(
     extends = str(source) if source == PACK else str(Path(source).absolute())
     _always_active(extends)
     if wanted:
-        from stanchion.policy.load import load_policy
-
         _there(wanted, {str(entry.id) for entry in load_policy(extends).file.guards})
     return {"name": Path(extends).stem, "extends": extends}, [
         {"id": name, **one} for name, (one, _) in wanted.items()
@@ -337,10 +387,7 @@ def _always_active(source: str) -> None:
     """Refuse a file without the built-in guardrails, as one that is empty or cut off. All that is
     written as guardrails has them, and so has a policy that extends such a file; what else is wrong
     is told when the policy is loaded."""
-    from stanchion.policy.load import Reading
-    from stanchion.policy.overlay import extended
-
-    reading = Reading()
+    reading = PolicyReading()
     found = extended(reading.first(source), reading.find)
     data = {} if found.faults else found.root.data()
     said = data if isinstance(data, dict) else {}
@@ -355,13 +402,11 @@ def _always_active(source: str) -> None:
     meant = (
         "extend `agent-33`, or hand its shield to `Guardrails`" if "name" in said else _meant(said)
     )
-    raise PolicyError([Fault(found.where(), f"there are no guardrails in it: {meant}")])
+    raise refusal(found.where(), f"there are no guardrails in it: {meant}")
 
 
 def _meant(data: dict[str, Any]) -> str:
     """What to write instead of keys that are none of a guardrail file."""
-    from stanchion.policy.formats.agent33.schema import KEYS
-
     near = next((found for key in data if (found := nearest(str(key), KEYS)) is not None), None)
     return (
         "give keys such as `custom_guardrail` or `safety_guardrails`"
@@ -380,9 +425,6 @@ def _there(wanted: dict[str, tuple[dict[str, Any], str]], ids: set[str]) -> None
 
 
 def _translated(data: dict[str, Any]) -> dict[str, Any]:
-    from stanchion.policy.formats import GUARDRAILS
-    from stanchion.policy.given_data import read_data
-
     if "name" in data or not GUARDRAILS.recognises(data):
         raise DialectError(f"`source` has no guardrails: {_meant(data)}")
     made: dict[str, Any] = GUARDRAILS.translate(

@@ -3,20 +3,31 @@ alike."""
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
-from typing import Any
+from hashlib import sha256
+from typing import Any, Final
 
 from stanchion.approvals.bypass import BypassRequest, Urgency
-from stanchion.dialects.agent33.attempts import Attempts
-from stanchion.dialects.agent33.border import ESTIMATED, HANDED, Border
 from stanchion.dialects.agent33.results import ChainResult, ErrorResult
-from stanchion.dialects.agent33.words import HookType, a_mapping, a_text, names_of, word
+from stanchion.dialects.agent33.words import (
+    ESTIMATED,
+    HANDED,
+    Border,
+    HookType,
+    a_mapping,
+    a_text,
+    names_of,
+    word,
+)
 from stanchion.dialects.errors import DialectError
 from stanchion.hosts.contract.host import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
+from stanchion.locks import Lock
+from stanchion.readings.canonical import canonical
 from stanchion.runtime.calling.report_fields import given
 from stanchion.runtime.calling.reports import handed_to, report
 from stanchion.runtime.calling.tool import Tool
@@ -24,6 +35,46 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.run import Run
+from stanchion.runtime.values import Unreadable, arguments
+
+MOST_ACTIONS: Final = 256
+"""How many actions are remembered; the one that failed longest ago is forgotten first."""
+
+
+class FailedAttempts:
+    """Counts failures of actions that are the same: of one tool, with the same arguments."""
+
+    def __init__(self) -> None:
+        self._failed: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._lock: Final = Lock()
+
+    def failed(self, tool: str, args: dict[str, Any] | None, attempt: int | None) -> int | None:
+        """Which attempt it was that failed: the one that is given, or one more than last time."""
+        name = _action(tool, args)
+        with self._lock:
+            before = self._failed.pop(name, 0)
+            counted = attempt if type(attempt) is int else before + 1
+            self._failed[name] = counted
+            if len(self._failed) > MOST_ACTIONS:
+                self._failed.popitem(last=False)
+        return counted if attempt is None else attempt
+
+    def worked(self, tool: str, args: dict[str, Any] | None) -> None:
+        """An action has worked: what fails next of it is a first attempt."""
+        if self._failed:
+            with self._lock:
+                self._failed.pop(_action(tool, args), None)
+
+
+def _action(tool: str, args: dict[str, Any] | None) -> tuple[str, str]:
+    """What an action is known by. Arguments that cannot be read do not tell actions of a tool
+    apart."""
+    try:
+        said = canonical(arguments({} if args is None else args, copies=False).content)
+    except Unreadable:
+        return tool, ""
+    return tool, sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+
 
 PRE, POST = HookType.PRE_EXECUTION, HookType.POST_EXECUTION
 BEFORE_HANDOFF, AFTER_HANDOFF = HookType.PRE_HANDOFF, HookType.POST_HANDOFF
@@ -41,7 +92,7 @@ class Hooks(Entered):
         self.run: Run = run
         """Stanchion's own run, with everything that the specification has no word for."""
         self._desk: Desk = run.desk
-        self._attempts = Attempts()
+        self._attempts = FailedAttempts()
 
     def _pre_execution(
         self,
@@ -111,25 +162,21 @@ class Hooks(Entered):
         """Validate a handoff before it is sent. The budgets are what the receiver gets of this
         agent's; `payload` is what else is handed over, such as a reviewer's `{"review":
         "approved"}`."""
-        wanted = None
-        if required_capabilities is not None:
-            wanted = names_of(required_capabilities, "required_capabilities", "capabilities")
+        said = {
+            "payload": (payload, a_mapping, "of fields to what they say"),
+            "context": (context, a_mapping, "of what the receiver has to know"),
+            "artifacts": (artifacts, names_of, "files"),
+            "rationale": (rationale, a_text, BEFORE_HANDOFF),
+            "required_capabilities": (required_capabilities, names_of, "capabilities"),
+        }
+        told: dict[str, Any] = {
+            name: check(value, name, of)
+            for name, (value, check, of) in said.items()
+            if value is not None
+        }
         with AT_BEFORE:
             decision = yield from self.run._handoff(
-                _receiver(to, BEFORE_HANDOFF),
-                None
-                if payload is None
-                else a_mapping(payload, "payload", "of fields to what they say"),
-                context=None
-                if context is None
-                else a_mapping(context, "context", "of what the receiver has to know"),
-                artifacts=None if artifacts is None else names_of(artifacts, "artifacts", "files"),
-                rationale=None
-                if rationale is None
-                else a_text(rationale, "rationale", BEFORE_HANDOFF),
-                required_capabilities=wanted,
-                tokens=token_budget,
-                cost_usd=cost_budget,
+                _receiver(to, BEFORE_HANDOFF), tokens=token_budget, cost_usd=cost_budget, **told
             )
         return self._said(BEFORE_HANDOFF, decision, to)
 

@@ -114,15 +114,7 @@ class ChainResult:
 
     def as_dict(self) -> dict[str, Any]:
         """The result with the fields of the specification, as plain data."""
-        details = [
-            {
-                "guardrail_id": one.guardrail_id,
-                "result": str(one.result),
-                "message": one.message,
-                "duration_ms": one.duration_ms,
-            }
-            for one in self.details
-        ]
+        details = [msgspec.to_builtins(one) for one in self.details]
         return {"final_verdict": str(self.final_verdict), "details": details}
 
     def __repr__(self) -> str:

@@ -12,12 +12,12 @@ from stanchion.dialects.agent33.words import ErrorSeverity, RecoveryAction, Risk
 from stanchion.dialects.errors import DialectError
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
+from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError
-from stanchion.policy.given_data import read_data
 from stanchion.policy.nearest import hint
 from stanchion.policy.sections import FileSection
 from stanchion.policy.struct_check import convert
-from stanchion.readings.paths.globs import fault
+from stanchion.readings.paths.place import fault
 
 S = TypeVar("S", bound=msgspec.Struct)
 

@@ -4,19 +4,23 @@ What a guardian is told becomes a policy and a run of Stanchion; its state, expe
 Stanchion's.
 """
 
-from stanchion.dialects.guardian.advice import AdviceGenerator
-from stanchion.dialects.guardian.caches import InMemoryCacheProvider
-from stanchion.dialects.guardian.contexts import AdviceContext
-from stanchion.dialects.guardian.experience import ExperienceLayer
+from stanchion.dialects.guardian.calls import AdviceContext
 from stanchion.dialects.guardian.facade import MCPFacade, ToolSchema
-from stanchion.dialects.guardian.health import CircuitState, HealthMonitor, ToolHealth
 from stanchion.dialects.guardian.interfaces import (
     AsyncStorageProvider,
     CacheProvider,
+    InMemoryCacheProvider,
     StorageProvider,
 )
 from stanchion.dialects.guardian.layer import GuardianLayer
-from stanchion.dialects.guardian.loops import LoopDetector
+from stanchion.dialects.guardian.layers import (
+    AdviceGenerator,
+    CircuitState,
+    ExperienceLayer,
+    HealthMonitor,
+    LoopDetector,
+    ToolHealth,
+)
 from stanchion.dialects.guardian.settings import AdviceStyle
 from stanchion.dialects.guardian.storage import AsyncSQLiteStorageProvider, SQLiteStorageProvider
 

@@ -11,13 +11,11 @@ import msgspec
 
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.guardian.caches import ProvidedMemory, held
 from stanchion.dialects.guardian.calls import call_of, read_call
-from stanchion.dialects.guardian.interfaces import CacheProvider
+from stanchion.dialects.guardian.interfaces import CacheProvider, ProvidedMemory, held
 from stanchion.dialects.guardian.settings import alone, schema_guards, seconds, takes_one
-from stanchion.dialects.guardian.sitting import Part, Sitting
-from stanchion.guards.schema.hooks import HOOKS_ID, HookCall
-from stanchion.guards.schema.tools import Known
+from stanchion.dialects.guardian.sitting import Sitting, SoleLayer
+from stanchion.guards.schema.tools import HOOKS_ID, CheckedDefinition, HookCall
 from stanchion.kernel.decision import Decision
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.tool_formats import definitions
@@ -44,33 +42,23 @@ class MCPFacade:
     """Knows tools by their definitions, and says whether calls of them are valid."""
 
     def __init__(
-        self, cache_provider: CacheProvider | None = None, cache_ttl: float = TTL_S
+        self,
+        cache_provider: CacheProvider | None = None,
+        cache_ttl: float = TTL_S,
+        *,
+        _host: Sitting | None = None,
+        _register: Callable[[], None] | None = None,
     ) -> None:
-        self._join(cache_provider, cache_ttl, None, None)
-
-    def _join(
-        self, provider: Any, ttl_s: float, host: Sitting | None, register: Callable[[], None] | None
-    ) -> None:
-        seconds("cache_ttl", ttl_s)
-        self._cache = None if provider is None else held(provider)
-        self._ttl_s, self._host, self._register = ttl_s, host, register
+        seconds("cache_ttl", cache_ttl)
+        self._cache = None if cache_provider is None else held(cache_provider)
+        self._ttl_s, self._host, self._register = cache_ttl, _host, _register
         self._tools: dict[str, ToolSchema] = {}
         self._given: list[tuple[set[str], Any]] = []
         self._hooks: list[tuple[str, Hook, bool]] = []
         self._unasked: set[str] = set()
         self._part = self._parted(registered=False)
-        if host is not None:
-            self._remember(host.shield)
-
-    @classmethod
-    def within(
-        cls, provider: Any, ttl_s: float, host: Sitting, register: Callable[[], None]
-    ) -> MCPFacade:
-        """The facade of a guardian; `register` is called once tools are known, so that others are
-        not."""
-        made = cls.__new__(cls)
-        made._join(provider, ttl_s, host, register)
-        return made
+        if _host is not None:
+            self._remember(_host.shield)
 
     def ingest_mcp_tools(
         self, mcp_response: Any, *, repin: bool = False, by: Any = "an operator"
@@ -83,7 +71,7 @@ class MCPFacade:
             )
         try:
             found = definitions(mcp_response)
-            bad = next((one for one in map(Known, found) if one.bad), None)
+            bad = next((one for one in map(CheckedDefinition, found) if one.bad), None)
             if bad is not None:
                 raise DialectError(f"`{bad.name}` cannot be registered: {bad.bad}")
             if found and not self._tools:
@@ -198,8 +186,10 @@ class MCPFacade:
         """Let go of what is this layer's own."""
         self._part.close()
 
-    def _parted(self, registered: bool) -> Part:
-        return Part(alone(schema_guards(registered), ("health", "breaker", "loops")), self._host)
+    def _parted(self, registered: bool) -> SoleLayer:
+        return SoleLayer(
+            alone(schema_guards(registered), ("health", "breaker", "loops")), self._host
+        )
 
     def _shields(self) -> list[Shield]:
         """Those that tools and hooks are made known to now. The one of this layer alone is made

@@ -8,18 +8,19 @@ from typing import Any, Final, Unpack
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.journal import Journal
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.guardian.advice import AdviceGenerator
-from stanchion.dialects.guardian.calls import read_call, said
-from stanchion.dialects.guardian.contexts import AdviceContext
-from stanchion.dialects.guardian.experience import ExperienceLayer
+from stanchion.dialects.guardian.calls import AdviceContext, read_call, said
 from stanchion.dialects.guardian.facade import TTL_S, Hook, MCPFacade
-from stanchion.dialects.guardian.health import HealthMonitor
 from stanchion.dialects.guardian.interfaces import (
     AsyncStorageProvider,
     CacheProvider,
     StorageProvider,
 )
-from stanchion.dialects.guardian.loops import LoopDetector
+from stanchion.dialects.guardian.layers import (
+    AdviceGenerator,
+    ExperienceLayer,
+    HealthMonitor,
+    LoopDetector,
+)
 from stanchion.dialects.guardian.settings import (
     AdviceStyle,
     Breaking,
@@ -29,10 +30,10 @@ from stanchion.dialects.guardian.settings import (
     policy_of,
     schema_guards,
     style_name,
+    warn_of_variables,
     whole,
 )
 from stanchion.dialects.guardian.sitting import Sitting
-from stanchion.dialects.guardian.variables import warn_of_variables
 from stanchion.kernel.decision import Decision
 from stanchion.policy.nearest import hint
 from stanchion.runtime.learning.advising import adviser_of
@@ -113,15 +114,22 @@ class GuardianLayer:
         self.shield: Final = opened(self.policy, db_path, journal, clock=clock, **options)
         self._sitting: Final = Sitting(self.shield)
         try:
-            self.experience: Final = ExperienceLayer.within(self._sitting, storage_provider)
-            self.health_monitor: Final = HealthMonitor.within(breaking, self._sitting)
-            self.loop_detector: Final = LoopDetector.within(looping, self._sitting)
-            self.mcp_facade: Final = MCPFacade.within(
-                cache_provider, cache_ttl, self._sitting, self._register
+            self.experience: Final = ExperienceLayer(
+                storage_provider=storage_provider, _host=self._sitting
             )
-            adviser = adviser_of(self.shield)
-            self.advice_generator: Final = AdviceGenerator.within(
-                advice_style, cache_provider, cache_ttl, adviser, self._restyle
+            self.health_monitor: Final = HealthMonitor(
+                failure_threshold, base_cooldown, max_cooldown, _host=self._sitting
+            )
+            self.loop_detector: Final = LoopDetector(max_history, max_repeats, _host=self._sitting)
+            self.mcp_facade: Final = MCPFacade(
+                cache_provider, cache_ttl, _host=self._sitting, _register=self._register
+            )
+            self.advice_generator: Final = AdviceGenerator(
+                advice_style,
+                cache_provider,
+                cache_ttl,
+                _adviser=adviser_of(self.shield),
+                _restyle=self._restyle,
             )
         except BaseException:
             self.shield.close()

@@ -28,7 +28,7 @@ PATIENCE_S: Final = 2.0
 """How long one who asks the provider waits for it."""
 
 
-class Ask(NamedTuple):
+class ProviderQuestion(NamedTuple):
     """A method of the provider, what it is given, its answer when it is there, and the incident
     that it is about."""
 
@@ -73,8 +73,8 @@ class ProvidedShelf(MemoryShelf):
     def forked(self) -> None:
         """Have no thread until one is needed, as a forked child does: that of its parent is not
         there."""
-        self._asks: SimpleQueue[Ask | None] | None = None
-        self._late: Ask | None = None
+        self._asks: SimpleQueue[ProviderQuestion | None] | None = None
+        self._late: ProviderQuestion | None = None
         self._starting = Lock()
 
     def write(self, incidents: Sequence[Incident]) -> None:
@@ -160,7 +160,7 @@ class ProvidedShelf(MemoryShelf):
         """What a method of the provider gives, awaited where it has to be. All of them run on one
         thread."""
         self._settle()
-        ask = Ask(name, getattr(self._provider, name), given, Future(), about)
+        ask = ProviderQuestion(name, getattr(self._provider, name), given, Future(), about)
         self._asked().put(ask)
         try:
             return ask.answer.result(PATIENCE_S)
@@ -174,7 +174,7 @@ class ProvidedShelf(MemoryShelf):
                 f"`{name}` of the storage provider raised `{type(error).__name__}`"
             ) from error
 
-    def _asked(self) -> SimpleQueue[Ask | None]:
+    def _asked(self) -> SimpleQueue[ProviderQuestion | None]:
         """Where the thread of the provider is given what to ask."""
         with self._starting:
             if self._asks is None:
@@ -188,7 +188,7 @@ class ProvidedShelf(MemoryShelf):
             return self._asks
 
 
-def _work(asks: SimpleQueue[Ask | None]) -> None:
+def _work(asks: SimpleQueue[ProviderQuestion | None]) -> None:
     """Ask a provider for one thing after the other; what has to be awaited is, always on the same
     loop."""
     loop = asyncio.new_event_loop()

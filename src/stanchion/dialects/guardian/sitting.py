@@ -191,7 +191,7 @@ def _words(error: Any) -> str | None:
     return error if isinstance(error, str) else None
 
 
-class Part:
+class SoleLayer:
     """A layer by itself: judged by its own guards alone. One that belongs to a guardian judges on
     the guardian's state and in its session."""
 

@@ -8,7 +8,6 @@ Stanchion's own.
 from __future__ import annotations
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.applying import apply_policy_config
 from stanchion.dialects.penguiflow.events import (
     ContextSnapshotBuilder,
     ContextSnapshotV1,
@@ -18,14 +17,20 @@ from stanchion.dialects.penguiflow.events import (
     ToolRiskTier,
     TrustBoundary,
 )
-from stanchion.dialects.penguiflow.gateway import GatewayConfig, GuardrailGateway
-from stanchion.dialects.penguiflow.inbox import AsyncRuleEvaluator, InMemoryGuardInbox
+from stanchion.dialects.penguiflow.gateway import (
+    GatewayConfig,
+    GuardrailGateway,
+    apply_policy_config,
+)
 from stanchion.dialects.penguiflow.packs import GuardrailPolicyPack, load_policy_pack
 from stanchion.dialects.penguiflow.redactions import apply_redactions, apply_redactions_to_text
-from stanchion.dialects.penguiflow.routing import DefaultRiskRouter, RiskRoutingDecision
 from stanchion.dialects.penguiflow.rules import (
+    AsyncRuleEvaluator,
+    DefaultRiskRouter,
     GuardrailRule,
     InjectionPatternRule,
+    InMemoryGuardInbox,
+    RiskRoutingDecision,
     RuleRegistry,
     SecretRedactionRule,
     ToolAllowlistRule,

@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.fields import one_text, shown, typed
+from stanchion.dialects.penguiflow.words import one_text, shown, typed
 from stanchion.kernel.context import Context
 from stanchion.policy.formats.penguiflow.rules import STAGES
 from stanchion.policy.nearest import hint

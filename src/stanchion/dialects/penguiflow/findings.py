@@ -1,4 +1,5 @@
-"""What a rule decides as a finding, and what Stanchion decides in PenguiFlow's words."""
+"""What a rule decides as a finding, and what Stanchion decides in PenguiFlow's words. The words of
+a rule that ended a run, or has it wait, are kept in the store, so that every process tells them."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.redactions import Path, patches_of, specs_of
 from stanchion.dialects.penguiflow.words import (
@@ -22,11 +24,15 @@ from stanchion.dialects.penguiflow.words import (
     StopSpec,
 )
 from stanchion.kernel.actions import Action
+from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding, Patch, Pause, Retry
-from stanchion.kernel.gates import PAUSED, Ending
+from stanchion.kernel.gates import PAUSED, Ending, ending_key, stop_of
+from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.policy.sections import Escalation
+from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.terms import paused
+from stanchion.runtime.driving.flow import Flow
 
 OWN: Final = "penguiflow."
 """How the codes of findings begin that are decisions of rules of one's own."""
@@ -292,3 +298,67 @@ def _would(decision: Decision, seated: Seated) -> str:
     worst = max(decision.shadow, key=lambda finding: finding.action)
     rule = seated.get(worst.guard, (worst.guard, True))[0]
     return f"`{rule}` would {FROM_ACTION[worst.action]}"
+
+
+WORDS: Final = "penguiflow"
+"""The part of a key by which the words of a run are found."""
+
+
+class LeftWords(msgspec.Struct, frozen=True):
+    """What is kept of a decision: what a planner says of a run that is over or waits."""
+
+    action: GuardrailAction
+    rule_id: str
+    stop: StopSpec | None = None
+    pause: PauseSpec | None = None
+
+
+def leave_words(desk: Desk, said: GuardrailDecision) -> Flow[None]:
+    """Keep the words of a decision for other processes; without the store they have the usual
+    ones."""
+    words = msgspec.to_builtins(LeftWords(said.action, said.rule_id, said.stop, said.pause))
+    try:
+        yield from change(
+            desk.shield.records,
+            f"{said.decision_id}.words",
+            desk.info.tenant,
+            _key(desk),
+            lambda *_: words,
+        )
+    except StoreLost:
+        desk.tell(
+            "the store could not be reached: other processes do not know yet in which words this "
+            "run has ended"
+        )
+
+
+def last_words(desk: Desk, seated: Seated) -> GuardrailDecision | None:
+    """The words of the rule that ended a run, as the end itself has them; `None` where no rule has
+    ended it."""
+    kept = desk.shield.records.get(ending_key(desk.info.tenant, desk.info.id), ABSENT)[1]
+    ending = stop_of(kept) if desk.ended is None else desk.ended
+    return stopped(ending, seated) if isinstance(ending, Ending) else None
+
+
+def left_words(desk: Desk, decision_id: str) -> Flow[GuardrailDecision | None]:
+    """The words that were kept last; `None` where there are none, or nobody can say."""
+    kept: list[Any] = []
+
+    def seen(value: Any, _now: int) -> Any:
+        kept[:] = [value]
+        return LEFT
+
+    try:
+        yield from change(
+            desk.shield.records, f"{decision_id}.words", desk.info.tenant, _key(desk), seen
+        )
+        words = None if kept[0] is None else typed.convert(kept[0], LeftWords)
+    except (StoreLost, msgspec.ValidationError):
+        return None
+    if words is None:
+        return None
+    return GuardrailDecision(words.action, words.rule_id, stop=words.stop, pause=words.pause)
+
+
+def _key(desk: Desk) -> str:
+    return key(desk.info.tenant, WORDS, desk.info.id)

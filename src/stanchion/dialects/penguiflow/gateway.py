@@ -1,5 +1,5 @@
 """The gateway: a planner's events are judged by Stanchion, and what it decides is said in
-PenguiFlow's words."""
+PenguiFlow's words. A policy pack is put in force by it."""
 
 from __future__ import annotations
 
@@ -16,22 +16,35 @@ from stanchion.dialects.penguiflow.events import (
     GuardrailContext,
     GuardrailEvent,
 )
-from stanchion.dialects.penguiflow.fields import one_text, shown, typed
-from stanchion.dialects.penguiflow.findings import CAN, FAILED, Seated, decision_of, failed, passed
-from stanchion.dialects.penguiflow.guards import HEARD, PIECES, Heard, guards_of, heard_of
-from stanchion.dialects.penguiflow.inbox import checked_inbox
+from stanchion.dialects.penguiflow.findings import (
+    CAN,
+    FAILED,
+    Seated,
+    decision_of,
+    failed,
+    last_words,
+    leave_words,
+    left_words,
+    passed,
+)
+from stanchion.dialects.penguiflow.guards import HEARD, PIECES, HeardEvent, guards_of, heard_of
 from stanchion.dialects.penguiflow.packs import (
     Entries,
     GuardrailPolicyPack,
     Settled,
     configured,
+    settled,
     written,
 )
 from stanchion.dialects.penguiflow.reports import content_of, flow_of
-from stanchion.dialects.penguiflow.routing import LONGEST_MS, DefaultRiskRouter
-from stanchion.dialects.penguiflow.rules import RuleRegistry, takes_both
-from stanchion.dialects.penguiflow.standing import last_words, leave_words, left_words
-from stanchion.dialects.penguiflow.words import GuardrailDecision
+from stanchion.dialects.penguiflow.rules import (
+    LONGEST_MS,
+    DefaultRiskRouter,
+    RuleRegistry,
+    checked_inbox,
+    takes_both,
+)
+from stanchion.dialects.penguiflow.words import GuardrailDecision, one_text, shown, typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.context import Context
 from stanchion.kernel.decision import Decision
@@ -253,7 +266,7 @@ class GuardrailGateway:
         run = self._run_of(heard)
         return drive(self._evaluated(run, heard), run.desk)
 
-    def _evaluated(self, run: Run, heard: Heard) -> Flow[GuardrailDecision]:
+    def _evaluated(self, run: Run, heard: HeardEvent) -> Flow[GuardrailDecision]:
         """The flow of both."""
         if self._unknown:
             yield from self._recalled(run, None if heard.ctx is None else heard.ctx.tenant_id)
@@ -283,7 +296,7 @@ class GuardrailGateway:
             self._unknown.discard((tenant_id, run.id))
 
     def _said_of(
-        self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: Heard
+        self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: HeardEvent
     ) -> GuardrailDecision:
         if decision.code == PAUSED:
             run.desk.waits_for(
@@ -353,7 +366,7 @@ class GuardrailGateway:
             drive(self._recalled(run, given.tenant_id), run.desk)
         return run
 
-    def _run_of(self, heard: Heard) -> Run:
+    def _run_of(self, heard: HeardEvent) -> Run:
         """The run of an event, with everything in force that was said so far."""
         event, ctx, _ = heard
         run = self._runs.get((None if ctx is None else ctx.tenant_id, event.run_id))
@@ -454,3 +467,31 @@ def _risky(builder: Any) -> Any:
             "them"
         )
     return builder.set_tool_risks
+
+
+OWN: Final = {"registry": "registry", "builder": "context_builder", "router": "risk_router"}
+"""Where a gateway has what it is given beside a pack."""
+
+
+def apply_policy_config(
+    registry: RuleRegistry,
+    gateway: GuardrailGateway,
+    builder: Any,
+    router: DefaultRiskRouter,
+    policy: GuardrailPolicyPack,
+) -> None:
+    """Put a pack in force, as a whole: where something is wrong with it everything stays as it was.
+
+    What the pack does not say stays as the gateway, its builder and its router have it.
+    """
+    if not isinstance(gateway, GuardrailGateway):
+        raise DialectError(f"`gateway` is {shown(gateway)}: give the GuardrailGateway")
+    for (name, part), one in zip(OWN.items(), (registry, builder, router), strict=True):
+        if one is not getattr(gateway, part):
+            raise DialectError(f"`{name}` is not the one of this gateway: give `gateway.{part}`")
+    if not isinstance(policy, GuardrailPolicyPack):
+        raise DialectError(
+            f"a pack is a GuardrailPolicyPack, not `{type(policy).__name__}`: use "
+            f"`load_policy_pack`"
+        )
+    gateway.apply(policy, settled(registry, policy))

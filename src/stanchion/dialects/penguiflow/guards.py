@@ -4,6 +4,8 @@ Stanchion's."""
 from __future__ import annotations
 
 import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -18,8 +20,12 @@ from stanchion.dialects.penguiflow.events import (
 )
 from stanchion.dialects.penguiflow.findings import corrective, finding_of
 from stanchion.dialects.penguiflow.redactions import BESIDE, RESULT, Path
-from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
-from stanchion.dialects.penguiflow.rules import RuleRegistry, Told, answer_of
+from stanchion.dialects.penguiflow.rules import (
+    DefaultRiskRouter,
+    RuleOverrides,
+    RuleRegistry,
+    answer_of,
+)
 from stanchion.dialects.penguiflow.words import GuardrailAction, GuardrailDecision, RetrySpec
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
@@ -50,7 +56,7 @@ PIECES: Final = "-pieces"
 """How the guard is called that judges the pieces of a reply for a rule, behind the rule's id."""
 
 
-class Heard(NamedTuple):
+class HeardEvent(NamedTuple):
     """An event as a planner reported it, and whose it is, where the planner says that."""
 
     event: GuardrailEvent
@@ -59,14 +65,14 @@ class Heard(NamedTuple):
     """Why rules could not be heard, by their ids."""
 
 
-HEARD: ContextVar[Heard | None] = ContextVar("stanchion_penguiflow_event", default=None)
+HEARD: ContextVar[HeardEvent | None] = ContextVar("stanchion_penguiflow_event", default=None)
 """What is being judged, for the rules that judge it."""
 
 
-def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> Heard:
+def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> HeardEvent:
     """An event as it was given to a gateway, with its context or without."""
     if event is None and type(ctx) is GuardrailEvent:
-        return Heard(ctx, None, {})
+        return HeardEvent(ctx, None, {})
     if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
         raise DialectError(
             "`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent"
@@ -75,10 +81,10 @@ def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | Non
         raise DialectError(
             f"the event has the run_id `{event.run_id}`, its context `{ctx.run_id}`: give the same"
         )
-    return Heard(event, ctx, {})
+    return HeardEvent(event, ctx, {})
 
 
-class Terms(Protocol):
+class RuleTerms(Protocol):
     """What rules are judged on, as a gateway has it now."""
 
     @property
@@ -106,7 +112,7 @@ class Terms(Protocol):
 class OwnRule:
     """A rule at its place, whose code is asked within its time."""
 
-    def __init__(self, rule: Any, terms: Terms, number: int) -> None:
+    def __init__(self, rule: Any, terms: RuleTerms, number: int) -> None:
         self.rule, self._terms = rule, terms
         self.id: str = rule.rule_id
         self.priority = FIRST + number
@@ -120,10 +126,11 @@ class OwnRule:
             if stage != "model_chunk"
         ]
         self.stages = tuple(dict.fromkeys(asked))
+        self.judge = self._ajudge if inspect.iscoroutinefunction(rule.evaluate) else self._judge
 
     @property
-    def _told(self) -> Told:
-        return self._terms.registry.told.get(self.id, Told())
+    def _told(self) -> RuleOverrides:
+        return self._terms.registry.told.get(self.id, RuleOverrides())
 
     @property
     def deadline_ms(self) -> int:
@@ -173,6 +180,29 @@ class OwnRule:
             heard.faults[self.id] = str(error)
         self._terms.tell(f"the rule `{self.id}` failed: {error}")
 
+    def _judge(self, event: Event, context: Context) -> Finding | None:
+        asked = self.asked(event, context)
+        if asked is None:
+            return None
+        with self.judging():
+            return self.found(event, asked[0], self.rule.evaluate(*asked))
+
+    async def _ajudge(self, event: Event, context: Context) -> Finding | None:
+        asked = self.asked(event, context)
+        if asked is None:
+            return None
+        with self.judging():
+            return self.found(event, asked[0], await self.rule.evaluate(*asked))
+
+    @contextmanager
+    def judging(self) -> Iterator[None]:
+        """Round a question to the rule."""
+        try:
+            yield
+        except DialectError as error:
+            self.failed(error)
+            raise
+
     def found(self, event: Event, told: GuardrailEvent, answer: Any) -> Finding | None:
         """What the rule has found."""
         decision = answer_of(self.id, answer)
@@ -189,46 +219,14 @@ class OwnRule:
         return msgspec.structs.replace(found, effects=tuple(dict.fromkeys([*found.effects, *more])))
 
 
-class Asked(OwnRule):
-    """A rule whose code is a function."""
-
-    def judge(self, event: Event, context: Context) -> Finding | None:
-        """Ask the rule."""
-        asked = self.asked(event, context)
-        try:
-            return (
-                None if asked is None else self.found(event, asked[0], self.rule.evaluate(*asked))
-            )
-        except DialectError as error:
-            self.failed(error)
-            raise
-
-
-class Awaited(OwnRule):
-    """A rule whose code is a coroutine."""
-
-    async def judge(self, event: Event, context: Context) -> Finding | None:
-        """Ask the rule."""
-        asked = self.asked(event, context)
-        try:
-            return (
-                None
-                if asked is None
-                else self.found(event, asked[0], await self.rule.evaluate(*asked))
-            )
-        except DialectError as error:
-            self.failed(error)
-            raise
-
-
-class Inline:
+class InlineRule:
     """A FAST rule at the pieces of a reply: it judges each inline, because nobody waits there."""
 
     kind = Kind.PURE
     stages = frozenset({Stage.MODEL_CHUNK})
     CONTEXT = 0
 
-    def __init__(self, one: OwnRule, terms: Terms) -> None:
+    def __init__(self, one: OwnRule, terms: RuleTerms) -> None:
         self._one, self._terms = one, terms
         self.id = f"{one.id}{PIECES}"
         self.priority = one.priority
@@ -246,16 +244,12 @@ class Inline:
     def judge(self, reading: Any, /) -> Finding | None:
         """Ask the rule, which has to answer at once."""
         event = reading.event
-        asked = self._one.asked(event, self._terms.surroundings(event))
+        one = self._one
+        asked = one.asked(event, self._terms.surroundings(event))
         if asked is None:
             return None
-        try:
-            return self._one.found(
-                event, asked[0], at_once(self._one.id, self._one.rule.evaluate(*asked))
-            )
-        except DialectError as error:
-            self._one.failed(error)
-            raise
+        with one.judging():
+            return one.found(event, asked[0], at_once(one.id, one.rule.evaluate(*asked)))
 
     def settled(self, text: str, /) -> int:
         """A word is judged when it has ended, however it was cut; what goes on for too long is no
@@ -268,16 +262,15 @@ class Inline:
         return ()
 
 
-def guards_of(terms: Terms) -> list[Any]:
+def guards_of(terms: RuleTerms) -> list[Any]:
     """The guards of all rules of one's own."""
     made: list[Any] = []
     for number, rule in enumerate(terms.registry.own.values()):
-        kind = Awaited if inspect.iscoroutinefunction(rule.evaluate) else Asked
-        one = kind(rule, terms, number)
+        one = OwnRule(rule, terms, number)
         if one.stages:
             made.append(one)
         if not one.deep and "llm_stream_chunk" in rule.supports_event_types:
-            made.append(Inline(one, terms))
+            made.append(InlineRule(one, terms))
     return made
 
 
@@ -295,7 +288,7 @@ def at_once(rule_id: str, answer: Any) -> Any:
     )
 
 
-def told_of(event: Any, context: Context, heard: Heard | None) -> GuardrailEvent:
+def told_of(event: Any, context: Context, heard: HeardEvent | None) -> GuardrailEvent:
     """An event as a rule is told of it: as it is judged, with the payload of the planner's own
     where there is one."""
     name = EVENT_OF[event.stage]

@@ -9,14 +9,18 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.fields import typed
-from stanchion.dialects.penguiflow.routing import DefaultRiskRouter
-from stanchion.dialects.penguiflow.rules import SETTINGS, RuleRegistry, Told, says_nothing
+from stanchion.dialects.penguiflow.rules import (
+    SETTINGS,
+    DefaultRiskRouter,
+    RuleOverrides,
+    RuleRegistry,
+    says_nothing,
+)
+from stanchion.dialects.penguiflow.words import typed
 from stanchion.policy.composed import read_text
-from stanchion.policy.document import Document, Node, in_order
-from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING
-from stanchion.policy.formats.penguiflow.schema import Pack
+from stanchion.policy.document import Document, DocumentNode, in_order
+from stanchion.policy.errors import Fault, PolicyError, refusal
+from stanchion.policy.formats.penguiflow.rules import BINDINGS, NOTHING, Pack
 from stanchion.policy.formats.penguiflow.translate import LISTS, translate
 from stanchion.policy.load import compile_document, file_text
 from stanchion.policy.nearest import hint
@@ -52,13 +56,8 @@ def load_policy_pack(path: str | Path, *, env: str | None = None) -> GuardrailPo
     document = _document(path)
     data = document.root.data()
     if not isinstance(data, dict) or "policy_pack" not in data:
-        raise PolicyError(
-            [
-                Fault(
-                    document.where(),
-                    "this is no policy pack: begin it with `policy_pack:` and its name",
-                )
-            ]
+        raise refusal(
+            document.where(), "this is no policy pack: begin it with `policy_pack:` and its name"
         )
     every = [*variants(document).values(), environment(document, env)]
     faults = [fault for one in every for fault in (*one.faults, *check(one, Pack))]
@@ -112,12 +111,12 @@ def _document(path: str | Path) -> Document:
         return read_text(file_text(Path(path)), str(path))
     except FileNotFoundError:
         how = f"give the path of a file, or `{SHIPPED}` for the pack that is shipped"
-        raise PolicyError([Fault(str(path), f"no such policy pack: {how}")]) from None
+        raise refusal(path, f"no such policy pack: {how}") from None
     except UnicodeDecodeError:
-        raise PolicyError([Fault(str(path), "cannot be read: it is not UTF-8")]) from None
+        raise refusal(path, "cannot be read: it is not UTF-8") from None
     except OSError as error:
         why = error.strerror.lower() if error.strerror else type(error).__name__
-        raise PolicyError([Fault(str(path), f"cannot be read: {why}")]) from None
+        raise refusal(path, f"cannot be read: {why}") from None
 
 
 def _known(document: Document) -> Document:
@@ -133,7 +132,7 @@ def _known(document: Document) -> Document:
     return msgspec.structs.replace(document, root=msgspec.structs.replace(root, value=kept))
 
 
-def _is_known(entry: Node) -> bool:
+def _is_known(entry: DocumentNode) -> bool:
     said = entry.data()
     return said["id"] in BINDINGS or "call" in said.get("config", {})
 
@@ -141,7 +140,7 @@ def _is_known(entry: Node) -> bool:
 class Settled(msgspec.Struct, frozen=True):
     """What a pack comes to for the rules of one's own that a registry has."""
 
-    told: dict[str, Told]
+    told: dict[str, RuleOverrides]
     config: dict[str, dict[str, Any]]
     entries: dict[str, dict[str, dict[str, Any]]]
     """The entries of all other rules, by the list that they stand in and their ids."""
@@ -156,7 +155,7 @@ def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
     """Tell the entries of a pack apart; raises where one is for no rule, or says what its rule does
     not have."""
     own = registry.own
-    told: dict[str, Told] = {}
+    told: dict[str, RuleOverrides] = {}
     configs: dict[str, dict[str, Any]] = {}
     entries: dict[str, dict[str, dict[str, Any]]] = {}
     seen: set[str] = set()
@@ -189,11 +188,15 @@ def settled(registry: RuleRegistry, pack: GuardrailPolicyPack) -> Settled:
     return Settled(told, configs, entries)
 
 
-def _told(registry: RuleRegistry, name: str, said: dict[str, Any], key: str, deep: bool) -> Told:
+def _told(
+    registry: RuleRegistry, name: str, said: dict[str, Any], key: str, deep: bool
+) -> RuleOverrides:
     if registry.is_fast(name) is deep:
         right = next(other for other in LISTS if other != key)
         raise DialectError(f"`{name}` does not belong to `{key}`: move it to `{right}`")
-    return Told(said.get("enabled"), said.get("mode", "enforce"), tuple(said.get("effects", ())))
+    return RuleOverrides(
+        said.get("enabled"), said.get("mode", "enforce"), tuple(said.get("effects", ()))
+    )
 
 
 def _config(rule: Any, name: str, config: dict[str, Any]) -> dict[str, Any]:

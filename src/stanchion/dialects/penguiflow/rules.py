@@ -1,22 +1,87 @@
-"""Rules: what every rule has, the three that PenguiFlow brings, and the registry of those that a
-gateway judges by."""
+"""Rules: what every rule has, the three that PenguiFlow brings, the registry of those that a
+gateway judges by, and the inbox of those that are DEEP; how long an event waits for these, and what
+their silence means, by the risk of its tool."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, ClassVar, Final, Protocol
+from typing import Any, ClassVar, Final, Literal, Protocol
 
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.events import EVENT_TYPES, ContextSnapshotV1, GuardrailEvent
-from stanchion.dialects.penguiflow.fields import shown, typed
-from stanchion.dialects.penguiflow.words import GuardrailDecision, RuleCost
+from stanchion.dialects.penguiflow.events import (
+    EVENT_TYPES,
+    ContextSnapshotV1,
+    GuardrailEvent,
+    ToolRiskTier,
+)
+from stanchion.dialects.penguiflow.words import GuardrailDecision, RuleCost, shown, typed
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.policy.nearest import hint
+
+LONGEST_MS: Final = 60_000
+"""How long a call waits for a rule at the most."""
+OnTimeout = Literal["allow", "pause", "stop"]
+
+
+class RiskRoutingDecision(msgspec.Struct, frozen=True):
+    """How long an event waits, and what happens without an answer. Every DEEP rule is asked:
+    nothing takes one out."""
+
+    async_wait_ms: float = 0.0
+    on_timeout: OnTimeout = "allow"
+
+
+class DefaultRiskRouter:
+    """Routes by the risk of the tool: a critical call is stopped without an answer, one of high
+    risk waits for a person, others go ahead."""
+
+    def __init__(
+        self,
+        high_risk_wait_ms: float = 200.0,
+        medium_risk_wait_ms: float = 100.0,
+        critical_fail_closed: bool = True,
+    ) -> None:
+        self.changes = 0
+        """How often the times were given: a gateway puts them in force when they change."""
+        self.set_waits(high_risk_wait_ms, medium_risk_wait_ms)
+        if critical_fail_closed is not True:
+            raise DialectError("`critical_fail_closed` cannot be switched off: leave it out")
+
+    def set_waits(self, high_risk_wait_ms: float, medium_risk_wait_ms: float) -> None:
+        """Say how long calls of high and critical risk wait, and those of medium risk, in
+        milliseconds."""
+        for name, value in (
+            ("high_risk_wait_ms", high_risk_wait_ms),
+            ("medium_risk_wait_ms", medium_risk_wait_ms),
+        ):
+            if type(value) not in (int, float) or not 0 <= value <= LONGEST_MS:
+                raise DialectError(
+                    f"`{name}` is `{value}`: give milliseconds from 0 to {LONGEST_MS:,}"
+                )
+        self.high_risk_wait_ms, self.medium_risk_wait_ms = high_risk_wait_ms, medium_risk_wait_ms
+        self.changes += 1
+
+    def route(
+        self, event: GuardrailEvent, context_snapshot: ContextSnapshotV1
+    ) -> RiskRoutingDecision:
+        """How long this event waits; what is no call of a tool is of medium risk."""
+        tool = context_snapshot.current_tool
+        risk = ToolRiskTier.MEDIUM if tool is None else tool.risk_tier
+        match risk:
+            case ToolRiskTier.CRITICAL:
+                return RiskRoutingDecision(self.high_risk_wait_ms, "stop")
+            case ToolRiskTier.HIGH:
+                return RiskRoutingDecision(self.high_risk_wait_ms, "pause")
+            case ToolRiskTier.MEDIUM:
+                return RiskRoutingDecision(self.medium_risk_wait_ms)
+            case ToolRiskTier.LOW:
+                return RiskRoutingDecision()
+
 
 EVALUATE: Final = "def evaluate(self, event, context_snapshot)"
 SETTINGS: Final = ("id", "enabled", "config", "mode", "effects")
@@ -133,7 +198,7 @@ BUILT_IN: Final = (ToolAllowlistRule, SecretRedactionRule, InjectionPatternRule)
 BuiltIn = ToolAllowlistRule | SecretRedactionRule | InjectionPatternRule
 
 
-class Told(msgspec.Struct, frozen=True):
+class RuleOverrides(msgspec.Struct, frozen=True):
     """What a pack says of a rule of one's own, over what the rule says itself."""
 
     enabled: bool | None = None
@@ -150,7 +215,7 @@ class RuleRegistry:
         self._own: dict[str, Any] = {}
         self._fast: set[str] = set()
         self._built_in: dict[str, BuiltIn] = {}
-        self.told: dict[str, Told] = {}
+        self.told: dict[str, RuleOverrides] = {}
         """What a pack says of rules of one's own, by their ids."""
         self.sealed = ""
         """Why no more rules can be registered; empty where they can."""
@@ -331,3 +396,50 @@ def _checked(rule: Any, name: str) -> None:
         )
     for event in events:
         known_event(event)
+
+
+class AsyncRuleEvaluator:
+    """Says which DEEP rules are asked about an event: all that judge it, whatever the event
+    says."""
+
+    def __init__(self, registry: RuleRegistry) -> None:
+        if not isinstance(registry, RuleRegistry):
+            raise DialectError(
+                f"AsyncRuleEvaluator was given a `{type(registry).__name__}`: give it the "
+                f"RuleRegistry"
+            )
+        self.registry = registry
+
+    def rules(self, event_type: str) -> list[Any]:
+        """The DEEP rules that are asked about such an event."""
+        return self.registry.get_async_rules(event_type)
+
+
+class InMemoryGuardInbox:
+    """Has DEEP rules asked in this process. What they answer too late enters the run's next
+    event."""
+
+    def __init__(self, evaluator: AsyncRuleEvaluator) -> None:
+        if not isinstance(evaluator, AsyncRuleEvaluator):
+            raise DialectError(
+                f"InMemoryGuardInbox was given a `{type(evaluator).__name__}`: give it "
+                f"AsyncRuleEvaluator(registry)"
+            )
+        self.evaluator = evaluator
+
+
+def checked_inbox(given: Any, registry: RuleRegistry) -> InMemoryGuardInbox:
+    """The inbox of a gateway, which asks the rules of its registry; made where none was given."""
+    if given is None:
+        return InMemoryGuardInbox(AsyncRuleEvaluator(registry))
+    if not isinstance(given, InMemoryGuardInbox):
+        raise DialectError(
+            f"`guard_inbox` is a `{type(given).__name__}`: give an InMemoryGuardInbox, or leave it "
+            f"out"
+        )
+    if given.evaluator.registry is not registry:
+        raise DialectError(
+            "`guard_inbox` asks the rules of another RuleRegistry: give it "
+            "AsyncRuleEvaluator(registry)"
+        )
+    return given

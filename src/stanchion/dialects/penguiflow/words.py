@@ -1,17 +1,146 @@
 """The words of PenguiFlow's guardrails: actions, what each of them needs to be carried out, and a
-rule's decision."""
+rule's decision. Values are held to the types of their fields when they are made, and a mistake is
+named by its field."""
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Any, Final, Literal
+import re
+from enum import Enum, StrEnum
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, Final, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.penguiflow.fields import shown, typed
 from stanchion.kernel.findings import ALERT, ASK, FINAL, FLAG, GUIDE, ROLLBACK, STRIKE, TELL
 from stanchion.policy.nearest import hint, nearest
+from stanchion.typed import convert
+
+SHOWN: Final = 60
+"""How many characters of a wrong value are shown."""
+LISTS: Final = {tuple, frozenset}
+WORDS: Final = {
+    str: "a text",
+    int: "a whole number",
+    float: "a number",
+    bool: "True or False",
+    dict: "a dict",
+}
+"""How a type is called to somebody who gave another one."""
+
+
+def typed(made: msgspec.Struct, *names: str) -> None:
+    """Hold a value to the types of its fields, or of those named. A list is taken for a tuple, a
+    word for the member that it names; everything else raises `DialectError` with the names of the
+    value and its field."""
+    kinds = (type(made), *[_kind(one) for one in msgspec.structs.astuple(made)])
+    if kinds in _fit:
+        return
+    fit = True
+    for name, (plain, whole) in _fields(type(made)).items():
+        given = getattr(made, name)
+        if _kind(given) not in plain and (not names or name in names):
+            fit = False
+            taken = _taken(f"{type(made).__name__}.{name}", whole, given)
+            msgspec.structs.force_setattr(made, name, taken)
+    if fit:
+        _fit.add(kinds)
+
+
+class Nothing:
+    """The kind of an empty tuple, which fits wherever a tuple does."""
+
+
+def _kind(given: Any) -> type:
+    return Nothing if given is EMPTY else type(given)
+
+
+EMPTY: Final[tuple[()]] = ()
+_fit: set[tuple[type, ...]] = set()
+"""Types of values, each with those of its fields, that fit as they are."""
+
+
+def one_text(name: str, given: Any) -> None:
+    """Raise where something that is meant to be a text is none, or an empty one."""
+    if not isinstance(given, str) or not given:
+        raise DialectError(f"{name} is {shown(given)}: give a text")
+
+
+def shown(given: Any) -> str:
+    """A wrong value as it stands in a message: a text, a number or nothing itself, anything else by
+    its type."""
+    if isinstance(given, str | int | float | NoneType):
+        said = str(given)
+        return f"`{said if len(said) <= SHOWN else said[:SHOWN] + '…'}`"
+    return f"`{type(given).__name__}`"
+
+
+def _taken(name: str, whole: Any, given: Any) -> Any:
+    try:
+        return convert(given, whole, _as_it_is)
+    except (msgspec.ValidationError, NotImplementedError, TypeError):
+        pass
+    kinds = _kinds(whole)
+    words = [word for one in kinds for word in _words(one)]
+    if words:
+        raise DialectError(f"{name} is {shown(given)}: {hint(str(given), words)}")
+    if isinstance(given, str) and not LISTS.isdisjoint(map(get_origin, kinds)):
+        raise DialectError(f'{name} is a text: write `("{given}",)`')
+    called = " or ".join([_called(one) for one in kinds if one is not NoneType])
+    raise DialectError(f"{name} is {shown(given)}: give {called}")
+
+
+@lru_cache
+def _fields(kind: type[msgspec.Struct]) -> dict[str, tuple[frozenset[type], Any]]:
+    """The fields of a struct, each with the types that fit as they are, and its whole type.
+    Mappings of anything by texts are looked at no further."""
+    hints, made = get_type_hints(kind), {}
+    for name in kind.__struct_fields__:
+        kinds = _kinds(hints[name])
+        plain = {one for one in kinds if isinstance(one, type) and get_origin(one) is None}
+        plain |= {int} if float in plain else set()
+        plain |= {Nothing} if any(get_origin(one) is tuple for one in kinds) else set()
+        plain |= {dict} if dict[str, Any] in kinds else set()
+        made[name] = frozenset(plain), hints[name]
+    return made
+
+
+def _kinds(whole: Any) -> tuple[Any, ...]:
+    return get_args(whole) if get_origin(whole) is UnionType else (whole,)
+
+
+def _called(kind: Any) -> str:
+    if kind in WORDS:
+        return WORDS[kind]
+    origin = getattr(kind, "__origin__", kind)
+    if origin in LISTS:
+        inner = get_args(kind)[0]
+        return f"a {'tuple' if origin is tuple else 'set'} of {_several(inner)}"
+    if origin is dict:
+        return "a dict"
+    if kind is re.Pattern or origin is re.Pattern:
+        return "a compiled pattern"
+    return f"a {kind.__name__}" if isinstance(kind, type) else "another value"
+
+
+def _words(kind: Any) -> list[Any]:
+    """The words that a field takes, where it takes no others."""
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return [one.value for one in kind]
+    return list(get_args(kind)) if get_origin(kind) is Literal else []
+
+
+def _several(kind: Any) -> str:
+    return "texts" if kind is str else f"{kind.__name__}s" if isinstance(kind, type) else "values"
+
+
+def _as_it_is(kind: Any, given: Any) -> Any:
+    """Values of other libraries' types are taken as they are, where they are of that type."""
+    if isinstance(given, getattr(kind, "__origin__", kind)):
+        return given
+    raise NotImplementedError
+
 
 RESERVED: Final = frozenset({ASK, FINAL, GUIDE, ROLLBACK, TELL})
 """Effects that mean something to Stanchion and nothing to PenguiFlow: a rule cannot have them."""

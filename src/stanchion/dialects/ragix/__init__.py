@@ -8,16 +8,16 @@ have to stay what they are.
 
 from __future__ import annotations
 
-from stanchion.dialects.ragix.advisor import (
+from stanchion.dialects.ragix.tutor import (
     ContradictionDetector,
     FailureDetector,
     MetaCardSelector,
     SemanticIntentTracker,
     StrategicAdvisor,
+    Tutor,
+    TutorEnvelope,
 )
-from stanchion.dialects.ragix.envelope import TutorEnvelope
-from stanchion.dialects.ragix.tutor import Tutor
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.advice.failures import FailureType
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.law.v2 import TutorV2

@@ -1,18 +1,165 @@
-"""`Tutor`: the baseline as it is constructed in the document."""
+"""The Tutor of the document as it is constructed there, its advisor, and `TutorEnvelope` with
+layers by keywords or together and a manifest of every run. They look at the graph of a game, and
+keep nothing of their own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import dataclasses
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from itertools import accumulate
 from pathlib import Path
+from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.ragix.advisor import StrategicAdvisor
 from stanchion.runtime.sandbox.sandbox import SandboxError
+from stanchion.tutor.advice.advisor import Board, CardAdvice, advise, board
+from stanchion.tutor.advice.cards import FOR, Card, CardType, card_for
+from stanchion.tutor.advice.contradictions import contradiction
+from stanchion.tutor.advice.failures import (
+    FailureType,
+    GameTrace,
+    PlayedStep,
+    PlayerFailure,
+    failure,
+)
+from stanchion.tutor.advice.intent import IntentCourse, course
+from stanchion.tutor.bundles.file import BundleRefused
+from stanchion.tutor.bundles.scope import Use
+from stanchion.tutor.envelope import envelope
+from stanchion.tutor.envelope.config import SEEDS, EnvelopeConfig, EnvelopeError
+from stanchion.tutor.envelope.envelope import TURNS, Episode, PromptModel
+from stanchion.tutor.graph import Goal, Observation, Status, Truth
 from stanchion.tutor.law import v1
-from stanchion.tutor.law.v1 import Executor
+from stanchion.tutor.law.v1 import Executor, TutorV1
+from stanchion.tutor.law.v2 import TutorV2
+from stanchion.tutor.playing.envelopes import bundle_for, played_by
+from stanchion.tutor.playing.episodes import play
 from stanchion.tutor.playing.games import GameError, load_rules
 from stanchion.tutor.playing.published import Writes, author_of, now
 from stanchion.tutor.playing.runners import ShellExecutor
+
+ADVICE: Final = "advice"
+"""The event by which a card that was given is known."""
+
+
+class _Looks:
+    """What looks at a game."""
+
+    def __init__(self, tutor: TutorV1 | TutorV2) -> None:
+        if not isinstance(tutor, TutorV1 | TutorV2):
+            raise DialectError(
+                f"`{type(self).__name__}` is given a `{type(tutor).__name__}`: give it a `Tutor`"
+            )
+        self._tutor = tutor
+
+    @property
+    def trace(self) -> GameTrace:
+        """What happened in the game: under the first law all nodes count as what is known."""
+        tutor = self._tutor
+        if isinstance(tutor, TutorV2):
+            return tutor.trace()
+        turns = [0] * (tutor.state.turn + 1)
+        for node in tutor.pcg.nodes.values():
+            turns[node.turn] += 1
+        return GameTrace(_steps(tutor), tuple(accumulate(turns))[1:], turn=tutor.state.turn)
+
+
+def _steps(tutor: TutorV1 | TutorV2) -> tuple[PlayedStep, ...]:
+    seen = tutor.pcg.of(Observation)
+    return tuple(
+        PlayedStep(one.command, f"{one.stdout}\n{one.stderr}", one.rc != 0) for one in seen
+    )
+
+
+class FailureDetector(_Looks):
+    """Finds what goes wrong in a game: `REPETITION`, `CIRCULAR`, `EXPLICIT_ERROR`, `STALL` and
+    `EXHAUSTION`."""
+
+    def detect(self) -> PlayerFailure | None:
+        """The failure that the game shows now, if any; the most certain first."""
+        return failure(self.trace)
+
+
+class ContradictionDetector(_Looks):
+    """Finds a way of playing that contradicts itself."""
+
+    def detect(self) -> str:
+        """Its name, as cards know it; empty where there is none."""
+        return contradiction(_steps(self._tutor), self._tutor.pcg.count(Truth, Status.VALIDATED))
+
+
+class MetaCardSelector(_Looks):
+    """Chooses the card for what goes wrong. A game has few of them."""
+
+    def select(self, what: PlayerFailure | FailureType | str) -> Card | None:
+        """The card for a failure or a contradiction, by its name; `None` if no more are given in
+        this game."""
+        kind = what.failure_type if isinstance(what, PlayerFailure) else what
+        name = kind.value if isinstance(kind, FailureType) else kind
+        if not isinstance(name, str) or name not in FOR:
+            raise DialectError(f"there is no card for `{name}`: write one of {', '.join(FOR)}")
+        return card_for(name, self.issued)
+
+    @property
+    def issued(self) -> int:
+        """How many cards the player was given."""
+        return sum(one.event_type == ADVICE for one in self._tutor.pcg.events)
+
+
+class StrategicAdvisor(_Looks):
+    """Says what to tell the player before a turn. It belongs to the Tutor, and no layer of the
+    envelope knows it."""
+
+    @property
+    def failure_detector(self) -> FailureDetector:
+        """Finds failures."""
+        return FailureDetector(self._tutor)
+
+    @property
+    def meta_card_selector(self) -> MetaCardSelector:
+        """Chooses cards."""
+        return MetaCardSelector(self._tutor)
+
+    @property
+    def contradiction_detector(self) -> ContradictionDetector:
+        """Finds contradictions."""
+        return ContradictionDetector(self._tutor)
+
+    @property
+    def board(self) -> Board:
+        """What is to be done, under way, stuck and done."""
+        return board(self._tutor.pcg)
+
+    def advise(
+        self, model: str = "", disabled: frozenset[CardType] = frozenset()
+    ) -> CardAdvice | None:
+        """What to tell the player, where anything is to be said: too much is under way, the way of
+        playing contradicts itself, something goes wrong. It is written down in the graph, for a
+        game has few cards."""
+        tutor = self._tutor
+        if not isinstance(model, str):
+            raise DialectError(f"`model` is a `{type(model).__name__}`: give the name of the model")
+        if isinstance(tutor, TutorV2) and not disabled:
+            return tutor.advise(model)
+        found = advise(tutor.pcg, self.trace, model, self.meta_card_selector.issued, disabled)
+        if found is not None:
+            tutor.pcg.log(ADVICE, reason=found.why, data={"card": found.card.card_id})
+        return found
+
+
+class SemanticIntentTracker(_Looks):
+    """Follows whether a player comes closer to the goal, whatever layers stand round the game."""
+
+    def track(self) -> IntentCourse:
+        """Where the player is going: `converging`, `stable`, `wandering` or `diverging`, and what a
+        score counts."""
+        if isinstance(self._tutor, TutorV2):
+            return self._tutor.course()
+        goals = self._tutor.pcg.of(Goal, Status.ACTIVE)
+        return course(
+            "\n".join(one.text for one in goals), tuple(step.action for step in _steps(self._tutor))
+        )
 
 
 class Tutor(v1.TutorV1):
@@ -78,3 +225,128 @@ class Tutor(v1.TutorV1):
     def strategic_advisor(self) -> StrategicAdvisor:
         """Who looks at this game and says what to tell the player."""
         return StrategicAdvisor(self)
+
+
+SWITCHES: Final[Mapping[str, tuple[str, str]]] = {
+    "repair_enabled": ("layer2_repair", "bestofn"),
+    "policy_enabled": ("layer3_policy", "bundle"),
+}
+"""What the document's tables call the switches of layers 2 and 3: the field that is meant, and what
+`True` says."""
+
+
+class TutorEnvelope(envelope.TutorEnvelope):
+    """A Tutor with optional layers round it. It is `stanchion.tutor`'s own, and writes a manifest
+    of every run.
+
+    The layers are given one by one, or together as `config`: an `EnvelopeConfig`, or a dataclass
+    with its fields. `policy_bundle_path` is read here, and checked for the game, the law and the
+    `model` by its name. Raises `DialectError`.
+    """
+
+    def __init__(
+        self,
+        base_tutor: TutorV1 | TutorV2,
+        config: Any = None,
+        *,
+        model: str = "",
+        run: Any = None,
+        **layers: Any,
+    ) -> None:
+        if not isinstance(base_tutor, TutorV1 | TutorV2):
+            raise DialectError(f"`base_tutor` is a `{type(base_tutor).__name__}`: give a `Tutor`")
+        if not isinstance(model, str):
+            raise DialectError(f"`model` is a `{type(model).__name__}`: give the name of the model")
+        if run is not None and not callable(getattr(run, "repair", None)):
+            raise DialectError(
+                f"`run` is a `{type(run).__name__}`: give a run of a shield, as `shield.run()` "
+                f"makes it"
+            )
+        if config is not None and layers:
+            raise DialectError(
+                f"`config` is given, and `{next(iter(layers))}` beside it: write one or the other"
+            )
+        try:
+            wanted = _config(config, layers)
+            use = Use(
+                game=base_tutor.game_id,
+                model=model,
+                law="1" if isinstance(base_tutor, TutorV1) else "2",
+            )
+            chosen = bundle_for(wanted, use, "stop")
+            super().__init__(base_tutor, played_by(wanted, chosen), chosen.bundle)
+        except (EnvelopeError, BundleRefused) as error:
+            raise DialectError(str(error)) from None
+        self._name, self._run, self._picked = model, run, chosen
+
+    def run_episode(
+        self,
+        model: PromptModel,
+        turns: int = TURNS,
+        *,
+        temperature: float | None = None,
+        seed: int | None = None,
+    ) -> Episode:
+        """Play until the goal is reached or the turns are over, and write the manifest, unless
+        `manifest_enabled` is
+        off: to `manifest_path`, or to the folder of the state. With a `run` of a shield, its policy
+        judges every call of the model. Raises `ManifestError`, before anything is played, where it
+        cannot be written."""
+        if not callable(model):
+            raise DialectError(
+                "`model` cannot be called: give a function of a prompt, a temperature and a seed"
+            )
+        if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+            raise DialectError(
+                f"`seed` is `{seed!r:.80}`: write a whole number from 0 to {SEEDS - 1}"
+            )
+        try:
+            return play(
+                self._run,
+                self,
+                model,
+                turns,
+                name=self._name,
+                temperature=temperature,
+                seed=seed,
+                chosen=self._picked,
+            )
+        except EnvelopeError as error:
+            raise DialectError(str(error)) from None
+
+
+def _config(config: Any, layers: Mapping[str, Any]) -> EnvelopeConfig:
+    if isinstance(config, EnvelopeConfig):
+        return config
+    if config is not None and (not dataclasses.is_dataclass(config) or isinstance(config, type)):
+        raise DialectError(f"`config` is a `{type(config).__name__}`: give an `EnvelopeConfig`")
+    given = (
+        {one.name: getattr(config, one.name) for one in dataclasses.fields(config)}
+        if config is not None
+        else layers
+    )
+    known = EnvelopeConfig.__struct_fields__
+    made = {name: value for name, value in given.items() if name in known}
+    for name in given:
+        if name in SWITCHES:
+            made |= _switched(name, given)
+        elif name not in known:
+            near = get_close_matches(name, (*known, *SWITCHES), 1)
+            raise DialectError(
+                f"`{name}` is no setting of the envelope: write "
+                + (f"`{near[0]}`" if near else f"one of {', '.join(known)}")
+            )
+    return EnvelopeConfig(**made)
+
+
+def _switched(name: str, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The layer that a switch turns on or off; a layer that is named beside it has to agree."""
+    field, on = SWITCHES[name]
+    if not isinstance(given[name], bool):
+        raise DialectError(f"`{name}` is `{given[name]!r}`: write `True` or `False`")
+    meant = on if given[name] else "off"
+    if given.get(field, meant) != meant:
+        raise DialectError(
+            f"`{name}` is `{given[name]}`, and `{field}` is `{given[field]}`: write one of them"
+        )
+    return {field: meant}

@@ -9,10 +9,11 @@ from stanchion.dialects.veronica.core import (
     BudgetEnforcer,
     CircuitBreaker,
     CircuitState,
+    PartialBufferOverflow,
+    PartialResultBuffer,
     RetryContainer,
 )
 from stanchion.dialects.veronica.integration import VeronicaIntegration
-from stanchion.dialects.veronica.partial import PartialBufferOverflow, PartialResultBuffer
 from stanchion.dialects.veronica.shield import (
     BudgetBoundaryHook,
     BudgetConfig,

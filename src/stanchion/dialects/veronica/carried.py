@@ -1,25 +1,97 @@
-"""Hooks of the user's own, carried as guards of Stanchion: they may block, be coroutines, or
-raise."""
+"""Hooks as guards: those that a policy can state, the limit of steps of an integration and all its
+children, and hooks of the user's own, which may block, be coroutines, or raise."""
 
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar
-from typing import Any, Final
+from typing import Any, ClassVar, Final
+
+from msgspec.structs import replace
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.given import several, whole
-from stanchion.dialects.veronica.words import ACTIONS, SAID, Decision, ToolCallContext
+from stanchion.dialects.veronica.words import (
+    ACTIONS,
+    SAID,
+    Decision,
+    ToolCallContext,
+    several,
+    whole,
+)
+from stanchion.guards.step_limit import StepLimit
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Charge, Egress, Failure
+from stanchion.kernel.events import Charge, Egress, Event, Failure, RunInfo
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
+from stanchion.kernel.state import Line
 from stanchion.kernel.units import MICRO
 from stanchion.runtime.setting import setting
 
+Entry = dict[str, Any]
 
-class Asked:
+
+class Stated(ABC):
+    """A hook that needs no code of its own, because guards of Stanchion judge what it judges."""
+
+    resolver: Callable[[str, int], Any] | None = None
+    """What names of hosts are looked up with, in place of the system's."""
+
+    @abstractmethod
+    def entries(self, boundary: str) -> list[Entry]:
+        """The guards that stand for this hook at a boundary."""
+
+
+EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
+"""A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each
+fault counts, whoever's it is."""
+
+
+def breaker_entry(failure_threshold: int, timeout_s: float) -> Entry:
+    """The circuit breaker of every tool: one probe after the same time, however often it has
+    opened, and one success closes it."""
+    return {
+        "use": "breaker",
+        "id": "circuit-breaker",
+        "failure_threshold": failure_threshold,
+        "cooldown_s": timeout_s,
+        "max_cooldown_s": timeout_s,
+        "successes": 1,
+        "runs": 1,
+        "counts": EVERY_FAULT,
+    }
+
+
+COUNTER: Final = "core"
+"""The counter of the steps, alone and in an integration."""
+
+
+class FamilySteps(StepLimit, frozen=True, kw_only=True):
+    """A limit of steps that a run shares with the one it was spawned by: a child's steps are its
+    parent's, also where a budget was carved out for it."""
+
+    stages: ClassVar[frozenset[Stage]] = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
+
+    id: str
+
+    def lines(self, event: Event, /) -> tuple[Line, ...]:
+        """The counter of the run that has no parent."""
+        return super().lines(replace(event, run=eldest(event.run)) if event.run.parents else event)
+
+
+def eldest(run: RunInfo) -> RunInfo:
+    """A run under the name of the first of its family."""
+    return replace(run, id=run.root) if run.parents else run
+
+
+def steps_key(run: RunInfo) -> str:
+    """Where the steps of a family are counted."""
+    return scope_key(replace(eldest(run), purse=""), "run", "steps", COUNTER)
+
+
+class CallerObjects:
     """What a caller has given: the context of a call, and the exception that came of it."""
 
     __slots__ = ("ctx", "err")
@@ -28,11 +100,11 @@ class Asked:
         self.ctx, self.err = ctx, err
 
 
-asked: ContextVar[Asked | None] = ContextVar("stanchion_veronica", default=None)
+asked: ContextVar[CallerObjects | None] = ContextVar("stanchion_veronica", default=None)
 """What the caller around has given: hooks get these very objects."""
 
 
-def given_to_hooks(what: Asked) -> setting[Asked | None]:
+def given_to_hooks(what: CallerObjects) -> setting[CallerObjects | None]:
     """Hooks that are asked inside get these objects."""
     return setting(asked, what)
 
@@ -51,7 +123,7 @@ class CarriedError(Exception):
     """The exception that a hook is shown where only its name and text are known."""
 
 
-class Carried:
+class CarriedHook:
     """One hook at one boundary, as a guard."""
 
     category = Category.SAFETY

@@ -10,11 +10,63 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.config_files import file_of, parsed
-from stanchion.dialects.veronica.given import MOST, MOST_USD, Named
-from stanchion.dialects.veronica.sealed import SealedList
+from stanchion.dialects.veronica.words import MOST, MOST_USD, MadeByName, SealedList
 from stanchion.kernel.units import MICRO
+from stanchion.policy.composed import read_text
+from stanchion.policy.load import file_text
 from stanchion.policy.nearest import hint, nearest
+
+
+def file_of(path: Any) -> Path:
+    """The file that a path names."""
+    if not isinstance(path, str | Path) or not str(path):
+        raise DialectError(f"`path` is `{path!r}`: give the path of a file")
+    return Path(path)
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    seen: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in seen:
+            raise ValueError(
+                f"`{name}` appears twice in one mapping, so that one of the two would be ignored"
+            )
+        seen[name] = value
+    return seen
+
+
+def parsed(file: Path, form: str) -> Any:
+    """What a file holds, as plain data; `DialectError` where it cannot be read in this form."""
+    try:
+        text = file_text(file)
+    except (OSError, UnicodeDecodeError) as error:
+        raise DialectError(f"`{file}` cannot be read: {error}") from None
+    if form == "JSON":
+        import json
+
+        try:
+            return json.loads(text.removeprefix("\ufeff"), object_pairs_hook=_unique)
+        except RecursionError:
+            raise DialectError(f"`{file}` is nested too deeply: make it flatter") from None
+        except ValueError as error:
+            raise DialectError(f"`{file}` cannot be read as JSON: {error}") from None
+    import yaml
+
+    faults = read_text(text, str(file)).faults
+    if faults:
+        raise DialectError(f"`{file}` cannot be read as YAML: {' '.join(str(faults[0]).split())}")
+    try:
+        data = yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        raise DialectError(
+            f"`{file}` cannot be read as YAML: {' '.join(str(error).split())}"
+        ) from None
+    if data is None:
+        # It may have been cut off, and every feature would be off.
+        how = "name the features, such as `safe_mode: {enabled: true}`, or write `{}` for none"
+        raise DialectError(f"`{file}` is empty: {how}")
+    return data
+
 
 ON: Final = ("1", "true", "yes", "on")
 OFF: Final = ("", "0", "false", "no", "off")
@@ -24,7 +76,7 @@ MADE: Final = "made"
 SEALED: Final = "sealed"
 
 
-class _Named(Named):
+class _Named(MadeByName):
     """A configuration whose fields are given by their names, and which cannot be changed once it
     was read."""
 
@@ -329,35 +381,26 @@ def variables() -> dict[str, tuple[str, str, str]]:
 def _check(name: str, value: Any, kind: str, called: str = "") -> None:
     """Refuse a value of an option that is of no use; `called` is what the option is called where it
     comes from."""
-    match kind:
-        case "bool":
-            wrong = type(value) is not bool
-            wanted = "`True` or `False`"
-        case "int":
-            least, most = BOUNDS[name]
-            wrong = type(value) is not int or not least <= value <= most
-            wanted = (
-                f"a whole number from {least} to {most:,}"
-                if most < MOST
-                else f"a whole number, {least} or more"
-            )
-            wanted += (
-                f" and not above {most:,}" if type(value) is int and value > most == MOST else ""
-            )
-        case "float":
-            least, most = BOUNDS[name]
-            may_be_nothing = name == "budget.max_cost_usd"
-            wrong = type(value) not in (int, float) or not least <= value <= most or value == 0
-            wrong = wrong and not (may_be_nothing and type(value) in (int, float) and value == 0)
-            wanted = f"a number from {f'{least:,}' if least else 'above 0'} to {most:,}"
-            wanted += ", or 0 for nothing" if may_be_nothing else ""
-            wanted = "a share from above 0 to 1" if name.endswith("_rate") else wanted
-        case _:
-            wrong = not isinstance(value, list | tuple) or not all(
-                isinstance(one, str) and one for one in value
-            )
-            wanted = "a list of texts"
-    if wrong:
+    least, most = BOUNDS.get(name, (0, 0))
+    if kind == "bool":
+        fits, wanted = type(value) is bool, "`True` or `False`"
+    elif kind == "int":
+        fits = type(value) is int and least <= value <= most
+        wanted = f"a whole number from {least} to {most:,}"
+        if most == MOST:
+            above = f" and not above {most:,}" if type(value) is int and value > most else ""
+            wanted = f"a whole number, {least} or more{above}"
+    elif kind == "float":
+        nothing = name == "budget.max_cost_usd"
+        fits = type(value) in (int, float) and (value == 0 or least <= value <= most)
+        fits = fits and (nothing or value != 0)
+        wanted = f"a number from {f'{least:,}' if least else 'above 0'} to {most:,}"
+        wanted += ", or 0 for nothing" if nothing else ""
+        wanted = "a share from above 0 to 1" if name.endswith("_rate") else wanted
+    else:
+        fits = isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+        fits, wanted = fits and all(value), "a list of texts"
+    if not fits:
         raise DialectError(f"`{called if called else name}` is `{value!r}`: give {wanted}")
 
 

@@ -15,31 +15,101 @@ from enum import StrEnum
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.given import Named, amount, function, limit, whole
-from stanchion.dialects.veronica.steps import COUNTER, FamilySteps, steps_key
-from stanchion.dialects.veronica.words import Decision, spoken
-from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
+from stanchion.dialects.veronica.carried import (
+    COUNTER,
+    FamilySteps,
+    breaker_entry,
+    steps_key,
+)
+from stanchion.dialects.veronica.words import (
+    Decision,
+    MadeByName,
+    amount,
+    function,
+    limit,
+    spoken,
+    whole,
+)
+from stanchion.guards.breaker import ToolCircuit, circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import ABSENT, key
 from stanchion.kernel.units import MICRO
+from stanchion.runtime.deciding.partial import PartialOverflow, PartialResults
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.runtime.standing.places import MEMORY
 from stanchion.stores.memory import wall_ms
 
+
+class PartialBufferOverflow(DialectError):
+    """There is no more room; `kept` is what was kept until then."""
+
+    def __init__(self, message: str, kept: tuple[Any, ...]) -> None:
+        super().__init__(message)
+        self.kept = kept
+
+
+class PartialResultBuffer(MadeByName):
+    """Keeps the chunks of a result as they come, at most so many and so large, so that an early end
+    loses nothing."""
+
+    def __init__(self, max_chunks: int = 10_000, max_bytes: int = 10 * 1024 * 1024) -> None:
+        self._kept = PartialResults(
+            whole("max_chunks", max_chunks, 1), whole("max_bytes", max_bytes, 1)
+        )
+
+    def append(self, chunk: Any) -> None:
+        """Keep a chunk. `PartialBufferOverflow` where there is no room, `DialectError` once it is
+        complete."""
+        try:
+            self._kept.append(chunk)
+        except PartialOverflow as full:
+            raise PartialBufferOverflow(str(full), full.kept) from None
+        except ValueError:
+            raise DialectError(
+                "the buffer is complete: make another one for what comes next"
+            ) from None
+
+    def mark_complete(self) -> None:
+        """Say that nothing more comes."""
+        self._kept.complete()
+
+    def get_partial(self) -> str:
+        """The texts that came so far, joined."""
+        return self._kept.text
+
+    @property
+    def chunks(self) -> tuple[Any, ...]:
+        """What came so far, the oldest first."""
+        return self._kept.chunks
+
+    @property
+    def chunk_count(self) -> int:
+        """How many came."""
+        return len(self._kept)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether nothing more comes."""
+        return self._kept.completed
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether something came, and more may come."""
+        return not self.is_complete and self.chunk_count > 0
+
+
 NAME: Final = "core"
 """What stands for the one thing that is called, counted or tried again."""
 MOST_RETRIES: Final = 1_000
 LONGEST_S: Final = 86_400
 """The longest pause between two attempts: a day."""
-EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
-"""Every failure counts, whoever's fault it is; a predicate says which are none."""
 
 
-class Primitive(Named, ABC):
+class Primitive(MadeByName, ABC):
     """One part of the core: a guard, and a run under it that begins when it is first needed, or
     that of an integration whose calls it bounds."""
 
@@ -200,17 +270,9 @@ class CircuitBreaker(Primitive):
     def entry(self) -> dict[str, Any]:
         """A breaker that one successful probe closes, and that stays open equally long each
         time."""
-        return {
-            "use": "breaker",
-            "id": "circuit-breaker",
-            "failure_threshold": self.failure_threshold,
-            "cooldown_s": self.recovery_timeout,
-            "max_cooldown_s": self.recovery_timeout,
-            "successes": 1,
-            "runs": 1,
-            "counts": ["system"] if self.failure_predicate is not None else EVERY_FAULT,
-            "counter": "core",
-        }
+        entry = breaker_entry(self.failure_threshold, self.recovery_timeout)
+        counts = {} if self.failure_predicate is None else {"counts": ["system"]}
+        return {**entry, **counts, "counter": "core"}
 
     def check(self) -> Decision:
         """Whether a call may begin now; say what came of it with `record_success` or
@@ -268,7 +330,7 @@ class CircuitBreaker(Primitive):
             if name.startswith(begin) and name.endswith(":core")
         ]
 
-    def _state_of(self, circuit: Circuit, now: int) -> CircuitState:
+    def _state_of(self, circuit: ToolCircuit, now: int) -> CircuitState:
         if not circuit.until:
             return CircuitState.CLOSED
         return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN

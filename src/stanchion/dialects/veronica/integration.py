@@ -10,11 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.carried import Asked, given_to_hooks, listed
+from stanchion.dialects.veronica.carried import CallerObjects, breaker_entry, given_to_hooks, listed
 from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
 from stanchion.dialects.veronica.core import AgentStepGuard, CircuitBreaker, Primitive
 from stanchion.dialects.veronica.dispatched import called, model_of, replied, tool_of
-from stanchion.dialects.veronica.given import dollars, flag, function, seconds, several, text
 from stanchion.dialects.veronica.pipeline import (
     SENT,
     ShieldPipeline,
@@ -28,7 +27,6 @@ from stanchion.dialects.veronica.shipped import (
     BudgetWindowHook,
     EgressAllowlistHook,
     SecretGuardHook,
-    breaker_entry,
     state_entries,
 )
 from stanchion.dialects.veronica.words import (
@@ -37,7 +35,13 @@ from stanchion.dialects.veronica.words import (
     Decision,
     ShieldState,
     ToolCallContext,
+    dollars,
+    flag,
+    function,
+    seconds,
+    several,
     spoken,
+    text,
 )
 from stanchion.kernel.actions import Action
 from stanchion.kernel.stages import Stage
@@ -170,7 +174,7 @@ class VeronicaIntegration:
         """The flow of both: the call between its boundaries, and what became of it in the dialect's
         words."""
         try:
-            with given_to_hooks(Asked(ctx)):
+            with given_to_hooks(CallerObjects(ctx)):
                 blind, used = (
                     self._pipeline().is_blind,
                     charged(ctx, ctx.cost_usd, self._pipeline().is_counted),
@@ -345,7 +349,11 @@ def _switched_on(config: ShieldConfig, slots: dict[str, list[Any]]) -> list[dict
         slots["egress"].insert(0, SecretGuardHook(config=config.secret_guard))
     if config.egress.enabled:
         slots["egress"].insert(0, EgressAllowlistHook(config=config.egress))
-    return [breaker_entry(config.circuit_breaker)] if config.circuit_breaker.enabled else []
+    return (
+        [breaker_entry(breaker.failure_threshold, breaker.recovery_timeout_seconds)]
+        if (breaker := config.circuit_breaker).enabled
+        else []
+    )
 
 
 def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:

@@ -11,17 +11,26 @@ from typing import Any, Final
 from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import (
     BOUNDARIES,
-    Asked,
-    Carried,
+    CallerObjects,
+    CarriedHook,
+    FamilySteps,
+    Stated,
     checked,
     given_to_hooks,
     listed,
 )
 from stanchion.dialects.veronica.dispatched import beside, metadata_of
-from stanchion.dialects.veronica.given import MOST, dollars, flag, http_method, several, web_address
-from stanchion.dialects.veronica.stated import Stated
-from stanchion.dialects.veronica.steps import FamilySteps
-from stanchion.dialects.veronica.words import Decision, ToolCallContext, spoken
+from stanchion.dialects.veronica.words import (
+    MOST,
+    Decision,
+    ToolCallContext,
+    dollars,
+    flag,
+    http_method,
+    several,
+    spoken,
+    web_address,
+)
 from stanchion.guards.egress.places import places
 from stanchion.kernel.decision import Decision as Judged
 from stanchion.kernel.stages import Stage
@@ -115,7 +124,7 @@ class ShieldPipeline:
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, more)
         own = [
-            Carried(name, hook, number)
+            CarriedHook(name, hook, number)
             for name, hooks in slots.items()
             for number, hook in enumerate(hooks, start=1)
             if not isinstance(hook, Stated)
@@ -238,7 +247,7 @@ class ShieldPipeline:
         `DialectError`."""
         context_checked(ctx)
         try:
-            with given_to_hooks(Asked(ctx, err)) if self._carries else nullcontext():
+            with given_to_hooks(CallerObjects(ctx, err)) if self._carries else nullcontext():
                 yield
         except BadEvent as error:
             raise DialectError(f"the context cannot be judged: {error}") from None

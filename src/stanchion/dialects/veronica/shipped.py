@@ -6,28 +6,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from ipaddress import ip_network
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from stanchion.dialects.errors import DialectError
+from stanchion.dialects.veronica.carried import EVERY_FAULT, Entry, Stated
 from stanchion.dialects.veronica.config import (
     BudgetConfig,
-    CircuitBreakerConfig,
     EgressConfig,
     ErrorRateConfig,
     SafeModeConfig,
     SecretGuardConfig,
 )
-from stanchion.dialects.veronica.given import Named
 from stanchion.dialects.veronica.pipeline import ShieldPipeline
-from stanchion.dialects.veronica.stated import Entry, Stated
-from stanchion.dialects.veronica.words import Decision, ToolCallContext
-
-EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
-"""A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each
-fault counts."""
+from stanchion.dialects.veronica.words import Decision, MadeByName, ToolCallContext
 
 
-class Shipped(Named, Stated):
+class ShippedHook(MadeByName, Stated):
     """A hook that is stated by a policy. Asked by itself, it judges in a pipeline of its own, whose
     state is apart from that of any other."""
 
@@ -75,7 +69,7 @@ def _opinion(decision: Decision) -> Decision | None:
     return None if decision is Decision.ALLOW else decision
 
 
-class SafeModeHook(Shipped):
+class SafeModeHook(ShippedHook):
     """The emergency brake: HALT for every call of a tool, the one without a name too, and for every
     error."""
 
@@ -109,7 +103,7 @@ class SafeModeHook(Shipped):
         return _opinion(self._alone.on_error(ctx, err))
 
 
-class BudgetWindowHook(Shipped):
+class BudgetWindowHook(ShippedHook):
     """HALT for a charge by which more would be used in any window than it has: tokens, calls,
     dollars. What is refused is not counted."""
 
@@ -149,7 +143,7 @@ class BudgetWindowHook(Shipped):
         return _opinion(self._alone.before_charge(ctx, cost_usd))
 
 
-class EgressAllowlistHook(Shipped):
+class EgressAllowlistHook(ShippedHook):
     """HALT for a request to a host that is not listed; without a list, for every request."""
 
     boundaries = ("egress",)
@@ -186,7 +180,7 @@ class EgressAllowlistHook(Shipped):
         return _opinion(self._alone.before_egress(ctx, url, method))
 
 
-class SecretGuardHook(Shipped):
+class SecretGuardHook(ShippedHook):
     """QUARANTINE for what would carry a credential away: a request in its URL or in the context's
     metadata, a call in its arguments, and what goes to a model."""
 
@@ -232,21 +226,6 @@ class SecretGuardHook(Shipped):
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """QUARANTINE where a credential would leave."""
         return _opinion(self._alone.before_egress(ctx, url, method))
-
-
-def breaker_entry(config: CircuitBreakerConfig) -> Entry:
-    """The circuit breaker of every tool: one probe after the same time, however often it has
-    opened."""
-    return {
-        "use": "breaker",
-        "id": "circuit-breaker",
-        "failure_threshold": config.failure_threshold,
-        "cooldown_s": config.recovery_timeout_seconds,
-        "max_cooldown_s": config.recovery_timeout_seconds,
-        "successes": 1,
-        "runs": 1,
-        "counts": EVERY_FAULT,
-    }
 
 
 def state_entries(config: ErrorRateConfig) -> list[Entry]:

@@ -93,7 +93,7 @@ class BrokeredRuns:
         gives such a one. A level above one that the policy gives is always a stricter one."""
         if request.risk is None:
             return
-        from stanchion.policy.levels import leaves_out
+        from stanchion.policy.seat import leaves_out
 
         policy = self._shield.policy
         task = request.task if request.task is not None else "" if above is None else above.task

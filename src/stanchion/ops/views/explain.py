@@ -42,15 +42,15 @@ from stanchion.ops.views.records import DecisionView, record_view
 from stanchion.ops.views.remedies import ConditionPart, parts_of, remedies
 from stanchion.ops.views.trails import record
 from stanchion.ops.views.verdicts import VerdictView, plan_of, verdicts
-from stanchion.policy.argument_lint import about_arguments, written_schemas
-from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, Seat
-from stanchion.policy.conditions.view import View
+from stanchion.policy.compiled import SAFE_MODE, CompiledPolicy, GuardSeat
+from stanchion.policy.conditions.view import EventView
 from stanchion.policy.custom import BRAKE, with_guards
 from stanchion.policy.definitions import hash_beside
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import compile_document, read_policy
 from stanchion.policy.rules import Rule
 from stanchion.policy.said import said_of
+from stanchion.policy.tool_lint import about_arguments, written_schemas
 
 
 class DecisionCase(Struct, frozen=True):
@@ -318,14 +318,14 @@ def _reason(
 ) -> FindingReason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
-        seat = Seat(SAFE_MODE)
+        seat = GuardSeat(SAFE_MODE)
     guard = None if seat is None else seat.placed.guard
     own, words = getattr(guard, "advice", ""), worded(said, case.erased)
     when = check = None
     # A rule whose condition broke is no better explained by testing it on what is left of the
     # event.
     if isinstance(guard, Rule) and event is not None and not missing:
-        view = View(event)
+        view = EventView(event)
         when = parts_of(guard.when, view) if guard.when != "true" else None
         check = None if guard.check is None else parts_of(guard.check, view)
     return FindingReason(
@@ -346,7 +346,10 @@ def _reason(
 
 
 def _unfit(
-    said: RecordedFinding, seat: Seat | None, event: Event | None, policy: CompiledPolicy | None
+    said: RecordedFinding,
+    seat: GuardSeat | None,
+    event: Event | None,
+    policy: CompiledPolicy | None,
 ) -> Iterator[str]:
     """Where a condition that failed does not fit the tool: as the policy defines it, or as it was
     called."""

@@ -23,7 +23,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.policy.risk import ASKS
+from stanchion.policy.of_run import ASKS
 from stanchion.policy.schema import always_active
 from stanchion.policy.sections import ApprovedEntry
 

@@ -13,17 +13,17 @@ from stanchion.approvals.overrides import reviews_of
 from stanchion.approvals.pages import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
-from stanchion.guards.evidence.work import Work
+from stanchion.guards.evidence.work import WorkState
 from stanchion.guards.handoff import Route
 from stanchion.guards.locks.table import table_of
 from stanchion.guards.loops import metrics
-from stanchion.guards.queue import Line as Waiting
+from stanchion.guards.queue import QueueLine as Waiting
 from stanchion.kernel.epoch import Epoch
 from stanchion.kernel.state import ANCHOR
 from stanchion.ops.views.amounts import counted, shown
 from stanchion.ops.views.names import KeyName
 from stanchion.ops.views.standing import breaker_of
-from stanchion.policy.sequences.guard import Past
+from stanchion.policy.sequences.guard import PastSteps
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.ledger import Effect
 from stanchion.runtime.calling.pins import pins_of
@@ -130,12 +130,12 @@ def _pins(value: Any, _now: int) -> str:
 
 
 def _sequence(value: Any, _now: int) -> str:
-    past = typed.convert(value, Past)
+    past = typed.convert(value, PastSteps)
     return f"{counted(past.steps, 'step')}, {len(past.marks):,} remembered"
 
 
 def _evidence(value: Any, _now: int) -> str:
-    work = Work.of(value)
+    work = WorkState.of(value)
     return f"changed last: {work.what}" if work.what else "no code was changed"
 
 

@@ -23,7 +23,7 @@ from stanchion.policy.conditions import (
 )
 from stanchion.policy.conditions.parser import parse
 from stanchion.policy.conditions.syntax import Logic, Node
-from stanchion.policy.conditions.view import STANDARD, View
+from stanchion.policy.conditions.view import STANDARD, EventView
 
 DEEPEST: Final = 4
 """How many levels of `and` and `or` are taken apart."""
@@ -46,12 +46,12 @@ class ConditionPart(Struct, frozen=True):
         return self.parts if self.joined == joined else (self,)
 
 
-def parts_of(source: str, view: View) -> ConditionPart:
+def parts_of(source: str, view: EventView) -> ConditionPart:
     """A condition tested on an event, part by part."""
     return _part(source, parse(source), view, 0)
 
 
-def _part(source: str, node: Node, view: View, depth: int) -> ConditionPart:
+def _part(source: str, node: Node, view: EventView, depth: int) -> ConditionPart:
     text = source[node.start : node.end].strip()
     parts: tuple[ConditionPart, ...] = ()
     joined = ""
@@ -62,7 +62,7 @@ def _part(source: str, node: Node, view: View, depth: int) -> ConditionPart:
     return ConditionPart(text, holds, {} if parts else _values(text, view), joined, parts, error)
 
 
-def _tested(text: str, view: View) -> tuple[bool | None, str]:
+def _tested(text: str, view: EventView) -> tuple[bool | None, str]:
     """Whether a part holds; where that cannot be said, why."""
     try:
         return compile_condition(text, STANDARD).test(view), ""
@@ -70,7 +70,7 @@ def _tested(text: str, view: View) -> tuple[bool | None, str]:
         return None, str(error)
 
 
-def _values(text: str, view: View) -> dict[str, Any]:
+def _values(text: str, view: EventView) -> dict[str, Any]:
     """What the names in a part stand for."""
     found: dict[str, Any] = {}
     try:

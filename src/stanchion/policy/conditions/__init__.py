@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from stanchion.policy.conditions.condition import Condition, compile_condition, compile_expression
-from stanchion.policy.conditions.errors import ConditionError, EvaluationError
+from stanchion.policy.conditions.limits import ConditionError, EvaluationError
 from stanchion.policy.conditions.vocabulary import Vocabulary
 
 __all__ = [

@@ -2,26 +2,38 @@
 
 from __future__ import annotations
 
-import ast
-import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import zip_longest
 from types import CodeType, FunctionType
 from typing import Any, Final, NoReturn
 
-from stanchion.policy.conditions.core import Chosen, Const, Core, Do, Each, Joined, Required
+from stanchion.policy.conditions.core import (
+    Const,
+    Core,
+    Do,
+    Junction,
+    MacroLoop,
+    Needs,
+    Required,
+    Selection,
+    needs_of,
+    parts_of,
+    path_of,
+    reads_of,
+)
 from stanchion.policy.conditions.emission import Emitter
-from stanchion.policy.conditions.errors import FAILURES, ConditionError, EvaluationError, TooCostly
-from stanchion.policy.conditions.kinds import BOOL, NUMBERS, SCALARS, Type, kind_of
-from stanchion.policy.conditions.limits import STEPS
-from stanchion.policy.conditions.messages import a_kind, article
-from stanchion.policy.conditions.needs import Needs, needs_of, parts_of, path_of, reads_of
+from stanchion.policy.conditions.kinds import BOOL, NUMBERS, SCALARS, Type, a_kind, article, kind_of
+from stanchion.policy.conditions.limits import (
+    FAILURES,
+    STEPS,
+    ConditionError,
+    EvaluationError,
+    TooCostly,
+)
 from stanchion.policy.conditions.parser import parse
-from stanchion.policy.conditions.signatures import FUNCTIONS
-from stanchion.policy.conditions.snippets import AT, name
-from stanchion.policy.conditions.typed import Checker
-from stanchion.policy.conditions.vocabulary import Vocabulary
+from stanchion.policy.conditions.typed import TypeChecker
+from stanchion.policy.conditions.vocabulary import FUNCTIONS, Vocabulary
 
 # Why a condition has no answer for an event: which part failed, of which type its value is, which
 # was expected.
@@ -61,7 +73,7 @@ def blamed(core: Core, value_of: ValueOf, error: EvaluationError) -> str:
             return _unfit(part, value, kinds)
     if isinstance(core, Required):
         return f"{_shown(core.of)} is missing or null, and a value is expected there"
-    if isinstance(core, Each):
+    if isinstance(core, MacroLoop):
         return f"{error} (in `{core.op}` over {_shown(core.over)})"
     return (
         _of_two(core, [value_of(arg) for arg in core.args]) if isinstance(core, Do) else ""
@@ -72,12 +84,12 @@ def _tried(core: Core, value_of: ValueOf) -> Iterator[tuple[Core, tuple[str, ...
     """The parts that are worked out before one is, outside a loop, each with the kinds that it may
     be of; with none where that depends on the others."""
     match core:
-        case Each():
+        case MacroLoop():
             yield core.over, _CONTAINERS
-        case Chosen():
+        case Selection():
             yield core.test, _TRUTH
             yield core.yes if value_of(core.test) else core.no, ()
-        case Joined():
+        case Junction():
             yield from [(part, _TRUTH) for part in core.parts]
         case Do():
             function = FUNCTIONS.get(core.op)
@@ -138,7 +150,6 @@ def _names(core: Core) -> Iterator[str]:
         yield from _names(part)
 
 
-_NO_TYPES: Final[dict[str, Any]] = {"type_params": []} if sys.version_info >= (3, 12) else {}
 View = Any
 """Any object that has the attributes of the vocabulary."""
 
@@ -183,7 +194,7 @@ def compile_condition(source: str, names: Vocabulary) -> Condition:
 def compile_expression(source: str, names: Vocabulary) -> Condition:
     """The same for an expression of any type, which is for `evaluate`."""
     try:
-        return Condition(source, Checker(names).check(parse(source)))
+        return Condition(source, TypeChecker(names).check(parse(source)))
     except RecursionError:
         message = (
             "the condition is nested too deeply for the remaining stack: load policies "
@@ -234,7 +245,7 @@ def _failed(error: Exception) -> EvaluationError:
 
 def _absorbs(core: Core) -> bool:
     """Whether an error in one part may be of no matter, because another part decides."""
-    if isinstance(core, Joined) or (isinstance(core, Each) and core.op in ("exists", "all")):
+    if isinstance(core, Junction) or (isinstance(core, MacroLoop) and core.op in ("exists", "all")):
         return True
     return any(_absorbs(part) for part in parts_of(core))
 
@@ -243,26 +254,16 @@ def _function(
     core: Core, careful: bool, failed: Callable[[View, Exception], Any]
 ) -> Callable[[View], Any]:
     emitter = Emitter(careful)
-    body: list[ast.stmt] = [ast.Return(value=emitter.emit(core), **AT)]
-    if emitter.purse:
-        steps = ast.List(elts=[ast.Constant(value=STEPS, **AT)], ctx=ast.Load(), **AT)
-        body.insert(
-            0, ast.Assign(targets=[ast.Name(id="p", ctx=ast.Store(), **AT)], value=steps, **AT)
-        )
-    handing = ast.Call(func=name("failed"), args=[name("v"), name("e")], keywords=[], **AT)
-    handler = ast.ExceptHandler(
-        type=name("FAILURES"), name="e", body=[ast.Return(value=handing, **AT)], **AT
-    )
-    guarded = ast.Try(body=body, handlers=[handler], orelse=[], finalbody=[], **AT)
-    args = ast.arguments(
-        posonlyargs=[], args=[ast.arg(arg="v", **AT)], kwonlyargs=[], kw_defaults=[], defaults=[]
-    )
-    written = ast.FunctionDef(
-        name="condition", args=args, body=[guarded], decorator_list=[], **_NO_TYPES, **AT
-    )
-    module = compile(
-        ast.Module(body=[written], type_ignores=[]), "<condition>", "exec", dont_inherit=True
-    )
-    code = next(each for each in module.co_consts if isinstance(each, CodeType))
+    code = emitter.emit(core)
+    purse = f"p = [{STEPS}]; " if emitter.purse else ""
+    source = f"""
+def condition(v):
+    try:
+        {purse}return {code}
+    except FAILURES as e:
+        return failed(v, e)
+"""
+    module = compile(source, "<condition>", "exec", dont_inherit=True)
+    function = next(each for each in module.co_consts if isinstance(each, CodeType))
     known = {"__builtins__": {}, "FAILURES": FAILURES, "failed": failed, **emitter.bound}
-    return FunctionType(code, known, "condition")
+    return FunctionType(function, known, "condition")

@@ -1,9 +1,10 @@
 """The typed tree: every name resolved, every operation chosen; the only thing that code is made
-from."""
+from. With what a condition reads, and at which values of a name it can be true at all."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final, TypeAlias
 
 import msgspec
 
@@ -22,7 +23,7 @@ class Const(Typed, frozen=True):
     value: Any
 
 
-class Read(Typed, frozen=True):
+class NameRead(Typed, frozen=True):
     """A declared name, read as an attribute of the view."""
 
     name: str
@@ -37,13 +38,13 @@ class Local(Typed, frozen=True):
     argument: bool = False
 
 
-class Listed(Typed, frozen=True):
+class ListMade(Typed, frozen=True):
     """A list built at evaluation."""
 
     items: tuple[Core, ...]
 
 
-class Mapped(Typed, frozen=True):
+class MapMade(Typed, frozen=True):
     """A map built at evaluation."""
 
     pairs: tuple[tuple[Core, Core], ...]
@@ -63,14 +64,14 @@ class Required(Typed, frozen=True):
     attr: str
 
 
-class Joined(Typed, frozen=True):
+class Junction(Typed, frozen=True):
     """Parts of which all (`every`) or one must be true."""
 
     every: bool
     parts: tuple[Core, ...]
 
 
-class Chosen(Typed, frozen=True):
+class Selection(Typed, frozen=True):
     """One of two values."""
 
     test: Core
@@ -78,7 +79,7 @@ class Chosen(Typed, frozen=True):
     no: Core
 
 
-class Each(Typed, frozen=True):
+class MacroLoop(Typed, frozen=True):
     """A macro: `body` for each element of `over`; `result` is what `map` with a filter gives."""
 
     op: str
@@ -88,4 +89,119 @@ class Each(Typed, frozen=True):
     result: Core | None = None
 
 
-Core: TypeAlias = Const | Read | Local | Listed | Mapped | Do | Required | Joined | Chosen | Each
+Core: TypeAlias = (
+    Const | NameRead | Local | ListMade | MapMade | Do | Required | Junction | Selection | MacroLoop
+)
+
+
+Scalar = str | bytes | int | float | bool | None
+Needs = dict[str, frozenset[Scalar]]
+_EXACT: Final = 2**53
+
+
+def parts_of(core: Core) -> Iterator[Core]:
+    """The parts directly under one."""
+    match core:
+        case ListMade():
+            yield from core.items
+        case MapMade():
+            for key, value in core.pairs:
+                yield from (key, value)
+        case Do():
+            yield from core.args
+        case Required():
+            yield core.of
+        case Junction():
+            yield from core.parts
+        case Selection():
+            yield from (core.test, core.yes, core.no)
+        case MacroLoop():
+            yield from (core.over, core.body)
+            if core.result is not None:
+                yield core.result
+
+
+def path_of(core: Core) -> str | None:
+    """The dotted path that a chain of reads spells; `None` where it is something else."""
+    match core:
+        case NameRead():
+            return core.name
+        case Do(op="get" | "at" | "has", args=(of, Const(value=str() as field))):
+            before = path_of(of)
+            return None if before is None else f"{before}.{field}"
+        case Do(op="present" | "dyn", args=(of,)) | Required(of=of):
+            return path_of(of)
+    return None
+
+
+def reads_of(core: Core) -> frozenset[str]:
+    """The longest dotted paths that a condition reads."""
+    path = path_of(core)
+    if path is not None:
+        return frozenset({path})
+    return frozenset().union(*(reads_of(part) for part in parts_of(core)))
+
+
+def needs_of(core: Core) -> Needs:
+    """For some names the values outside of which the condition is certainly false.
+
+    Membership is meant as Python's, by which `1`, `1.0` and `true` are one value: an index built
+    from this never misses a rule.
+    """
+    match core:
+        case Junction(every=True):
+            return _together([needs_of(part) for part in core.parts])
+        case Junction():
+            return _either([needs_of(part) for part in core.parts])
+        case Do(op="eq", args=(left, right)):
+            return _one(left, right) or _one(right, left)
+        case Do(op="in", args=(left, Const(value=tuple() as values))):
+            path = _safe(left)
+            if path is not None and all(_exact(value) for value in values):
+                return {path: frozenset(values)}
+    return {}
+
+
+def _one(read: Core, literal: Core) -> Needs:
+    path = _safe(read)
+    if path is None or not isinstance(literal, Const) or not _exact(literal.value):
+        return {}
+    return {path: frozenset({literal.value})}
+
+
+def _exact(value: object) -> bool:
+    """Whether a set finds all that equals a literal: no list, and no number that doubles cannot
+    tell apart."""
+    if isinstance(value, int | float):
+        return -_EXACT <= value <= _EXACT
+    return value is None or isinstance(value, str | bytes)
+
+
+def _safe(core: Core) -> str | None:
+    """The path of a read that cannot fail: a declared name, or a field of one that is a map if it
+    is there."""
+    match core:
+        case NameRead():
+            return core.name
+        case Do(op="get" | "at", args=(NameRead(), Const(value=str()))) if (
+            core.args[0].type.kind == "map"
+        ):
+            return path_of(core)
+        case Required():
+            return _safe(core.of)
+    return None
+
+
+def _together(all_needs: list[Needs]) -> Needs:
+    joined: Needs = {}
+    for needs in all_needs:
+        for path, values in needs.items():
+            joined[path] = joined[path] & values if path in joined else values
+    return joined
+
+
+def _either(all_needs: list[Needs]) -> Needs:
+    shared = set.intersection(*(set(needs) for needs in all_needs))
+    return {
+        path: frozenset().union(*(needs[path] for needs in all_needs)) for path in sorted(shared)
+    }

@@ -102,3 +102,16 @@ def join(types: list[Type]) -> Type:
     )
     nullable = any(each.nullable for each in types)
     return Type(first.kind, item, nullable)
+
+
+def article(known: Type) -> str:
+    """A type with its article, for messages."""
+    return a_kind(known.kind, str(known))
+
+
+def a_kind(kind: str, shown: str = "") -> str:
+    """A kind with its article; `shown` is what stands for it where there is more to say of the
+    type."""
+    return {"null": "null", "dyn": "a value", "names": "a set of names"}.get(
+        kind, f"{'an' if kind == 'int' else 'a'} {shown if shown else kind}"
+    )

@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.policy.conditions import limits
-from stanchion.policy.conditions.errors import ConditionError
+from stanchion.policy.conditions.limits import ConditionError
 from stanchion.policy.conditions.syntax import (
+    BareName,
     Binary,
-    Call,
-    Choice,
-    Field,
-    Index,
+    ElementAccess,
+    FieldAccess,
+    FunctionCall,
     ListOf,
     Literal,
     Logic,
     MapOf,
     Node,
+    Ternary,
     Unary,
-    Word,
 )
-from stanchion.policy.conditions.tokens import RESERVED, Token, tokens_of
+from stanchion.policy.conditions.tokens import RESERVED, Lexeme, tokens_of
 from stanchion.policy.nearest import nearest
 
 _OR, _AND, _NOT, _RELATION, _SUM, _PRODUCT = range(1, 7)
@@ -44,7 +44,7 @@ def parse(source: str) -> Node:
 class _Parser:
     """One pass over the words of one condition."""
 
-    def __init__(self, words: list[Token]) -> None:
+    def __init__(self, words: list[Lexeme]) -> None:
         self.words = words
         self.at = 0
         self.nodes = 0
@@ -64,7 +64,7 @@ class _Parser:
             self.expect("op", ":")
             no = self.expression()
             self.count(node, yes, no)
-            node = Choice(node.start, no.end, _over(node, yes, no), node, yes, no)
+            node = Ternary(node.start, no.end, _over(node, yes, no), node, yes, no)
         self.nesting -= 1
         return node
 
@@ -93,21 +93,20 @@ class _Parser:
 
     def negation(self, level: int) -> Node:
         """`not` binds looser than a comparison, so it cannot stand inside one."""
-        nots: list[Token] = []
+        nots: list[Lexeme] = []
         while self.words[self.at].text == "not" and self.words[self.at].kind == "op":
             nots.append(self.words[self.at])
             self.at += 1
         if not nots:
             return self.unary()
         if level > _NOT:
-            raise ConditionError(
-                "`not` cannot be used here: put it and what it negates in parentheses",
-                *_span(nots[0]),
+            raise _wrong(
+                nots[0], "`not` cannot be used here: put it and what it negates in parentheses"
             )
         return self.wrapped(nots, self.operators(_RELATION))
 
     def unary(self) -> Node:
-        signs: list[Token] = []
+        signs: list[Lexeme] = []
         while (word := self.words[self.at]).kind == "op" and word.text in "!-":
             signs.append(word)
             self.at += 1
@@ -126,7 +125,7 @@ class _Parser:
             )
         return self.wrapped(signs, self.member(self.primary()))
 
-    def wrapped(self, signs: list[Token], node: Node) -> Node:
+    def wrapped(self, signs: list[Lexeme], node: Node) -> Node:
         for sign in reversed(signs):
             self.count(node)
             op = "-" if sign.text == "-" else "!"
@@ -142,21 +141,20 @@ class _Parser:
                 if self.accept("("):
                     args, end = self.items(")")
                     self.count(node, *args)
-                    node = Call(node.start, end, _over(node, *args), name, node, args)
+                    node = FunctionCall(node.start, end, _over(node, *args), name, node, args)
                 else:
                     self.count(node)
-                    node = Field(
+                    node = FieldAccess(
                         node.start, self.words[self.at - 1].end, node.depth + 1, node, name
                     )
             elif self.accept("["):
                 key = self.expression()
                 end = self.expect("op", "]").end
                 self.count(node, key)
-                node = Index(node.start, end, _over(node, key), node, key)
+                node = ElementAccess(node.start, end, _over(node, key), node, key)
             elif word.kind == "op" and word.text == "{":
-                raise ConditionError(
-                    "messages are outside the language: write a map as `{'key': value}`",
-                    *_span(word),
+                raise _wrong(
+                    word, "messages are outside the language: write a map as `{'key': value}`"
                 )
             else:
                 return node
@@ -175,13 +173,11 @@ class _Parser:
             or type(name) is not str
             or not _is_word(word, name)
         ):
-            raise ConditionError(
-                "a field name is missing after the dot: write one, as in `event.tool`", *_span(word)
+            raise _wrong(
+                word, "a field name is missing after the dot: write one, as in `event.tool`"
             )
         if name.startswith("__"):
-            raise ConditionError(
-                f"`{name}` is not a field: names do not begin with two underscores", *_span(word)
-            )
+            raise _wrong(word, f"`{name}` is not a field: names do not begin with two underscores")
         self.at += 1
         return name
 
@@ -191,8 +187,8 @@ class _Parser:
         if word.kind == "literal":
             self.count()
             if type(word.value) is int and word.value > limits.INT_MAX:
-                raise ConditionError(
-                    f"`{word.text}` does not fit into 64 bits: write a smaller number", *_span(word)
+                raise _wrong(
+                    word, f"`{word.text}` does not fit into 64 bits: write a smaller number"
                 )
             return Literal(word.start, word.end, 1, word.value)
         if word.kind == "name":
@@ -204,24 +200,23 @@ class _Parser:
         hint = "write a name, a literal or a bracket"
         if word.text == ".":
             hint = "a name begins with a word, as in `event.tool`"
-        raise ConditionError(f"a value is missing before {found}: {hint}", *_span(word))
+        raise _wrong(word, f"a value is missing before {found}: {hint}")
 
-    def word(self, word: Token) -> Node:
+    def word(self, word: Lexeme) -> Node:
         if word.text.startswith("__"):
-            raise ConditionError(
-                f"`{word.text}` is not a name: names do not begin with two underscores",
-                *_span(word),
+            raise _wrong(
+                word, f"`{word.text}` is not a name: names do not begin with two underscores"
             )
         if word.text in RESERVED:
-            raise ConditionError(f"`{word.text}` is reserved: use another name", *_span(word))
+            raise _wrong(word, f"`{word.text}` is reserved: use another name")
         if self.accept("("):
             args, end = self.items(")")
             self.count(*args)
-            return Call(word.start, end, _over(*args), word.text, None, args)
+            return FunctionCall(word.start, end, _over(*args), word.text, None, args)
         self.count()
-        return Word(word.start, word.end, 1, word.text)
+        return BareName(word.start, word.end, 1, word.text)
 
-    def bracket(self, opening: Token) -> Node:
+    def bracket(self, opening: Lexeme) -> Node:
         if opening.text == "(":
             node = self.expression()
             self.expect("op", ")")
@@ -258,9 +253,8 @@ class _Parser:
             if closing == ")":
                 word = self.words[self.at]
                 if word.text == ")":
-                    raise ConditionError(
-                        "an argument is missing before `)`: write it, or drop the comma",
-                        *_span(word),
+                    raise _wrong(
+                        word, "an argument is missing before `)`: write it, or drop the comma"
                     )
         return tuple(found), self.words[self.at - 1].end
 
@@ -271,7 +265,7 @@ class _Parser:
             return True
         return False
 
-    def expect(self, kind: str, text: str) -> Token:
+    def expect(self, kind: str, text: str) -> Lexeme:
         word = self.words[self.at]
         if word.kind != kind or word.text != text:
             raise _unexpected(word, text)
@@ -293,11 +287,15 @@ def _over(*parts: Node) -> int:
     return 1 + max((part.depth for part in parts), default=0)
 
 
-def _span(word: Token) -> tuple[int, int]:
+def _wrong(word: Lexeme, message: str) -> ConditionError:
+    return ConditionError(message, *_span(word))
+
+
+def _span(word: Lexeme) -> tuple[int, int]:
     return word.start, max(word.end, word.start + 1)
 
 
-def _is_word(word: Token, name: str) -> bool:
+def _is_word(word: Lexeme, name: str) -> bool:
     return word.kind != "literal" or name in ("true", "false", "null")
 
 
@@ -314,14 +312,12 @@ _INSTEAD: Final = {
 """What to write for words that stand between two values elsewhere."""
 
 
-def _unexpected(word: Token, wanted: str) -> ConditionError:
+def _unexpected(word: Lexeme, wanted: str) -> ConditionError:
     found = f"`{word.text}`" if word.kind != "end" else "the end"
     if wanted:
-        return ConditionError(
-            f"`{wanted}` is missing before {found}: close what was opened", *_span(word)
-        )
+        return _wrong(word, f"`{wanted}` is missing before {found}: close what was opened")
     if word.text in _INSTEAD:
-        return ConditionError(f"{found} cannot follow here: {_INSTEAD[word.text]}", *_span(word))
+        return _wrong(word, f"{found} cannot follow here: {_INSTEAD[word.text]}")
     near = nearest(word.text, ("and", "or", "not", "in")) if word.kind == "name" else None
     hint = f"did you mean `{near}`?" if near is not None else "join conditions with `and` or `or`"
-    return ConditionError(f"{found} cannot follow here: {hint}", *_span(word))
+    return _wrong(word, f"{found} cannot follow here: {hint}")

@@ -6,6 +6,8 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from stanchion.policy.conditions.limits import ConditionError
+
 
 class Spot(msgspec.Struct, frozen=True, gc=False):
     """Where a part of a condition stands, and how high the tree under it is."""
@@ -33,27 +35,27 @@ class MapOf(Spot, frozen=True):
     pairs: tuple[tuple[Node, Node], ...]
 
 
-class Word(Spot, frozen=True):
+class BareName(Spot, frozen=True):
     """A name that stands alone."""
 
     name: str
 
 
-class Field(Spot, frozen=True):
+class FieldAccess(Spot, frozen=True):
     """A field of something."""
 
     of: Node
     name: str
 
 
-class Index(Spot, frozen=True):
+class ElementAccess(Spot, frozen=True):
     """An element of something."""
 
     of: Node
     key: Node
 
 
-class Call(Spot, frozen=True):
+class FunctionCall(Spot, frozen=True):
     """A function, or a method where it is called `on` something."""
 
     name: str
@@ -83,7 +85,7 @@ class Logic(Spot, frozen=True):
     parts: tuple[Node, ...]
 
 
-class Choice(Spot, frozen=True):
+class Ternary(Spot, frozen=True):
     """`test ? yes : no`."""
 
     test: Node
@@ -92,5 +94,20 @@ class Choice(Spot, frozen=True):
 
 
 Node: TypeAlias = (
-    Literal | ListOf | MapOf | Word | Field | Index | Call | Unary | Binary | Logic | Choice
+    Literal
+    | ListOf
+    | MapOf
+    | BareName
+    | FieldAccess
+    | ElementAccess
+    | FunctionCall
+    | Unary
+    | Binary
+    | Logic
+    | Ternary
 )
+
+
+def error(node: Node, message: str) -> ConditionError:
+    """An error about one part of a condition."""
+    return ConditionError(message, node.start, node.end)

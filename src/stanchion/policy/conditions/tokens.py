@@ -8,9 +8,8 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.policy.conditions.errors import ConditionError
 from stanchion.policy.conditions.kinds import Uint
-from stanchion.policy.conditions.limits import INT_MAX, TEXT, UINT_MAX
+from stanchion.policy.conditions.limits import INT_MAX, TEXT, UINT_MAX, ConditionError
 
 _ESCAPE: Final = regex(
     r"\\(?:(?P<plain>[abfnrtv\\?\"'`])|(?P<octal>[0-3][0-7]{2})|[xX](?P<hex>[0-9a-fA-F]{2})"
@@ -120,7 +119,7 @@ _RAW_END: Final = {
 }
 
 
-class Token(msgspec.Struct, frozen=True, gc=False):
+class Lexeme(msgspec.Struct, frozen=True, gc=False):
     """One word: its kind (`name`, `op`, `literal`, `field`, `end`), what it says and where it
     stands."""
 
@@ -131,7 +130,7 @@ class Token(msgspec.Struct, frozen=True, gc=False):
     value: Any = None
 
 
-def tokens_of(source: str) -> list[Token]:
+def tokens_of(source: str) -> list[Lexeme]:
     """All words of a condition and an `end`; raises `ConditionError` for what is none."""
     if len(source) > TEXT:
         hint = f"a condition has at most {TEXT:,}: split it into several rules"
@@ -145,7 +144,7 @@ def tokens_of(source: str) -> list[Token]:
             f"escape, or leave it out"
         )
         raise ConditionError(message, hidden.start(), hidden.end())
-    found: list[Token] = []
+    found: list[Lexeme] = []
     place = 0
     while place < len(source):
         match = _TOKEN.match(source, place)
@@ -159,7 +158,7 @@ def tokens_of(source: str) -> list[Token]:
         elif kind != "space":
             found.append(_token(kind, match[0], place, end))
         place = end
-    found.append(Token("end", "", place, place))
+    found.append(Lexeme("end", "", place, place))
     return found
 
 
@@ -176,27 +175,27 @@ def _unknown(source: str, place: int) -> ConditionError:
     return ConditionError(f"`{char}` means nothing here: {hint}", place, place + 1)
 
 
-def _token(kind: str | None, text: str, start: int, end: int) -> Token:
+def _token(kind: str | None, text: str, start: int, end: int) -> Lexeme:
     match kind:
         case "name" if text in WORDS:
-            return Token("op", WORDS[text], start, end, text)
+            return Lexeme("op", WORDS[text], start, end, text)
         case "name" if text in LITERALS:
-            return Token("literal", text, start, end, LITERALS[text])
+            return Lexeme("literal", text, start, end, LITERALS[text])
         case "name":
-            return Token("name", text, start, end)
+            return Lexeme("name", text, start, end)
         case "op":
-            return Token("op", text, start, end)
+            return Lexeme("op", text, start, end)
         case "quoted":
-            return Token("field", text[1:-1], start, end)
+            return Lexeme("field", text[1:-1], start, end)
         case "double":
             value = float(text)
             if value == float("inf"):
                 raise ConditionError(
                     f"`{text}` is too large for a double: write a smaller number", start, end
                 )
-            return Token("literal", text, start, end, value)
+            return Lexeme("literal", text, start, end, value)
         case _:
-            return Token("literal", text, start, end, _integer(text, start, end))
+            return Lexeme("literal", text, start, end, _integer(text, start, end))
 
 
 def _integer(text: str, start: int, end: int) -> int:
@@ -216,7 +215,7 @@ def _integer(text: str, start: int, end: int) -> int:
     return Uint(value) if unsigned else value
 
 
-def _string(source: str, match: re.Match[str]) -> Token:
+def _string(source: str, match: re.Match[str]) -> Lexeme:
     opening = match[0]
     prefix = opening.rstrip("'\"").lower()
     quote = opening[len(prefix) :]
@@ -227,4 +226,4 @@ def _string(source: str, match: re.Match[str]) -> Token:
         raise ConditionError(message, match.start(), len(source))
     body = source[match.end() : end.end() - len(quote)]
     value = text_of(body, "b" in prefix, raw, match.end())
-    return Token("literal", source[match.start() : end.end()], match.start(), end.end(), value)
+    return Lexeme("literal", source[match.start() : end.end()], match.start(), end.end(), value)

@@ -6,35 +6,43 @@ from typing import Final, assert_never
 
 from stanchion.kernel.declared import FORMER
 from stanchion.policy.conditions import syntax
-from stanchion.policy.conditions.calls import check_call
 from stanchion.policy.conditions.core import (
-    Chosen,
     Const,
     Core,
     Do,
-    Each,
-    Joined,
-    Listed,
+    Junction,
+    ListMade,
     Local,
-    Mapped,
-    Read,
+    MacroLoop,
+    MapMade,
+    NameRead,
     Required,
+    Selection,
+    parts_of,
 )
-from stanchion.policy.conditions.errors import ConditionError
 from stanchion.policy.conditions.kinds import (
     BOOL,
     DYN,
     NUMBERS,
     STRING,
     Type,
+    article,
     join,
     list_of,
     map_of,
     scalar_type,
 )
-from stanchion.policy.conditions.messages import article, error
-from stanchion.policy.conditions.needs import parts_of
-from stanchion.policy.conditions.vocabulary import Vocabulary, attribute
+from stanchion.policy.conditions.limits import ConditionError
+from stanchion.policy.conditions.paths import glob_fault
+from stanchion.policy.conditions.patterns import pattern_fault
+from stanchion.policy.conditions.syntax import error
+from stanchion.policy.conditions.vocabulary import (
+    FUNCTIONS,
+    MACROS,
+    LanguageFunction,
+    Vocabulary,
+    attribute,
+)
 from stanchion.policy.nearest import hint
 
 _COMPARISONS: Final = {"==": "eq", "!=": "ne"}
@@ -44,7 +52,7 @@ _ORDERED: Final = frozenset({"string", "bytes", "bool"})
 _FREE: Final = frozenset({"dyn", "null"})
 
 
-class Checker:
+class TypeChecker:
     """One pass over one parse tree."""
 
     def __init__(self, names: Vocabulary) -> None:
@@ -60,13 +68,13 @@ class Checker:
                 return self._list(node)
             case syntax.MapOf():
                 return self._map(node)
-            case syntax.Word():
+            case syntax.BareName():
                 return self._word(node)
-            case syntax.Field():
+            case syntax.FieldAccess():
                 return self._field(node)
-            case syntax.Index():
+            case syntax.ElementAccess():
                 return self._index(node)
-            case syntax.Call():
+            case syntax.FunctionCall():
                 return check_call(self, node)
             case syntax.Unary():
                 return self._unary(node)
@@ -74,10 +82,10 @@ class Checker:
                 return self._binary(node)
             case syntax.Logic():
                 parts = tuple(self.truth(part) for part in node.parts)
-                return Joined(BOOL, node.op == "&&", parts)
-            case syntax.Choice():
+                return Junction(BOOL, node.op == "&&", parts)
+            case syntax.Ternary():
                 test, yes, no = self.truth(node.test), self.check(node.yes), self.check(node.no)
-                return Chosen(join([yes.type, no.type]), test, yes, no)
+                return Selection(join([yes.type, no.type]), test, yes, no)
             case _:
                 assert_never(node)
 
@@ -102,13 +110,13 @@ class Checker:
     def lacks(self, core: Core) -> bool:
         """Whether a part may be null because a call's arguments lack something."""
         match core:
-            case Read():
+            case NameRead():
                 return core.name == self.names.arguments
             case Local():
                 return core.argument
-            case Chosen():
+            case Selection():
                 return self.lacks(core.yes) or self.lacks(core.no)
-            case Each():
+            case MacroLoop():
                 return self.lacks(core.over)
             case _:
                 return core.type != BOOL and any(self.lacks(part) for part in parts_of(core))
@@ -120,18 +128,20 @@ class Checker:
         if dotted is None:
             return None
         found = self.names.words.get(dotted)
-        return None if found is None else Read(found, dotted, attribute(dotted))
+        return None if found is None else NameRead(found, dotted, attribute(dotted))
 
     def _dotted(self, node: syntax.Node) -> str | None:
         fields: list[str] = []
-        while isinstance(node, syntax.Field):
+        while isinstance(node, syntax.FieldAccess):
             fields.append(node.name)
             node = node.of
-        if not isinstance(node, syntax.Word) or any(name == node.name for name, _ in self.locals):
+        if not isinstance(node, syntax.BareName) or any(
+            name == node.name for name, _ in self.locals
+        ):
             return None
         return ".".join([node.name, *reversed(fields)])
 
-    def _word(self, node: syntax.Word) -> Core:
+    def _word(self, node: syntax.BareName) -> Core:
         for name, local in reversed(self.locals):
             if name == node.name:
                 return local
@@ -140,7 +150,7 @@ class Checker:
             raise self._unknown(node, node.name)
         return found
 
-    def _field(self, node: syntax.Field) -> Core:
+    def _field(self, node: syntax.FieldAccess) -> Core:
         found = self.declared(node)
         if found is not None:
             return found
@@ -177,7 +187,7 @@ class Checker:
             )
         return error(node, f"`{dotted[:80]}` is not a known name: {instead}")
 
-    def _index(self, node: syntax.Index) -> Core:
+    def _index(self, node: syntax.ElementAccess) -> Core:
         of, key = self.check(node.of), self.check(node.key)
         kind = of.type.kind
         if kind not in ("list", "map", "dyn", "null"):
@@ -194,7 +204,7 @@ class Checker:
         known = list_of(join([item.type for item in items]))
         if all(isinstance(item, Const) for item in items):
             return Const(known, tuple(item.value for item in items if isinstance(item, Const)))
-        return Listed(known, items)
+        return ListMade(known, items)
 
     def _map(self, node: syntax.MapOf) -> Core:
         pairs = tuple((self.check(key), self.check(value)) for key, value in node.pairs)
@@ -213,7 +223,7 @@ class Checker:
                         "the key is there twice (`true` and `1` count as one): leave one out",
                     )
                 seen.add(key.value)
-        return Mapped(map_of(join([value.type for _, value in pairs])), pairs)
+        return MapMade(map_of(join([value.type for _, value in pairs])), pairs)
 
     def _unary(self, node: syntax.Unary) -> Core:
         if node.op == "!":
@@ -257,7 +267,7 @@ class Checker:
     def _in(self, node: syntax.Binary, left: Core, right: Core) -> Core:
         kind = right.type.kind
         match left, right:
-            case Const(value=str() as old), Read(name="event.traits") if old in FORMER:
+            case Const(value=str() as old), NameRead(name="event.traits") if old in FORMER:
                 raise error(node.left, f"no tool is `{old}` any more: write `'{FORMER[old]}'`")
         if kind == "names":
             if left.type.kind not in ("string", "dyn"):
@@ -306,4 +316,136 @@ def _is_null(core: Core) -> bool:
 
 
 def _shown(*parts: Core) -> str:
-    return next((part.name for part in parts if isinstance(part, Read)), "agent.allowed_tools")
+    return next((part.name for part in parts if isinstance(part, NameRead)), "agent.allowed_tools")
+
+
+_KNOWN: Final = (*FUNCTIONS, *MACROS, "has")
+
+
+def check_call(checker: TypeChecker, node: syntax.FunctionCall) -> Core:
+    """The typed form of a call; raises `ConditionError`."""
+    if node.name == "has" and node.on is None:
+        return _has(checker, node)
+    if node.name in MACROS and node.on is not None:
+        return _macro(checker, node)
+    function = FUNCTIONS.get(node.name)
+    if function is None:
+        raise _unknown(node)
+    if not (function.plain if node.on is None else function.method):
+        raise error(node, f"`{node.name}` is not called like this: write `{function.shown}`")
+    nodes = node.args if node.on is None else (node.on, *node.args)
+    return _function(checker, node, function, nodes)
+
+
+def _unknown(node: syntax.FunctionCall) -> ConditionError:
+    if node.name in MACROS:
+        return error(
+            node,
+            f"`{node.name}` is called on a list: write `{MACROS[node.name].partition(':')[0]}`",
+        )
+    if node.name == "has":
+        return error(node, "`has` asks for a field: write `has(event.args.path)`")
+    return error(node, f"`{node.name[:40]}` is not a known function: {hint(node.name, _KNOWN)}")
+
+
+def _function(
+    checker: TypeChecker,
+    node: syntax.FunctionCall,
+    function: LanguageFunction,
+    nodes: tuple[syntax.Node, ...],
+) -> Core:
+    if function.name == "dyn" and len(nodes) == 1:
+        return Do(DYN, "dyn", (checker.check(nodes[0]),))
+    if len(nodes) != len(function.takes):
+        raise error(
+            node, f"`{node.name}` takes another number of arguments: write `{function.shown}`"
+        )
+    args = tuple(checker.check(each) for each in nodes)
+    for written, arg, kinds in zip(nodes, args, function.takes, strict=True):
+        if arg.type.kind not in (*kinds, "dyn"):
+            wanted = " or ".join(kinds)
+            raise error(
+                written,
+                f"`{node.name}` takes {wanted}, and this is {article(arg.type)}: "
+                f"`{function.shown}`",
+            )
+    fault = _pattern_fault(function, args)
+    if fault is not None:
+        raise error(nodes[-1], fault)
+    return _applied(checker, function, args)
+
+
+def _applied(checker: TypeChecker, function: LanguageFunction, args: tuple[Core, ...]) -> Core:
+    """A function of arguments that it takes: a test needs them, a conversion of null is null."""
+    if function.gives is BOOL and function.name != "bool":
+        return Do(BOOL, function.name, tuple([checker.given(arg) for arg in args]))
+    nullable = any(arg.type.nullable or arg.type is DYN for arg in args)
+    return Do(function.gives.or_null() if nullable else function.gives, function.name, args)
+
+
+def _pattern_fault(function: LanguageFunction, args: tuple[Core, ...]) -> str | None:
+    last = args[-1]
+    if isinstance(last, Const):
+        if function.name == "matches":
+            return pattern_fault(last.value)
+        if function.name == "glob":
+            return glob_fault(last.value)
+        if function.name == "under" and last.value == "":
+            return "the folder is empty text: write `.` for the current folder"
+    elif function.literal:
+        return "the pattern has to be a literal, so that it can be checked when the policy loads"
+    return None
+
+
+def _has(checker: TypeChecker, node: syntax.FunctionCall) -> Core:
+    if len(node.args) != 1 or not isinstance(node.args[0], syntax.FieldAccess):
+        raise error(node, "`has` asks for a field: write `has(event.args.path)`")
+    field = node.args[0]
+    core = checker.check(field)
+    if isinstance(core, NameRead):
+        return Do(BOOL, "present", (core,))
+    assert isinstance(core, Do)
+    return Do(BOOL, "has", core.args)
+
+
+def _macro(checker: TypeChecker, node: syntax.FunctionCall) -> Core:
+    assert node.on is not None
+    over = checker.check(node.on)
+    if over.type.kind not in ("list", "map", "dyn"):
+        raise error(
+            node.on, f"`{node.name}` goes over a list or a map, and this is {article(over.type)}"
+        )
+    shown = MACROS[node.name].partition(":")[0]
+    filtered = node.name == "map" and len(node.args) == 3
+    if len(node.args) != 2 and not filtered:
+        raise error(node, f"`{node.name}` takes a name and an expression: write `{shown}`")
+    variable = node.args[0]
+    if not isinstance(variable, syntax.BareName):
+        raise error(variable, f"a plain name is needed here: write `{shown}`")
+    slot = len(checker.locals)
+    checker.locals.append((variable.name, Local(_element(over.type), slot, checker.lacks(over))))
+    try:
+        tests = node.name != "map" or filtered
+        body = checker.truth(node.args[1]) if tests else checker.check(node.args[1])
+        result = checker.check(node.args[2]) if filtered else None
+    finally:
+        checker.locals.pop()
+    gives = _gives(node.name, over, body, result)
+    asked = checker.given(over) if gives is BOOL else over
+    return MacroLoop(gives, node.name, asked, slot, body, result)
+
+
+def _element(over: Type) -> Type:
+    if over.kind == "list" and over.item is not None:
+        return over.item
+    return DYN
+
+
+def _gives(name: str, over: Core, body: Core, result: Core | None) -> Type:
+    if name == "filter":
+        known = list_of(_element(over.type))
+    elif name == "map":
+        known = list_of(body.type if result is None else result.type)
+    else:
+        return BOOL
+    return known.or_null() if over.type.nullable or over.type is DYN else known

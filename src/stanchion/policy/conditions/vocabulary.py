@@ -1,11 +1,14 @@
-"""Which names a condition may read, and what type each of them has."""
+"""The words of the language: which names a condition may read, and its functions, with their
+types."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Final
 
-from stanchion.policy.conditions.kinds import Type
+import msgspec
+
+from stanchion.policy.conditions.kinds import BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT, Type
 from stanchion.policy.nearest import nearest
 
 _OPERATORS: Final = ("and", "or", "not", "in")
@@ -56,3 +59,103 @@ class Vocabulary:
 def attribute(word: str) -> str:
     """The attribute of a view that holds a name's value."""
     return word.replace(".", "_")
+
+
+_TEXT: Final = ("string",)
+
+
+class LanguageFunction(msgspec.Struct, frozen=True):
+    """A function: the kinds each argument may have, the type it gives, and whether it is called on
+    its first one."""
+
+    name: str
+    takes: tuple[tuple[str, ...], ...]
+    gives: Type
+    method: bool
+    plain: bool
+    shown: str
+    meaning: str
+    literal: bool = False
+
+
+def _method(name: str, shown: str, meaning: str) -> LanguageFunction:
+    return LanguageFunction(name, (_TEXT, _TEXT), BOOL, True, False, shown, meaning)
+
+
+def _conversion(name: str, takes: tuple[str, ...], gives: Type, meaning: str) -> LanguageFunction:
+    return LanguageFunction(name, (takes,), gives, False, True, f"{name}(x)", meaning)
+
+
+_NUMERIC: Final = ("int", "uint", "double", "string")
+
+FUNCTIONS: Final[dict[str, LanguageFunction]] = {
+    each.name: each
+    for each in (
+        _method("startsWith", "text.startsWith(prefix)", "whether a text begins with another"),
+        _method("endsWith", "text.endsWith(suffix)", "whether a text ends with another"),
+        _method("contains", "text.contains(part)", "whether a text contains another"),
+        LanguageFunction(
+            "matches",
+            (_TEXT, _TEXT),
+            BOOL,
+            True,
+            True,
+            "text.matches(r'pattern')",
+            "whether a regular expression (RE2 syntax, a literal) is found anywhere in a text",
+            literal=True,
+        ),
+        LanguageFunction(
+            "glob",
+            (_TEXT, _TEXT),
+            BOOL,
+            False,
+            True,
+            "glob(text, pattern)",
+            "whether a whole text matches: `*` any characters but `/`, `?` one of them, `**` any "
+            "folders",
+        ),
+        LanguageFunction(
+            "under",
+            (_TEXT, _TEXT),
+            BOOL,
+            False,
+            True,
+            "under(path, folder)",
+            "whether a path is the folder or lies in it, `.` and `..` worked out, without looking "
+            "at the disk",
+        ),
+        LanguageFunction(
+            "size",
+            (("string", "bytes", "list", "map"),),
+            INT,
+            True,
+            True,
+            "size(x)",
+            "how many characters, bytes, elements or keys there are",
+        ),
+        _conversion(
+            "int", _NUMERIC, INT, "a number, or a text of digits, as an int; fractions are cut off"
+        ),
+        _conversion("uint", _NUMERIC, UINT, "the same as an unsigned int"),
+        _conversion("double", _NUMERIC, DOUBLE, "a number, or a text that is one, as a double"),
+        _conversion(
+            "string", (*_NUMERIC, "bool", "bytes"), STRING, "a scalar as text; bytes must be UTF-8"
+        ),
+        _conversion("bytes", ("string", "bytes"), BYTES, "a text as UTF-8"),
+        _conversion(
+            "bool",
+            ("bool", "string"),
+            BOOL,
+            "a truth value, or `true`, `false`, `t`, `f`, `1`, `0` as text",
+        ),
+        _conversion("dyn", (), DYN, "the same value, with its type checked at evaluation"),
+    )
+}
+
+MACROS: Final[dict[str, str]] = {
+    "exists": "list.exists(x, test): whether one element passes",
+    "all": "list.all(x, test): whether every element passes",
+    "exists_one": "list.exists_one(x, test): whether exactly one element passes",
+    "filter": "list.filter(x, test): the elements that pass",
+    "map": "list.map(x, value) or list.map(x, test, value): a list of values",
+}

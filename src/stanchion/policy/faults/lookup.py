@@ -9,6 +9,7 @@ from weakref import WeakKeyDictionary
 from stanchion.kernel.faults import UNKNOWN
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.faults.entry import FaultEntries, TextEntry
+from stanchion.policy.struct_check import shipped_table
 
 HEAD: Final = 1_000
 TAIL: Final = 3_000
@@ -90,14 +91,7 @@ def _named() -> Any:
 @cache
 def shipped() -> FaultEntries:
     """The table that came with this version; read when something has first failed."""
-    from importlib import resources
-
-    from stanchion.policy.composed import read_text
-    from stanchion.policy.struct_check import convert
-
-    name = "table.yaml"
-    text = resources.files("stanchion.policy.faults").joinpath(name).read_text("utf-8")
-    return convert(read_text(text, name), FaultEntries)
+    return shipped_table("faults", FaultEntries)
 
 
 _of_policy: WeakKeyDictionary[CompiledPolicy, Faults] = WeakKeyDictionary()

@@ -4,11 +4,12 @@ document."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, Final
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.document import Document
-from stanchion.policy.errors import Fault, PolicyError
+from stanchion.policy.errors import PolicyError, refusal
 
 
 class Format(NamedTuple):
@@ -20,16 +21,14 @@ class Format(NamedTuple):
     translate: Callable[[tuple[Document, ...], str], Document]
 
 
-def _agent33(documents: tuple[Document, ...], origin: str) -> Document:
-    from stanchion.policy.formats.agent33.translate import translate
+def _translating(name: str) -> Callable[[tuple[Document, ...], str], Document]:
+    """The translation of a format, which is loaded when there is something to translate."""
 
-    return translate(documents, origin)
+    def translate(documents: tuple[Document, ...], origin: str) -> Document:
+        made: Document = import_module(f"{__name__}.{name}.translate").translate(documents, origin)
+        return made
 
-
-def _penguiflow(documents: tuple[Document, ...], origin: str) -> Document:
-    from stanchion.policy.formats.penguiflow.translate import translate
-
-    return translate(documents, origin)
+    return translate
 
 
 def _is_agent33(data: dict[str, Any]) -> bool:
@@ -49,8 +48,11 @@ def _is_penguiflow(data: dict[str, Any]) -> bool:
     return "policy_pack" in data
 
 
-GUARDRAILS: Final = Format("an AGENT-33 guardrail file", _is_agent33, _agent33)
-FORMATS: Final = (GUARDRAILS, Format("a PenguiFlow policy pack", _is_penguiflow, _penguiflow))
+GUARDRAILS: Final = Format("an AGENT-33 guardrail file", _is_agent33, _translating("agent33"))
+FORMATS: Final = (
+    GUARDRAILS,
+    Format("a PenguiFlow policy pack", _is_penguiflow, _translating("penguiflow")),
+)
 """The formats that are known by sight."""
 
 
@@ -77,9 +79,7 @@ def translated_folder(documents: tuple[Document, ...], origin: str) -> Document:
                 "is not a guardrail file, and a folder is read as guardrail files only: name the "
                 "policy's own file"
             )
-            raise PolicyError([Fault(document.where(), message)])
+            raise refusal(document.where(), message)
     if not documents:
-        raise PolicyError(
-            [Fault(origin, "has no guardrail file (`*.yaml`): add one, or name another folder")]
-        )
+        raise refusal(origin, "has no guardrail file (`*.yaml`): add one, or name another folder")
     return GUARDRAILS.translate(documents, origin)

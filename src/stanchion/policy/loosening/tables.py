@@ -1,5 +1,5 @@
-"""Tables compared: what two policies say of roles, agents, tasks, tools and prices, as it takes
-effect."""
+"""Two policies compared: everything by which the new one may let something through that the old one
+would not, in what it says for all, of its guards, and in its tables as they take effect."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from stanchion.kernel.option import Stricter
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.conditions import Condition, compile_expression
 from stanchion.policy.conditions.view import STANDARD
-from stanchion.policy.levels import leaves_out
-from stanchion.policy.loosening.directions import directions_within, keeps
-from stanchion.policy.loosening.said import Loosening, changed
+from stanchion.policy.loosening.directions import Loosening, changed, directions_within, keeps
+from stanchion.policy.loosening.guards import guards_loosened
 from stanchion.policy.rules import Rule
 from stanchion.policy.schema import (
     AgentEntry,
+    PolicyFile,
     RoleEntry,
     TaskBudget,
     TaskEntry,
@@ -28,6 +28,7 @@ from stanchion.policy.schema import (
     readers,
     table_of,
 )
+from stanchion.policy.seat import leaves_out
 from stanchion.policy.sections import RiskEntry
 from stanchion.policy.sequences import Sequence
 
@@ -184,3 +185,48 @@ def _reads_of(guard: Sequence) -> frozenset[str]:
     ]
     conditions += [] if guard.distinct is None else [compile_expression(guard.distinct, STANDARD)]
     return frozenset().union(*(condition.reads for condition in conditions))
+
+
+WHOLE: Final = {
+    path: stricter
+    for path, stricter in directions_within(PolicyFile).items()
+    if path not in {*TABLES, "guards", "prices"}
+}
+"""Which way what a policy says for all becomes stricter; guards and tables are compared entry by
+entry."""
+
+
+def loosenings(old: CompiledPolicy, new: CompiledPolicy) -> tuple[Loosening, ...]:
+    """What the new policy may let through that the old one would not, judging one event on the same
+    state.
+
+    Whatever is not known to be the same or stricter is among it. An empty answer means that every
+    event which the old policy refuses is refused by the new one.
+    """
+    told = told_otherwise(old, new)
+    return (*_whole(old, new), *guards_loosened(old, new, told), *tables_loosened(old, new))
+
+
+def _whole(old: CompiledPolicy, new: CompiledPolicy) -> Iterator[Loosening]:
+    for path, stricter in WHOLE.items():
+        before, after = _value_at(old.file, path), _value_at(new.file, path)
+        if not keeps(stricter, before, after):
+            yield changed("policy", path, before, after, sure=stricter is not Stricter.SAME)
+    asked, later = old.file.escalation.roles, new.file.escalation.roles
+    if (
+        set(later) <= set(asked)
+        and later != asked
+        and (not later or tuple(role for role in asked if role in later) != later)
+    ):
+        yield changed("policy", "escalation.roles", asked, later)
+
+
+def _value_at(file: Any, path: str) -> Any:
+    for name in path.split("."):
+        file = getattr(file, name)
+    if path == "approved":
+        # An entry that says something else is another one, whatever it is called.
+        return tuple(
+            [f"{name} {msgspec.json.encode(entry).decode()}" for name, entry in file.items()]
+        )
+    return file

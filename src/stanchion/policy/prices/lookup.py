@@ -1,8 +1,11 @@
-"""Looking a price up: the policy's own first, then the shipped table."""
+"""Looking a price up: the policy's own first, then the shipped table, which is read when a price is
+first asked for."""
 
 from __future__ import annotations
 
-from typing import Final
+import hashlib
+from functools import cache
+from typing import Annotated, Final, NamedTuple
 
 import msgspec
 
@@ -11,9 +14,60 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import StanchionError
 from stanchion.policy.compiled import CompiledPolicy, best
 from stanchion.policy.document import shown
-from stanchion.policy.prices.cost import Usage, cost_microusd
-from stanchion.policy.prices.entry import PriceEntry
-from stanchion.policy.prices.shipped import shipped
+from stanchion.policy.prices.entry import PricedTokens, PriceEntry, cost_microusd
+from stanchion.policy.sections import FileSection
+from stanchion.policy.struct_check import shipped_table
+
+Day = Annotated[str, msgspec.Meta(pattern="^20[0-9]{2}-[01][0-9]-[0-3][0-9]$")]
+
+
+class Vendor(FileSection, frozen=True, kw_only=True):
+    """The models of one vendor or host: where their prices were read and when, what to know about
+    them, and what snapshots are called: a model's name followed by that pattern is the same
+    model."""
+
+    source: str
+    as_of: Day
+    note: str = ""
+    snapshots: str = ""
+    models: dict[str, PriceEntry]
+
+
+class TableFile(FileSection, frozen=True):
+    """The table as it is written."""
+
+    vendors: dict[str, Vendor]
+
+
+class PriceTable(NamedTuple):
+    """The table as it is looked up: every name and pattern with its price, the day of its newest
+    price, and a hash of what it says."""
+
+    vendors: dict[str, Vendor]
+    models: dict[str, PriceEntry]
+    as_of: str
+    digest: str
+
+
+@cache
+def shipped() -> PriceTable:
+    """The prices that came with this version."""
+    return table_of(shipped_table("prices", TableFile))
+
+
+def table_of(file: TableFile) -> PriceTable:
+    """A table ready for looking up; a model that has an entry of its own is never taken for a
+    snapshot."""
+    models: dict[str, PriceEntry] = {}
+    for vendor in file.vendors.values():
+        for name, entry in vendor.models.items():
+            models[name] = entry
+            if vendor.snapshots:
+                models[name + vendor.snapshots] = entry
+    body = msgspec.json.encode(file, order="deterministic")
+    newest = max([vendor.as_of for vendor in file.vendors.values()])
+    return PriceTable(file.vendors, models, newest, hashlib.sha256(body).hexdigest())
+
 
 PLAIN_KEY: Final = regex(r"[A-Za-z][\w./-]*")
 SHOWN: Final = 3
@@ -53,7 +107,7 @@ class Price(msgspec.Struct, frozen=True):
     entry: PriceEntry
     origin: str
 
-    def cost_microusd(self, usage: Usage) -> int:
+    def cost_microusd(self, usage: PricedTokens) -> int:
         """What so many tokens cost, in millionths of a dollar, rounded up."""
         return cost_microusd(self.entry, usage)
 
@@ -72,7 +126,7 @@ class Price(msgspec.Struct, frozen=True):
                 f"cached_tokens is `{cached_tokens}`: it cannot be more than input_tokens, of "
                 f"which it is a part"
             )
-        usage = Usage(
+        usage = PricedTokens(
             input=input_tokens - cached_tokens, cached=cached_tokens, output=output_tokens
         )
         return self.cost_microusd(usage) / 1_000_000

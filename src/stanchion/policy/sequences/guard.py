@@ -23,12 +23,10 @@ from stanchion.kernel.option import (
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
 from stanchion.kernel.words import Words, declare
-from stanchion.policy.conditions import Condition, ConditionError, compile_expression
-from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.conditions import Condition, compile_expression
 from stanchion.policy.errors import GuardFault
-from stanchion.policy.rules import view_of
-from stanchion.policy.sequences.step import Outcome, Step
-from stanchion.policy.sequences.values import at, digest, fields
+from stanchion.policy.rules import compile_option, view_of
+from stanchion.policy.sequences.step import Outcome, Step, at, digest, fields
 from stanchion.readings import Reading
 
 CODES: Final = declare(
@@ -70,7 +68,7 @@ SLACK_MS: Final = 1_000
 """How long after a judgement its time may be written down as the time something happened."""
 
 
-class Past(msgspec.Struct, array_like=True, omit_defaults=True):
+class PastSteps(msgspec.Struct, array_like=True, omit_defaults=True):
     """What is kept of a scope: the steps so far, when what counts happened (time and step), and
     digests of values."""
 
@@ -255,12 +253,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
     def _distinct(self) -> Condition | None:
         if self.distinct is None:
             return None
-        try:
-            return compile_expression(self.distinct, STANDARD)
-        except ConditionError as error:
-            raise GuardFault(
-                f"{error} (at character {error.start + 1} of `distinct`)", "distinct"
-            ) from None
+        return compile_option(self.distinct, "distinct", "distinct", work=compile_expression)
 
     def key(self, event: Event, /) -> str:
         """What is kept of the run, the task or the agent."""
@@ -272,7 +265,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
 
     def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Judge a step by those before it, and keep it in mind where it counts."""
-        past = Past() if value is None else typed.convert(value, Past)
+        past = PastSteps() if value is None else typed.convert(value, PastSteps)
         stage = reading.event.stage
         finding: Finding | None = None
         span = _Span()
@@ -288,7 +281,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         return Ruling(finding, msgspec.to_builtins(put), *span)
 
     def _judged_by(
-        self, reading: Reading[Event], past: Past, now: int
+        self, reading: Reading[Event], past: PastSteps, now: int
     ) -> tuple[Finding | None, _Span]:
         match self.form:
             case "after":
@@ -308,7 +301,9 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             case _:
                 return self._valued(reading, past), _Span()
 
-    def _in_force(self, past: Past, now: int, wanted: int) -> tuple[tuple[int, int] | None, _Span]:
+    def _in_force(
+        self, past: PastSteps, now: int, wanted: int
+    ) -> tuple[tuple[int, int] | None, _Span]:
         """The mark that is so many from the end, where it is recent enough, and how long that stays
         so."""
         if wanted == 0 or len(past.marks) < wanted:
@@ -322,7 +317,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         return mark, _Span()
 
     def _counted(
-        self, reading: Reading[Event], past: Past, now: int
+        self, reading: Reading[Event], past: PastSteps, now: int
     ) -> tuple[Finding | None, _Span]:
         limit = 0 if self.at_most is None else self.at_most
         words = self._words("count", reading.event)
@@ -337,7 +332,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         last, span = self._in_force(past, now, limit)
         return (None if last is None else self._said(words), span)
 
-    def _valued(self, reading: Reading[Event], past: Past) -> Finding | None:
+    def _valued(self, reading: Reading[Event], past: PastSteps) -> Finding | None:
         argument = "" if self.argument is None else self.argument
         event = reading.event
         given = at(event.args, argument) if isinstance(event, ToolCall) else []
@@ -345,7 +340,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             return None
         return self._said(("sequence.value", (argument, event.tool, self._marking.shown)))
 
-    def _kept(self, reading: Reading[Event], past: Past, now: int) -> Past | None:
+    def _kept(self, reading: Reading[Event], past: PastSteps, now: int) -> PastSteps | None:
         """What is kept from now on; nothing where the event changes nothing."""
         stage = reading.event.stage
         counts = self.within_steps is not None and stage is Stage.TOOL_CALL
@@ -354,7 +349,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
         lifts = lifting is not None and stage in self._lifted_at and lifting.fits(reading)
         if not (counts or marks or lifts):
             return None
-        new = Past(past.steps + counts, list(past.marks), list(past.values))
+        new = PastSteps(past.steps + counts, list(past.marks), list(past.values))
         if lifts and self.form == "after":
             new.marks = []
         if marks:
@@ -363,7 +358,7 @@ class Sequence(msgspec.Struct, frozen=True, dict=True):
             new.marks = []
         return new
 
-    def _mark(self, reading: Reading[Event], new: Past, now: int) -> None:
+    def _mark(self, reading: Reading[Event], new: PastSteps, now: int) -> None:
         if self.form == "only":
             found = fields(
                 getattr(reading.event, "result", None), "*" if self.field is None else self.field

@@ -64,7 +64,7 @@ class Said(msgspec.Struct, forbid_unknown_fields=True):
     reason: str
 
 
-class Usage(msgspec.Struct):
+class TokenUsage(msgspec.Struct):
     """The tokens of a call."""
 
     prompt_tokens: int = 0
@@ -87,7 +87,7 @@ class Reply(msgspec.Struct):
     """What an OpenAI-compatible endpoint sends, as far as it is read."""
 
     choices: list[Choice]
-    usage: Usage = msgspec.field(default_factory=Usage)
+    usage: TokenUsage = msgspec.field(default_factory=TokenUsage)
 
 
 def verdict(asked: Any) -> dict[str, Any] | Awaitable[dict[str, Any]]:
@@ -191,8 +191,8 @@ def _cost(asked: Any, prompt: int, completion: int) -> int:
         given, taken = asked.price
         return -int(-(prompt * given + completion * taken) // 1)
     from stanchion.policy.compiled import best
-    from stanchion.policy.prices.cost import Usage as Tokens, cost_microusd
-    from stanchion.policy.prices.shipped import shipped
+    from stanchion.policy.prices.entry import PricedTokens as Tokens, cost_microusd
+    from stanchion.policy.prices.lookup import shipped
 
     entry = asked.price if asked.price is not None else best(shipped().models, asked.model)
     return 0 if entry is None else cost_microusd(entry, Tokens(input=prompt, output=completion))

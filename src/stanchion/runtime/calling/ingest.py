@@ -18,14 +18,20 @@ from stanchion.audit.journal import Fact
 from stanchion.guards._jsonschema.checker import canonical
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import LONGEST_KEY
-from stanchion.guards.schema.hooks import HookCall, Hooked
-from stanchion.guards.schema.tools import EVERYBODY, Definition, Known, differing
+from stanchion.guards.schema.tools import (
+    EVERYBODY,
+    CheckedDefinition,
+    HookCall,
+    Hooked,
+    ToolDefinition,
+    differing,
+)
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.names import is_glob
 from stanchion.locks import Reentrant
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.definitions import Hook, reads_definitions, with_tools
-from stanchion.readings.definitions.remark import kinds_of
+from stanchion.policy.definitions import ToolHook, reads_definitions, with_tools
+from stanchion.readings.definitions.texts import kinds_of
 from stanchion.runtime.calling.pins import Pins, Whose, pin_name, pins_key, pins_of
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
@@ -87,10 +93,10 @@ class Ingesting:
 
     def __init__(self, shield: Ingests) -> None:
         self._shield = shield
-        self._given: dict[tuple[str, str], Known] = {}
+        self._given: dict[tuple[str, str], CheckedDefinition] = {}
         self._learnt: dict[str, Tool] = {}
         self._declared: set[str] = set()
-        self._hooks: dict[str, tuple[Hook, ...]] = {}
+        self._hooks: dict[str, tuple[ToolHook, ...]] = {}
         self._uncached: set[str] = set()
         self._count = 0
         self._lock = Reentrant()
@@ -107,7 +113,8 @@ class Ingesting:
                 from stanchion.runtime.calling.signatures import defined
 
                 self._given |= {
-                    (EVERYBODY, name): Known(defined(tool)) for name, tool in self._learnt.items()
+                    (EVERYBODY, name): CheckedDefinition(defined(tool))
+                    for name, tool in self._learnt.items()
                 }
                 self._learnt.clear()
             return with_tools(policy, dict(self._given), dict(self._hooks), self._ask, self._cache)
@@ -149,7 +156,7 @@ class Ingesting:
                 name: kept.suspects[pin_name(server, name)].remarks for name in pinned.suspect
             }
             known = {
-                each.name: Known(
+                each.name: CheckedDefinition(
                     each, pinned.changed.get(each.name, ""), kinds_of(remarks.get(each.name, ()))
                 )
                 for each in found
@@ -224,7 +231,7 @@ class Ingesting:
             name = (
                 f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
             )
-            made = Hook(fn, f"{name}#{self._count}")
+            made = ToolHook(fn, f"{name}#{self._count}")
             if not cache:
                 self._uncached.add(made.version)
             self._hooks[tool] = (*self._hooks.get(tool, ()), made)
@@ -241,7 +248,7 @@ class Ingesting:
         """How often calls that were validated had been known already."""
         return self._cache.stats()
 
-    def _ask(self, asked: Hooked, hooks: Sequence[Hook], definition: str) -> Any:
+    def _ask(self, asked: Hooked, hooks: Sequence[ToolHook], definition: str) -> Any:
         """What hooks say about a call: what they said about an equal one, or say now."""
         versions = tuple([hook.version for hook in hooks])
         keyed: tuple[Any, ...] | None = None
@@ -286,7 +293,7 @@ class Ingesting:
         return [*given, *[name for name in self._shield.policy.file.tools if not is_glob(name)]]
 
     def _pinned(
-        self, found: list[Definition], whose: Whose, by: By | None
+        self, found: list[ToolDefinition], whose: Whose, by: By | None
     ) -> tuple[Ingested, Pins]:
         """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins
         it anew."""

@@ -14,7 +14,7 @@ from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.request import Request
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import key
-from stanchion.readings.definitions.remark import Remark
+from stanchion.readings.definitions.texts import DefinitionRemark
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import tell_answered
 
@@ -30,7 +30,7 @@ class Suspect(msgspec.Struct, frozen=True):
     it."""
 
     parts: Parts
-    remarks: tuple[Remark, ...]
+    remarks: tuple[DefinitionRemark, ...]
 
 
 class Pins(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -11,7 +11,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.states import NORMAL
 from stanchion.kernel.units import JUST_ONE, LARGEST, MICRO, Amounts, Unit, amounts, ceil_micro
 from stanchion.policy.compiled import best
-from stanchion.policy.prices.cost import Usage
+from stanchion.policy.prices.entry import PricedTokens
 from stanchion.runtime.calling.prompt_size import prompt_tokens
 from stanchion.runtime.calling.usage import cost_of, usage_of
 from stanchion.runtime.deciding.desk import Desk
@@ -160,7 +160,7 @@ def _reply_limit(desk: Desk, event: ModelCall) -> int | None:
     return None if entry is None else entry.max_output_tokens
 
 
-def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: int) -> Usage:
+def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: int) -> PricedTokens:
     """The most tokens that a call is expected to take; all of its prompt may be written to a cache.
     A reply that nothing limits takes what is left of `bound`, where a budget has one."""
     body = msgspec.json.encode([event.messages, event.params])
@@ -175,9 +175,9 @@ def _expected(event: ModelCall, tokens: int | None, limit: int | None, bound: in
         prompt = min(prompt, tokens)
         reply = tokens - prompt
     return (
-        Usage(written_1h=prompt, output=reply)
+        PricedTokens(written_1h=prompt, output=reply)
         if HOUR in body
-        else Usage(written=prompt, output=reply)
+        else PricedTokens(written=prompt, output=reply)
     )
 
 

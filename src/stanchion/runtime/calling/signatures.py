@@ -22,9 +22,9 @@ from typing import (
     is_typeddict,
 )
 
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards.schema.tools import Definition
+from stanchion.guards.schema.tools import ToolDefinition
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.values import Unreadable, project
 
@@ -41,12 +41,12 @@ PLAIN: Final[dict[Any, str]] = {
 }
 
 
-def defined(tool: Tool) -> Definition:
+def defined(tool: Tool) -> ToolDefinition:
     """The definition of a tool: by the schema it was given, or by its function's signature."""
     about = {"description": tool.description} if tool.description else ""
     if tool.schema is not None:
-        return Definition(name=tool.name, schema=dict(tool.schema), about=about, source="tool")
-    return Definition(name=tool.name, schema=schema_of(tool), about=about, source="python")
+        return ToolDefinition(name=tool.name, schema=dict(tool.schema), about=about, source="tool")
+    return ToolDefinition(name=tool.name, schema=schema_of(tool), about=about, source="python")
 
 
 def schema_of(tool: Tool) -> Any:
@@ -84,7 +84,7 @@ def _with_default(schema: Any, default: Any) -> Any:
     if default is inspect.Parameter.empty or schema is True:
         return schema
     try:
-        if Checker(schema).fits(project(default)):
+        if SchemaChecker(schema).fits(project(default)):
             return schema
     except (SchemaFault, Unreadable):
         return True
@@ -152,7 +152,7 @@ def _of_class(kind: type, depth: int) -> Any:
     if callable(made):
         try:
             schema = made()
-            Checker(schema)
+            SchemaChecker(schema)
         except Exception:  # noqa: BLE001 - a user's model may raise anything; then it says nothing
             return True
         return {"type": "object"} if "$defs" in schema else schema

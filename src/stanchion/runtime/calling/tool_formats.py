@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards.schema.tools import Definition
+from stanchion.guards.schema.tools import ToolDefinition
 from stanchion.runtime.calling.signatures import defined
 from stanchion.runtime.calling.tool import LONGEST_NAME, MARK, Tool
 
@@ -33,13 +33,13 @@ WORDS: Final = (
 """What is looked for in an object that is no mapping."""
 
 
-def definitions(given: Any) -> list[Definition]:
+def definitions(given: Any) -> list[ToolDefinition]:
     """The definitions in what a host has: a list of them, an MCP `tools/list` result, a single one,
     functions.
 
     Raises `ValueError` where something in it is no definition, or two have the same name.
     """
-    found: dict[str, Definition] = {}
+    found: dict[str, ToolDefinition] = {}
     for number, each in enumerate(_listed(given), 1):
         definition = _definition(each, number)
         if definition is None:
@@ -80,7 +80,7 @@ def _plain(value: Any) -> Any:
     return said if said else value
 
 
-def _definition(given: Any, number: int) -> Definition | None:
+def _definition(given: Any, number: int) -> ToolDefinition | None:
     if callable(given) or isinstance(given, Tool):
         return _function(given)
     data = _plain(given)
@@ -101,7 +101,7 @@ def _definition(given: Any, number: int) -> Definition | None:
     raise ValueError(f"definition {number} has an unknown shape: {SHAPES}")
 
 
-def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Definition:
+def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> ToolDefinition:
     name = data.get("name")
     if not isinstance(name, str) or not 0 < len(name) <= LONGEST_NAME:
         raise ValueError(
@@ -109,7 +109,7 @@ def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Defini
         )
     schema = data.get(key)
     own = ("name", key, "outputSchema", "type", "_meta")
-    return Definition(
+    return ToolDefinition(
         name=name,
         schema=NO_ARGUMENTS if schema is None else schema,
         result_schema=data.get("outputSchema") if source == "mcp" else None,
@@ -119,7 +119,7 @@ def _read(source: str, data: Mapping[str, Any], key: str, number: int) -> Defini
     )
 
 
-def _function(given: Callable[..., Any] | Tool) -> Definition:
+def _function(given: Callable[..., Any] | Tool) -> ToolDefinition:
     if isinstance(given, Tool):
         return defined(given)
     made = getattr(given, MARK, None)

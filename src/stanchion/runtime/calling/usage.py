@@ -9,10 +9,10 @@ from typing import Any
 
 import msgspec
 
-from stanchion.policy.prices.cost import Usage
+from stanchion.policy.prices.entry import PricedTokens
 
 
-def usage_of(reply: Any) -> Usage | None:
+def usage_of(reply: Any) -> PricedTokens | None:
     """The tokens of a call; `None` where the reply does not say what went in and what came out, or
     the sum."""
     said = _first(reply, "usage", "usage_metadata")
@@ -28,7 +28,7 @@ def usage_of(reply: Any) -> Usage | None:
     if total is None and (whole is None or output is None):
         return None
     if whole is None and output is None:
-        return Usage(unsorted=_or_none(total))
+        return PricedTokens(unsorted=_or_none(total))
     output = _or_none(output) + _or_none(_count(said, "thoughts_token_count"))
     details = _first(said, "prompt_tokens_details", "input_tokens_details", "input_token_details")
     usage = _cached(
@@ -38,7 +38,7 @@ def usage_of(reply: Any) -> Usage | None:
     return usage if missing <= 0 else msgspec.structs.replace(usage, output=output + missing)
 
 
-def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> Usage:
+def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> PricedTokens:
     """The tokens with those sorted out that a cache gave or took. Some vendors count them among the
     input, others beside it (then there are neither `prompt_tokens` nor details)."""
     read = _or_none(
@@ -56,7 +56,9 @@ def _cached(said: Any, details: Any, whole: int, output: int, beside: bool) -> U
         wrote = min(wrote, whole - read)
         whole -= read + wrote
     hour = min(_or_none(_count(_first(said, "cache_creation"), "ephemeral_1h_input_tokens")), wrote)
-    return Usage(input=whole, cached=read, written=wrote - hour, written_1h=hour, output=output)
+    return PricedTokens(
+        input=whole, cached=read, written=wrote - hour, written_1h=hour, output=output
+    )
 
 
 def cost_of(reply: Any) -> float | None:

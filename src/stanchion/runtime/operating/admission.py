@@ -12,9 +12,9 @@ from stanchion.audit.journal import Fact
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.document_cache import DocumentCache
 from stanchion.policy.load import compile_document, load_policy, read_policy
 from stanchion.policy.loosens import PolicyLoosens
+from stanchion.policy.sealed import DocumentCache
 from stanchion.policy.whereabouts import FOUND
 from stanchion.runtime.standing.own_places import state_or_none
 from stanchion.runtime.standing.remarks import remark_on_found

@@ -10,7 +10,7 @@ from zlib import crc32
 from stanchion.approvals.act import Answer
 from stanchion.approvals.request import Request
 from stanchion.audit.errors import AuditLost
-from stanchion.guards.locks.table import Lock, plain, table_of
+from stanchion.guards.locks.table import HeldLock, plain, table_of
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.state import key
 from stanchion.runtime.driving.flow import Flow
@@ -55,8 +55,8 @@ def _tables(shield: Operated, tenant: str) -> list[str]:
     return [cell.key for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
 
 
-def _broken(shield: Operated, tenant: str, cell: str, name: str) -> Flow[list[Lock]]:
-    broken: list[Lock] = []
+def _broken(shield: Operated, tenant: str, cell: str, name: str) -> Flow[list[HeldLock]]:
+    broken: list[HeldLock] = []
 
     def without(value: Any, now: int) -> Any:
         table = table_of(value).at(now)

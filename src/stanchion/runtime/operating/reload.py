@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.policy.home import Home
+    from stanchion.policy.scope import Home
     from stanchion.runtime.answers.deep import DeepRules
     from stanchion.runtime.answers.isolated.isolation import Isolation
     from stanchion.runtime.answers.resolver import Resolver, Resolving
@@ -133,7 +133,7 @@ class Policies:
             home = self._settle(policy)
             guards = self._guards
             if guards:
-                from stanchion.policy.foreign import at_work
+                from stanchion.policy.custom import at_work
 
                 guards = at_work(policy, guards, home.guard)
             self._settled = (policy, home.policy(policy), guards)

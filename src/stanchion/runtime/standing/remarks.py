@@ -9,7 +9,7 @@ from stanchion.policy.compiled import CompiledPolicy
 from stanchion.telemetry.loggers import POLICY, WARNING, say
 
 if TYPE_CHECKING:
-    from stanchion.policy.found import Found
+    from stanchion.policy.found import FoundPolicy
 
 UNBOUNDED: Final = "unbounded"
 """What a guard says of a measure that many at once can use more of than there is."""
@@ -19,14 +19,9 @@ def remark_on(policy: CompiledPolicy) -> None:
     """Say which measures of its budgets have no bound for what nobody estimates."""
     if not policy.measures:
         return
-    from stanchion.policy.rule_lint import about_guard
+    from stanchion.policy.seat import own_points
 
-    every = [
-        point
-        for seat in policy.seats
-        for point in about_guard(seat, policy.warnings, policy.count_marks)
-    ]
-    for point in every:
+    for point in [point for seat in policy.seats for point in own_points(seat, policy)]:
         if point.code == UNBOUNDED:
             say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
 
@@ -36,8 +31,7 @@ def remark_on_tools(
 ) -> None:
     """Say which rules do not fit the tools that are known, and of which of these nobody says what
     they do; `declared` are those whose code does."""
-    from stanchion.policy.argument_lint import about_arguments
-    from stanchion.policy.effect_lint import about_effects
+    from stanchion.policy.tool_lint import about_arguments, about_effects
 
     points = [point for seat in policy.seats for point in about_arguments(seat, schemas)]
     points += [point for _, point in about_effects(policy, schemas, declared)]
@@ -46,7 +40,7 @@ def remark_on_tools(
         say(POLICY, WARNING, f"policy `{policy.file.name}`: {said}")
 
 
-def remark_on_found(found: Found) -> None:
+def remark_on_found(found: FoundPolicy) -> None:
     """Say what of a project's policies does not count because nobody has trusted them."""
     for file in found.files:
         for each in file.left_out:

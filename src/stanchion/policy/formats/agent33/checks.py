@@ -1,23 +1,27 @@
-"""Named checks: what the guardrails of AGENT-33 validate, and the guards that do it.
-
-The specification writes its checks as sentences. Each sentence has a name here, which a file may
-write instead.
-"""
+"""Named checks: what the guardrails of AGENT-33 validate, and the guards that do it. The
+specification writes its checks as sentences. Each sentence has a name here, which a file may write
+instead; a sentence that speaks of the event becomes a condition."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Final
 
 from stanchion.kernel.option import ACTIONS
+from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.policy.conditions import ConditionError, compile_condition
+from stanchion.policy.conditions.view import STANDARD
+from stanchion.policy.nearest import hint
 
 Options = dict[str, Any]
 PRE, POST = "pre_execution", "post_execution"
 OUTPUT: Final = ("tool_result", "model_reply")
 
 
-class Marks(NamedTuple):
+class BudgetMarks(NamedTuple):
     """Shares of a budget, in percent, at which is spoken before it is used up; `blocks` where the
     end refuses whatever else the guardrail does."""
 
@@ -31,11 +35,11 @@ class Marks(NamedTuple):
         return {name: at for name, at in marks.items() if at is not None}
 
 
-class Part(NamedTuple):
+class CheckGuard(NamedTuple):
     """A guard that does a check, or a part of it, and its options for an action."""
 
     use: str
-    options: Callable[[str, Marks], Options]
+    options: Callable[[str, BudgetMarks], Options]
 
 
 class Check(NamedTuple):
@@ -49,9 +53,9 @@ class Check(NamedTuple):
     id: str
     sentence: str
     action: str
-    parts: tuple[Part, ...]
+    parts: tuple[CheckGuard, ...]
     hooks: dict[str, tuple[str, ...] | None]
-    marks: Marks = Marks()
+    marks: BudgetMarks = BudgetMarks()
     measured: bool = False
     logs: bool = True
     priority: int | None = None
@@ -62,7 +66,7 @@ def milder(usual: str, action: str) -> str:
     return min(usual, action, key=ACTIONS.__getitem__)
 
 
-def _shell(action: str, _: Marks) -> Options:
+def _shell(action: str, _: BudgetMarks) -> Options:
     unclear = [milder(usual, action) for usual in ("warn", "escalate", "block", "block")]
     doubts = {
         "doubt": milder("escalate", action),
@@ -72,15 +76,15 @@ def _shell(action: str, _: Marks) -> Options:
     return {"danger": action, **doubts, "counted": False, "repository": True}
 
 
-def _sql(action: str, _: Marks) -> Options:
+def _sql(action: str, _: BudgetMarks) -> Options:
     if action == "block":
         return {}
     found = ("destructive", "privilege", "admin", "function", "unbounded", "table", "stacked")
     return {**dict.fromkeys(found, action), "unclear": milder("escalate", action)}
 
 
-def _files(**own: Any) -> Callable[[str, Marks], Options]:
-    def options(action: str, _: Marks) -> Options:
+def _files(**own: Any) -> Callable[[str, BudgetMarks], Options]:
+    def options(action: str, _: BudgetMarks) -> Options:
         found = (
             "action",
             "outside_read",
@@ -94,18 +98,18 @@ def _files(**own: Any) -> Callable[[str, Marks], Options]:
     return options
 
 
-def _plain(name: str = "action", **own: Any) -> Callable[[str, Marks], Options]:
+def _plain(name: str = "action", **own: Any) -> Callable[[str, BudgetMarks], Options]:
     return lambda action, _: {name: action, **own}
 
 
-def _evidence(asked: str, **own: Any) -> Callable[[str, Marks], Options]:
+def _evidence(asked: str, **own: Any) -> Callable[[str, BudgetMarks], Options]:
     """Evidence of one thing alone."""
     usual = {"tests": None, "lint": None, "claims": None}
     return lambda action, _: {**usual, **own, asked: action}
 
 
-def _spent(reach: str, **own: Any) -> Callable[[str, Marks], Options]:
-    def options(action: str, marks: Marks) -> Options:
+def _spent(reach: str, **own: Any) -> Callable[[str, BudgetMarks], Options]:
+    def options(action: str, marks: BudgetMarks) -> Options:
         at_the_end = "block" if marks.blocks else action
         return {"per": "task", **own, "action": at_the_end, "reach": reach, **marks.options()}
 
@@ -135,21 +139,21 @@ CHECKS: Final[dict[str, Check]] = {
         "safety-001",
         "command does not match destructive patterns (rm -rf, DROP TABLE, force push)",
         "block",
-        (Part("shell", _shell), Part("sql", _sql)),
+        (CheckGuard("shell", _shell), CheckGuard("sql", _sql)),
         _BEFORE,
     ),
     "sensitive_file_protection": Check(
         "safety-002",
         "target file is not in protected paths (.env, credentials, keys)",
         "block",
-        (Part("files", _files(**_ANYWHERE)),),
+        (CheckGuard("files", _files(**_ANYWHERE)),),
         _BEFORE,
     ),
     "output_secret_scan": Check(
         "safety-003",
         "output does not contain API keys, passwords, tokens, or PII",
         "block",
-        (Part("secrets", _plain()), Part("pii", _plain())),
+        (CheckGuard("secrets", _plain()), CheckGuard("pii", _plain())),
         _TEXTS,
         logs=False,
     ),
@@ -157,72 +161,72 @@ CHECKS: Final[dict[str, Check]] = {
         "safety-004",
         "action stays within designated sandbox directory",
         "block",
-        (Part("files", _files(shipped=False)),),
+        (CheckGuard("files", _files(shipped=False)),),
         _BEFORE,
     ),
     "non_empty_output": Check(
         "quality-001",
         "action produced non-trivial output",
         "warn",
-        (Part("output", _plain("empty", tools=["*"])),),
+        (CheckGuard("output", _plain("empty", tools=["*"])),),
         _AFTER,
     ),
     "schema_conformance": Check(
         "quality-002",
         "output matches expected schema or format",
         "block",
-        (Part("schema", lambda action, _: {"action": action, "result_action": action}),),
+        (CheckGuard("schema", lambda action, _: {"action": action, "result_action": action}),),
         _OF_DATA,
     ),
     "test_pass_required": Check(
         "quality-003",
         "modified code passes existing test suite",
         "escalate",
-        (Part("evidence", _evidence("tests")),),
+        (CheckGuard("evidence", _evidence("tests")),),
         _BEFORE,
     ),
     "lint_clean": Check(
         "quality-004",
         "modified code passes linting rules",
         "warn",
-        (Part("evidence", _evidence("lint")),),
+        (CheckGuard("evidence", _evidence("lint")),),
         _BEFORE,
     ),
     "file_ownership_check": Check(
         "compliance-001",
         "agent has lock on file before writing",
         "block",
-        (Part("locks", _plain(take=False)),),
+        (CheckGuard("locks", _plain(take=False)),),
         _BEFORE,
     ),
     "review_before_merge": Check(
         "compliance-002",
         "code changes have been reviewed by reviewer agent",
         "block",
-        (Part("evidence", _evidence("review", per="task")),),
+        (CheckGuard("evidence", _evidence("review", per="task")),),
         _BEFORE,
     ),
     "branch_policy": Check(
         "compliance-003",
         "commits target correct branch per workflow rules",
         "block",
-        (Part("evidence", _evidence("branch")),),
+        (CheckGuard("evidence", _evidence("branch")),),
         _BEFORE,
     ),
     "documentation_required": Check(
         "compliance-004",
         "public API changes include documentation updates",
         "warn",
-        (Part("evidence", _evidence("docs")),),
+        (CheckGuard("evidence", _evidence("docs")),),
         _BEFORE,
     ),
     "token_budget_check": Check(
         "budget-001",
         "cumulative tokens consumed < task.token_budget",
         "escalate",
-        (Part("budget", _spent("refused", of_task="tokens")),),
+        (CheckGuard("budget", _spent("refused", of_task="tokens")),),
         _BEFORE,
-        Marks(90),
+        BudgetMarks(90),
         measured=True,
         logs=False,
     ),
@@ -230,16 +234,16 @@ CHECKS: Final[dict[str, Check]] = {
         "budget-002",
         "elapsed time < task.time_budget",
         "escalate",
-        (Part("time_limit", _spent("refused", of_task=True)),),
+        (CheckGuard("time_limit", _spent("refused", of_task=True)),),
         _BEFORE,
-        Marks(80),
+        BudgetMarks(80),
         measured=True,
     ),
     "api_call_limit": Check(
         "budget-003",
         "external API calls < task.api_call_budget",
         "block",
-        (Part("budget", _spent("refused", of_task="api_calls")),),
+        (CheckGuard("budget", _spent("refused", of_task="api_calls")),),
         _BEFORE,
         measured=True,
         logs=False,
@@ -248,7 +252,7 @@ CHECKS: Final[dict[str, Check]] = {
         "budget-004",
         "estimated cost of action < remaining cost budget",
         "escalate",
-        (Part("budget", _spent("refused", of_task="cost_usd")),),
+        (CheckGuard("budget", _spent("refused", of_task="cost_usd")),),
         _BEFORE,
         measured=True,
         logs=False,
@@ -257,37 +261,37 @@ CHECKS: Final[dict[str, Check]] = {
         "scope-001",
         "action is relevant to assigned task (not drifting to unrelated work)",
         "warn",
-        (Part("task_scope", _plain()),),
+        (CheckGuard("task_scope", _plain()),),
         _BEFORE,
     ),
     "file_scope": Check(
         "scope-002",
         "file being modified is within allowed file patterns for this task",
         "block",
-        (Part("files", _files(**_BY_TASK)),),
+        (CheckGuard("files", _files(**_BY_TASK)),),
         _BEFORE,
     ),
     "capability_scope": Check(
         "scope-003",
         "action matches agent's declared capabilities",
         "block",
-        (Part("capabilities", _plain()),),
+        (CheckGuard("capabilities", _plain()),),
         _BEFORE,
     ),
     "decision_authority": Check(
         "scope-004",
         "decision is within agent's autonomy level",
         "escalate",
-        (Part("authority", _plain()),),
+        (CheckGuard("authority", _plain()),),
         _BEFORE,
     ),
     "token_budget": Check(
         "builtin-001",
         "current_tokens + estimated_action_tokens <= task.token_budget",
         "escalate",
-        (Part("budget", _spent("allowed", of_task="tokens")),),
+        (CheckGuard("budget", _spent("allowed", of_task="tokens")),),
         _BEFORE,
-        Marks(80, 95, blocks=True),
+        BudgetMarks(80, 95, blocks=True),
         measured=True,
         logs=False,
         priority=1,
@@ -296,9 +300,9 @@ CHECKS: Final[dict[str, Check]] = {
         "builtin-002",
         "current_elapsed + estimated_action_duration <= task.time_budget",
         "escalate",
-        (Part("time_limit", _spent("allowed", of_task=True)),),
+        (CheckGuard("time_limit", _spent("allowed", of_task=True)),),
         _BEFORE,
-        Marks(70, 90, blocks=True),
+        BudgetMarks(70, 90, blocks=True),
         measured=True,
         priority=2,
     ),
@@ -307,7 +311,7 @@ CHECKS: Final[dict[str, Check]] = {
         "action.target_files all match task.scope.files.write patterns "
         "AND action.target_files none match task.scope.files.deny patterns",
         "block",
-        (Part("files", _files(**_BY_TASK)),),
+        (CheckGuard("files", _files(**_BY_TASK)),),
         _BEFORE,
         priority=3,
     ),
@@ -315,7 +319,7 @@ CHECKS: Final[dict[str, Check]] = {
         "builtin-004",
         "action.tool_name in agent.allowed_tools OR action.tool_name in task.additional_tools",
         "block",
-        (Part("tool_allowlist", _plain()),),
+        (CheckGuard("tool_allowlist", _plain()),),
         _BEFORE,
         priority=4,
     ),
@@ -327,3 +331,69 @@ NAME_OF: Final = {check.id: name for name, check in CHECKS.items()}
 
 BUILT_IN: Final = tuple(id_ for id_ in NAME_OF if id_.startswith("builtin-"))
 """The guardrails that are always active."""
+
+
+_REMARK: Final = regex(r"\s*\([^()]*\)\s*$")
+_WORD: Final = regex(r"\b(?:agent|action|task|event)\.[a-z_]+")
+_COMPARES: Final = regex(r"[=!<>]=|[<>]")
+_QUOTED: Final = r"(?:'[^']*'|\"[^\"]*\")"
+_MATCHES: Final = regex(
+    rf"(?P<name>[a-z_]+(?:\.[a-z_]+)+)\s+(?P<verb>does not match|matches)\s+"
+    rf"(?P<globs>{_QUOTED}(?:\s*(?:,|AND|OR|and|or)\s*{_QUOTED})*)"
+)
+_JOINED_BY_AND: Final = regex(r"\bAND\b", re.IGNORECASE)
+_GLOB: Final = regex(_QUOTED)
+
+EACH_OF: Final = {"action.target_file": "action.target_files"}
+"""What stands for one of several: a call that changes many files is judged by all of them."""
+
+
+def named_check(text: str) -> str | None:
+    """The name of the check that a sentence writes out, or that is written itself; `None` where it
+    is another."""
+    plain = " ".join(text.split())
+    return plain if plain in CHECKS else _sentences().get(plain.casefold())
+
+
+@cache
+def _sentences() -> dict[str, str]:
+    """Names by sentences, each with and without the remark in brackets that ends it."""
+    whole = {check.sentence.casefold(): name for name, check in CHECKS.items()}
+    return whole | {_REMARK.sub("", sentence): name for sentence, name in whole.items()}
+
+
+def condition(text: str) -> str:
+    """A check as a condition of a policy; `ValueError` says what is wrong with it. `false` fails
+    for every action that the guardrail applies to.
+
+    `NAME does not match 'a' AND 'b'` is true where neither glob fits, `NAME matches 'a' OR 'b'`
+    where one does.
+    """
+    speaks = _WORD.search(text) is not None
+    made = _MATCHES.sub(_spelled_out, " ".join(text.split()))
+    try:
+        compile_condition(made, STANDARD)
+    except ConditionError as error:
+        if speaks:
+            raise ValueError(str(error)) from None
+        what = (
+            "it says nothing about the action"
+            if _COMPARES.search(text)
+            else "there is no such check"
+        )
+        other = "write a condition about it, such as `event.tool != 'deploy'`, or a named check"
+        raise ValueError(f"{what}: {other}: {hint(text, CHECKS)}") from None
+    return made
+
+
+def _spelled_out(found: re.Match[str]) -> str:
+    name, globs = found["name"], _GLOB.findall(found["globs"])
+    each = EACH_OF.get(name)
+    tests = [f"glob({name if each is None else 'file'}, {glob})" for glob in globs]
+    if found["verb"] == "matches":
+        fits = (" and " if _JOINED_BY_AND.search(_GLOB.sub("", found["globs"])) else " or ").join(
+            tests
+        )
+    else:
+        fits = " and ".join(f"not {test}" for test in tests)
+    return f"({fits})" if each is None else f"{each}.all(file, {fits})"

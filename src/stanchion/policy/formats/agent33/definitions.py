@@ -9,10 +9,17 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.policy.document import Document, Node, Step, shown
+from stanchion.policy.document import Document, DocumentNode, Step, shown
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF, Marks, milder
-from stanchion.policy.formats.agent33.prose import condition, named_check
+from stanchion.policy.formats.agent33.checks import (
+    BUILT_IN,
+    CHECKS,
+    NAME_OF,
+    BudgetMarks,
+    condition,
+    milder,
+    named_check,
+)
 from stanchion.policy.formats.agent33.schema import ACTIONS, CATEGORIES, GuardrailFile
 from stanchion.policy.nearest import hint
 from stanchion.policy.struct_check import convert
@@ -39,13 +46,13 @@ NAMED_ACTIONS: Final = {"log": "allow"}
 """What an action of the specification is called in a policy, where it is called otherwise."""
 
 
-class Definition(msgspec.Struct, frozen=True):
+class GuardrailDefinition(msgspec.Struct, frozen=True):
     """One guardrail: what it checks, when and for whom, and what follows. `check` is the name of a
     check, or empty where `expression` is what must be true. `action` is empty where the risk level
     says what follows."""
 
     id: str
-    node: Node
+    node: DocumentNode
     category: str
     priority: int
     hooks: tuple[str, ...]
@@ -53,9 +60,9 @@ class Definition(msgspec.Struct, frozen=True):
     check: str = ""
     expression: str = ""
     when: str = "true"
-    marks: Marks = Marks()
+    marks: BudgetMarks = BudgetMarks()
     description: str = ""
-    places: dict[str, Node] = {}
+    places: dict[str, DocumentNode] = {}
 
     @property
     def built_in(self) -> bool:
@@ -63,13 +70,13 @@ class Definition(msgspec.Struct, frozen=True):
         return self.id.startswith("builtin-")
 
 
-def standard(guardrail: str, at: Node) -> Definition:
+def standard(guardrail: str, at: DocumentNode) -> GuardrailDefinition:
     """A guardrail of the specification as it stands there, for a file that only names it."""
     name = NAME_OF[guardrail]
     check = CHECKS[name]
     category = CATEGORY_OF.get(guardrail, guardrail.partition("-")[0])
     priority = PRIORITIES[category] if check.priority is None else check.priority
-    return Definition(
+    return GuardrailDefinition(
         guardrail,
         at,
         category,
@@ -83,7 +90,7 @@ def standard(guardrail: str, at: Node) -> Definition:
     )
 
 
-class Reading:
+class GuardrailReading:
     """Reads the guardrails of one file and collects what is wrong with them."""
 
     def __init__(self, document: Document) -> None:
@@ -91,27 +98,21 @@ class Reading:
         self.faults: list[Fault] = []
         convert(document, GuardrailFile)
 
-    def definitions(self) -> Iterator[Definition]:
+    def definitions(self) -> Iterator[GuardrailDefinition]:
         """The guardrails, in the order of the file."""
-        root = self.document.root.value
-        for key, node in root.items() if isinstance(root, dict) else ():
+        for key, node in self.document.root.fields.items():
             category, _, last = key.rpartition("_")
             if last in ("chain", "integration"):
                 continue
             own = category if category in CATEGORIES else ""
-            for path in (
-                [(key, at) for at in range(len(node.value))]
-                if isinstance(node.value, list)
-                else [(key,)]
-            ):
-                made = self._definition(path, own)
-                if made is not None:
-                    yield made
+            several = isinstance(node.value, list)
+            paths = [(key, at) for at in range(len(node.items))] if several else [(key,)]
+            yield from filter(None, [self._definition(path, own) for path in paths])
 
     def _fault(self, message: str, *path: Step) -> None:
         self.faults.append(Fault(self.document.where(*path), message))
 
-    def _definition(self, path: tuple[Step, ...], listed_as: str) -> Definition | None:
+    def _definition(self, path: tuple[Step, ...], listed_as: str) -> GuardrailDefinition | None:
         """One guardrail; `None` where something is wrong with it that has been told."""
         before = len(self.faults)
         node = self.document.node(*path)
@@ -147,93 +148,67 @@ class Reading:
                 "bypass": ("bypass",), "enabled": ("enabled",), "id": ("id",),
             }.items()
         }  # fmt: skip
-        return Definition(
+        return GuardrailDefinition(
             said["id"], node, category, priority, hooks, action, check, expression,
             scope.get("expression", "true"), marks, said.get("description", ""), places,
         )  # fmt: skip
 
     def _category(self, said: dict[str, Any], listed_as: str, path: tuple[Step, ...]) -> str:
         """The category of a guardrail, held against its id and the list that it stands in."""
-        found = ID.fullmatch(said["id"])
+        id_, key = said["id"], str(path[0])
+        found = ID.fullmatch(id_)
         given = str(said.get("category", listed_as))
         if found is None:
             known = f"`{given or 'safety'}-001`, or `custom-{given or 'safety'}-001` for your own"
-            self._fault(
-                f"{shown(said['id'])} is not the id of a guardrail: write {known}", *path, "id"
-            )
+            self._fault(f"{shown(id_)} is not the id of a guardrail: write {known}", *path, "id")
             return given if given else CATEGORIES[0]
         of_id = found["custom"] if found["custom"] else found["own"]
-        custom = str(path[0]).startswith("custom")
+        custom, built_in = key.startswith("custom"), of_id == "builtin"
+        astray, wrong = f"`{id_}` does not belong under `{key}`", ""
         if custom != bool(found["custom"]):
             wanted = f"custom-{given}-001" if custom else f"{given if given else 'builtin'}-001"
-            self._fault(
-                f"`{said['id']}` does not belong under `{path[0]}`: write an id such as `{wanted}`",
-                *path,
-                "id",
-            )
-        elif (of_id == "builtin") != str(path[0]).startswith("builtin"):
-            message = (
-                f"`{said['id']}` does not belong under `{path[0]}`: only built-in guardrails have "
-                f"ids `builtin-…`"
-            )
-            self._fault(message, *path, "id")
-        elif of_id == "builtin" and path[0] != f"builtin_{NAME_OF.get(said['id'], '')}":
-            wanted = CHECKS[str(path[0]).removeprefix("builtin_")].id
-            self._fault(
-                f"`{said['id']}` does not belong under `{path[0]}`: write `{wanted}`", *path, "id"
-            )
+            wrong = f"{astray}: write an id such as `{wanted}`"
+        elif built_in != key.startswith("builtin"):
+            wrong = f"{astray}: only built-in guardrails have ids `builtin-…`"
+        elif built_in and key != f"builtin_{NAME_OF.get(id_, '')}":
+            wrong = f"{astray}: write `{CHECKS[key.removeprefix('builtin_')].id}`"
         elif given and of_id not in (given, "builtin"):
-            self._fault(
-                f"`{said['id']}` is not an id of the category `{given}`: write `{given}-001`",
-                *path,
-                "id",
-            )
-        if of_id == "builtin":
-            return CATEGORY_OF.get(said["id"], "scope")
-        return of_id
+            wrong = f"`{id_}` is not an id of the category `{given}`: write `{given}-001`"
+        if wrong:
+            self._fault(wrong, *path, "id")
+        return CATEGORY_OF.get(id_, "scope") if built_in else of_id
 
     def _keeps(self, said: dict[str, Any], check: str, action: str, path: tuple[Step, ...]) -> None:
         """Whether a built-in guardrail that is written out is still what the specification says:
         what is always active may neither check something else nor lead to something milder."""
-        guardrail = said["id"]
-        usual = CHECKS[NAME_OF[guardrail]]
+        id_, wrong = said["id"], {}
+        name = NAME_OF[id_]
+        usual = CHECKS[name].action
         if said.get("enabled") is False:
-            self._fault(
-                f"`{guardrail}` is built in and always active: leave `enabled` out",
-                *path,
-                "enabled",
-            )
-        if check != NAME_OF[guardrail]:
+            wrong["enabled"] = f"`{id_}` is built in and always active: leave `enabled` out"
+        if check != name:
             own = "give your own guardrail an id such as `custom-scope-001`"
-            self._fault(
-                f"`{guardrail}` checks `{NAME_OF[guardrail]}` and nothing else: {own}",
-                *path,
-                "check",
-            )
-        if milder(usual.action, NAMED_ACTIONS.get(action, action)) != usual.action:
-            self._fault(
-                f"`{guardrail}` does not only `{action}`: write `{usual.action}`",
-                *path,
-                "action_on_fail",
-            )
+            wrong["check"] = f"`{id_}` checks `{name}` and nothing else: {own}"
+        if milder(usual, NAMED_ACTIONS.get(action, action)) != usual:
+            wrong["action_on_fail"] = f"`{id_}` does not only `{action}`: write `{usual}`"
+        for key, message in wrong.items():
+            self._fault(message, *path, key)
 
-    def _built_in(self, guardrail: str, marks: Marks, path: tuple[Step, ...]) -> Marks:
+    def _built_in(self, guardrail: str, marks: BudgetMarks, path: tuple[Step, ...]) -> BudgetMarks:
         """The marks of a built-in guardrail: those that the file leaves out stay, and none comes
         later than it does in the specification."""
         usual = CHECKS[NAME_OF[guardrail]].marks
+        made = []
         for name, given, latest in (
             ("warn", marks.warn_at, usual.warn_at),
             ("escalate", marks.escalate_at, usual.escalate_at),
         ):
             if given is not None and latest is not None and given > latest:
-                message = (
-                    f"`{guardrail}` is built in, and its mark `{name}` stands at {latest:g} "
-                    f"% at the latest"
-                )
-                self._fault(f"{message}: give less, or leave it out", *path, "thresholds", name)
-        warn = usual.warn_at if marks.warn_at is None else marks.warn_at
-        escalate = usual.escalate_at if marks.escalate_at is None else marks.escalate_at
-        return Marks(warn, escalate, usual.blocks)
+                said = f"`{guardrail}` is built in, and its mark `{name}` stands at {latest:g} %"
+                how = "at the latest: give less, or leave it out"
+                self._fault(f"{said} {how}", *path, "thresholds", name)
+            made.append(latest if given is None else given)
+        return BudgetMarks(made[0], made[1], usual.blocks)
 
     def _word(self, text: str, path: tuple[Step, ...]) -> str:
         """An action, with a remark behind it or without."""
@@ -262,39 +237,31 @@ class Reading:
         usual = None if name is None else CHECKS[name].priority
         if usual is None:
             usual = FIRST_CUSTOM if custom else PRIORITIES.get(category, 10)
-        priority = said.get("priority", usual)
+        priority, wrong = said.get("priority", usual), ""
         if not isinstance(priority, int):
-            self._fault(
-                "`priority` is empty: give a whole number, or leave it out", *path, "priority"
-            )
-            return usual
-        if custom and priority < FIRST_CUSTOM:
-            message = (
-                f"custom guardrails run after the built-in ones: give a `priority` of "
-                f"{FIRST_CUSTOM} or more"
-            )
-            self._fault(message, *path, "priority")
+            priority, wrong = usual, "`priority` is empty: give a whole number, or leave it out"
+        elif custom and priority < FIRST_CUSTOM:
+            said_ = "custom guardrails run after the built-in ones"
+            wrong = f"{said_}: give a `priority` of {FIRST_CUSTOM} or more"
         elif not custom and not 1 <= priority < FIRST_CUSTOM:
-            self._fault(
-                f"only custom guardrails have this priority: give 1 to {FIRST_CUSTOM - 1}",
-                *path,
-                "priority",
-            )
+            wrong = f"only custom guardrails have this priority: give 1 to {FIRST_CUSTOM - 1}"
+        if wrong:
+            self._fault(wrong, *path, "priority")
         return priority
 
     def _marks(
         self, rules: dict[str, Any], check: str, path: tuple[Step, ...], body: tuple[str, ...]
-    ) -> Marks:
+    ) -> BudgetMarks:
         """The shares of a budget at which is spoken; other checks have none."""
         given, thresholds = rules.get("threshold"), rules.get("thresholds", {})
         if given is None and not thresholds:
-            return Marks()
+            return BudgetMarks()
         where = (*path, *body, "threshold") if given is not None else (*path, "thresholds")
         if not check or not CHECKS[check].measured:
             self._fault("only checks of budgets have thresholds: leave it out", *where)
-            return Marks()
+            return BudgetMarks()
         if given is not None:
-            return Marks(self._share(given, where))
+            return BudgetMarks(self._share(given, where))
         found = {name: self._percent(text, (*where, name)) for name, text in thresholds.items()}
         if found.get("block", 100.0) not in (100, None):
             self._fault(
@@ -302,7 +269,7 @@ class Reading:
                 *where,
                 "block",
             )
-        return Marks(found.get("warn"), found.get("escalate"), "block" in found)
+        return BudgetMarks(found.get("warn"), found.get("escalate"), "block" in found)
 
     def _share(self, given: float | str, path: tuple[Step, ...]) -> float | None:
         """A share such as `0.9`, with the percentage behind it or without."""
@@ -365,10 +332,10 @@ def _number(text: str) -> float | None:
         return None
 
 
-def read(document: Document, fault: Callable[[Fault], None]) -> tuple[Definition, ...]:
+def read(document: Document, fault: Callable[[Fault], None]) -> tuple[GuardrailDefinition, ...]:
     """The guardrails of a file; what is wrong with it is told to `fault`."""
     try:
-        reading = Reading(document)
+        reading = GuardrailReading(document)
     except PolicyError as error:
         for each in error.faults:
             fault(each)

@@ -15,7 +15,7 @@ ACTIONS: Final = ("block", "warn", "escalate", "log")
 """What a failed check may lead to."""
 
 
-class Scope(FileSection, frozen=True):
+class GuardrailScope(FileSection, frozen=True):
     """Whom a guardrail concerns; `*` is everybody."""
 
     agents: tuple[str, ...] | str = "*"
@@ -23,11 +23,11 @@ class Scope(FileSection, frozen=True):
     tools: tuple[str, ...] | str = "*"
 
 
-class When(FileSection, frozen=True):
+class GuardrailCondition(FileSection, frozen=True):
     """When a guardrail applies."""
 
     expression: str = "true"
-    applies_to: Scope = Scope()
+    applies_to: GuardrailScope = GuardrailScope()
 
 
 class Validation(FileSection, frozen=True):
@@ -47,7 +47,7 @@ class Thresholds(FileSection, frozen=True):
     block: str | None = None
 
 
-class Bypassing(FileSection, frozen=True):
+class GuardrailBypass(FileSection, frozen=True):
     """Whether somebody may let an action past a guardrail, and who."""
 
     allowed: bool
@@ -66,11 +66,11 @@ class Guardrail(FileSection, frozen=True):
     priority: int | None = None
     description: str = ""
     enabled: bool = True
-    condition: When = When()
-    bypass: Bypassing = Bypassing(allowed=False)
+    condition: GuardrailCondition = GuardrailCondition()
+    bypass: GuardrailBypass = GuardrailBypass(allowed=False)
 
 
-class Listed(FileSection, frozen=True):
+class ShortGuardrail(FileSection, frozen=True):
     """A guardrail in the short form of the lists of a category."""
 
     id: str
@@ -82,8 +82,8 @@ class Listed(FileSection, frozen=True):
     threshold: float | str | None = None
     description: str = ""
     enabled: bool = True
-    condition: When = When()
-    bypass: Bypassing = Bypassing(allowed=False)
+    condition: GuardrailCondition = GuardrailCondition()
+    bypass: GuardrailBypass = GuardrailBypass(allowed=False)
 
 
 class BuiltIn(FileSection, frozen=True):
@@ -99,7 +99,7 @@ class BuiltIn(FileSection, frozen=True):
     enabled: bool = True
 
 
-class RiskLevel(FileSection, frozen=True):
+class RiskLevelMeaning(FileSection, frozen=True):
     """What a risk level means: which guardrails are active, and what follows where one says
     nothing."""
 
@@ -108,22 +108,22 @@ class RiskLevel(FileSection, frozen=True):
     additional: str | None = None
 
 
-class RiskLevels(FileSection, frozen=True):
+class RiskLevelMapping(FileSection, frozen=True):
     """The risk levels, each with its meaning."""
 
-    low: RiskLevel | None = None
-    medium: RiskLevel | None = None
-    high: RiskLevel | None = None
-    critical: RiskLevel | None = None
+    low: RiskLevelMeaning | None = None
+    medium: RiskLevelMeaning | None = None
+    high: RiskLevelMeaning | None = None
+    critical: RiskLevelMeaning | None = None
 
 
 class RiskIntegration(FileSection, frozen=True):
     """What guardrails have to do with risk."""
 
-    risk_level_mapping: RiskLevels
+    risk_level_mapping: RiskLevelMapping
 
 
-class Link(FileSection, frozen=True):
+class ChainLink(FileSection, frozen=True):
     """A guardrail's place in a chain."""
 
     guardrail: str
@@ -136,20 +136,20 @@ class GuardrailFile(FileSection, frozen=True):
     guardrails: tuple[Guardrail, ...] = ()
     custom_guardrail: Guardrail | None = None
     custom_guardrails: tuple[Guardrail, ...] = ()
-    safety_guardrails: tuple[Listed, ...] = ()
-    quality_guardrails: tuple[Listed, ...] = ()
-    compliance_guardrails: tuple[Listed, ...] = ()
-    budget_guardrails: tuple[Listed, ...] = ()
-    scope_guardrails: tuple[Listed, ...] = ()
+    safety_guardrails: tuple[ShortGuardrail, ...] = ()
+    quality_guardrails: tuple[ShortGuardrail, ...] = ()
+    compliance_guardrails: tuple[ShortGuardrail, ...] = ()
+    budget_guardrails: tuple[ShortGuardrail, ...] = ()
+    scope_guardrails: tuple[ShortGuardrail, ...] = ()
     builtin_token_budget: BuiltIn | None = None
     builtin_time_budget: BuiltIn | None = None
     builtin_scope_boundary: BuiltIn | None = None
     builtin_tool_allowlist: BuiltIn | None = None
-    pre_execution_chain: tuple[Link, ...] = ()
-    post_execution_chain: tuple[Link, ...] = ()
-    pre_handoff_chain: tuple[Link, ...] = ()
-    post_handoff_chain: tuple[Link, ...] = ()
-    on_error_chain: tuple[Link, ...] = ()
+    pre_execution_chain: tuple[ChainLink, ...] = ()
+    post_execution_chain: tuple[ChainLink, ...] = ()
+    pre_handoff_chain: tuple[ChainLink, ...] = ()
+    post_handoff_chain: tuple[ChainLink, ...] = ()
+    on_error_chain: tuple[ChainLink, ...] = ()
     risk_integration: RiskIntegration | None = None
 
 

@@ -7,19 +7,19 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
-from stanchion.policy.document import Document, Node, Step, in_order, shown
+from stanchion.policy.document import Document, DocumentNode, Step, in_order, node, shown
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.formats.nodes import node
 from stanchion.policy.formats.penguiflow.rules import (
     BINDINGS,
     NOTHING,
-    Binding,
-    Part,
+    Pack,
+    RuleBinding,
+    RuleEntry,
+    RuleGuard,
     binding_of,
     unusable,
     waits_of,
 )
-from stanchion.policy.formats.penguiflow.schema import Pack, RuleEntry
 from stanchion.policy.nearest import hint
 from stanchion.policy.overlay import ENVIRONMENTS, variants
 from stanchion.policy.struct_check import check
@@ -52,11 +52,13 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
         if name
     }
     if changed:
-        root[ENVIRONMENTS] = Node(changed, named.at, named.key)
-    return Document(origin, Node(root, document.root.at), doubts=document.doubts)
+        root[ENVIRONMENTS] = named.holding(changed)
+    return Document(origin, DocumentNode(root, document.root.at), doubts=document.doubts)
 
 
-def _overlay(document: Document, name: str, under: dict[str, Node], over: dict[str, Node]) -> Node:
+def _overlay(
+    document: Document, name: str, under: dict[str, DocumentNode], over: dict[str, DocumentNode]
+) -> DocumentNode:
     """A pack in an environment, as what lies over the pack: its guards stand in the place of the
     others, and tools that it no longer names are taken away."""
     at = document.node(ENVIRONMENTS, name)
@@ -65,10 +67,12 @@ def _overlay(document: Document, name: str, under: dict[str, Node], over: dict[s
     assert isinstance(tools.value, dict)
     assert isinstance(before.value, dict)
     gone = {
-        tool: Node(None, at.at, at.key, "null") for tool in before.value if tool not in tools.value
+        tool: DocumentNode(None, at.at, at.key, "null")
+        for tool in before.value
+        if tool not in tools.value
     }
     said["tools"] = msgspec.structs.replace(tools, value={**tools.value, **gone})
-    return Node(said, at.at, at.key)
+    return at.holding(said)
 
 
 class _Translation:
@@ -80,7 +84,7 @@ class _Translation:
         self.faults: list[Fault] = []
         self.root = self._translated()
 
-    def _translated(self) -> dict[str, Node]:
+    def _translated(self) -> dict[str, DocumentNode]:
         document, pack = self._document, self._pack
         at = document.root.at
         if not pack.risk_router.critical_fail_closed:
@@ -98,8 +102,10 @@ class _Translation:
         made = {
             "name": document.node("policy_pack"),
             "mode": node(pack.gateway.mode, document.place("gateway", "mode")),
-            "tools": Node(tools, document.place("tool_risks"), document.key_place("tool_risks")),
-            "guards": Node(guards, at, at),
+            "tools": DocumentNode(
+                tools, document.place("tool_risks"), document.key_place("tool_risks")
+            ),
+            "guards": DocumentNode(guards, at, at),
             "escalation": node({"timeout_s": PAUSE_S}, at),
             "deep": node(waits_of(pack), document.place("risk_router")),
         }
@@ -111,14 +117,14 @@ class _Translation:
         rules: tuple[RuleEntry, ...] = getattr(self._pack, key)
         return rules
 
-    def _risk(self, tool: str) -> Node:
+    def _risk(self, tool: str) -> DocumentNode:
         said = self._document.node("tool_risks", tool)
-        return Node({"risk": said}, said.at, said.key)
+        return said.holding({"risk": said})
 
     def _fault(self, message: str, *path: Step) -> None:
         self.faults.append(Fault(self._document.where(*path), message))
 
-    def _rule(self, key: str, number: int) -> list[Node]:
+    def _rule(self, key: str, number: int) -> list[DocumentNode]:
         """The guards of a rule; none where something is wrong with it that has been told."""
         rule, deep = self._rules(key)[number], LISTS[key]
         binding = binding_of(rule, deep)
@@ -150,7 +156,7 @@ class _Translation:
         effects = binding.effects if rule.effects is None else rule.effects
         return [self._entry(rule, (key, number), part, effects) for part in parts]
 
-    def _misplaced(self, rule: RuleEntry, binding: Binding, deep: bool) -> str:
+    def _misplaced(self, rule: RuleEntry, binding: RuleBinding, deep: bool) -> str:
         if binding.deep != deep:
             right = next(key for key, is_deep in LISTS.items() if is_deep == binding.deep)
             return f"{shown(rule.id)} does not belong here: move it to `{right}`"
@@ -162,8 +168,8 @@ class _Translation:
         return ""
 
     def _entry(
-        self, rule: RuleEntry, at: tuple[str, int], part: Part, effects: tuple[str, ...]
-    ) -> Node:
+        self, rule: RuleEntry, at: tuple[str, int], part: RuleGuard, effects: tuple[str, ...]
+    ) -> DocumentNode:
         """An entry of a guard, whose values stand where the rule says them."""
         document, gateway, deep = self._document, self._pack.gateway, LISTS[at[0]]
         where = document.place(*at, "config", *part.path) if part.path else document.place(*at)
@@ -180,4 +186,4 @@ class _Translation:
         made["effects"] = node(effects, document.place(*at, "effects"))
         if part.name:
             made["part_of"] = node(rule.id, document.place(*at, "id"))
-        return Node(made, document.place(*at))
+        return DocumentNode(made, document.place(*at))
