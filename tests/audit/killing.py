@@ -20,7 +20,7 @@ from typing import Any, NoReturn
 
 from stanchion import Shield
 from stanchion.audit.keys import load_key, make_key
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from stanchion.policy.load import load_policy
@@ -62,10 +62,10 @@ def work(folder: Path, tell: int, chance: random.Random, key: Path | None) -> No
     judge(shield, tell)
 
 
-def options(chance: random.Random, key: Path | None) -> Options:
+def options(chance: random.Random, key: Path | None) -> TrailOptions:
     """Small segments and frequent checkpoints, so that every kind of writing is under way when it
     is killed."""
-    return Options(
+    return TrailOptions(
         key=None if key is None else load_key(key),
         segment_bytes=chance.choice((5_000, 40_000)),
         sync_ms=chance.choice((0.1, 2.0)),
@@ -154,7 +154,7 @@ def one_trail(folder: Path, kills: int, chance: random.Random) -> dict[str, int]
             writers += 1
             follows = [record for record in found[max(before, 1) :] if record["kind"] != "segment"]
             assert not follows or follows[0]["kind"] == "open", follows[0]
-    trail = Trail(folder / "trail", Options(key=None if key is None else load_key(key)))
+    trail = Trail(folder / "trail", TrailOptions(key=None if key is None else load_key(key)))
     store = open_store(str(folder / "state.db"))
     with Shield(COMPILED, store=store, journal=trail) as shield, shield.run("ann", "t1") as run:
         assert run.check("low", {"number": -1}).proceeds

@@ -21,7 +21,7 @@ from typing import Any
 import psycopg
 from psycopg import sql
 
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
 from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
@@ -91,7 +91,7 @@ def start(*command: str) -> subprocess.Popen[str]:
 
 def writes(folder: Path, url: str, schema: str, name: str, count: str) -> None:
     """Write so many decisions when told, shipping them; end when told again."""
-    options = Options(segment_bytes=20_000, sync_ms=0.1, head_ms=1, checkpoint_records=5)
+    options = TrailOptions(segment_bytes=20_000, sync_ms=0.1, head_ms=1, checkpoint_records=5)
     trail = PostgresTrail(folder, url, options, quick(schema))
     say("ready")
     sys.stdin.readline()
@@ -104,7 +104,7 @@ def writes(folder: Path, url: str, schema: str, name: str, count: str) -> None:
 
 def only_writes(folder: Path, url: str, schema: str, name: str, count: str) -> None:
     """Write so many decisions when told, to the folder alone; then end without a word."""
-    trail = Trail(folder, Options(sync_ms=0.1, head_ms=1))
+    trail = Trail(folder, TrailOptions(sync_ms=0.1, head_ms=1))
     say("ready")
     sys.stdin.readline()
     write(trail, *[f"{name}.{number}" for number in range(int(count))])
@@ -114,7 +114,7 @@ def only_writes(folder: Path, url: str, schema: str, name: str, count: str) -> N
 
 def forks(folder: Path, url: str, schema: str) -> None:
     """Fork while records are shipped; parent and child both go on."""
-    trail = PostgresTrail(folder, url, Options(sync_ms=0.1, head_ms=1), quick(schema))
+    trail = PostgresTrail(folder, url, TrailOptions(sync_ms=0.1, head_ms=1), quick(schema))
     write(trail, *[f"before.{number}" for number in range(50)])
     assert trail.ship(30)
     child = os.fork()
@@ -163,7 +163,9 @@ def kills(folder: Path, url: str, schema: str, count: str, seed: str) -> None:
 def _goes_on(folder: Path, url: str, schema: str, chance: random.Random, tell: int) -> None:
     try:
         segment, batch = chance.choice((3_000, 30_000)), chance.choice((500, 5_000))
-        options = Options(segment_bytes=segment, sync_ms=0.1, head_ms=0.5, checkpoint_records=20)
+        options = TrailOptions(
+            segment_bytes=segment, sync_ms=0.1, head_ms=0.5, checkpoint_records=20
+        )
         trail = PostgresTrail(folder, url, options, quick(schema, batch_bytes=batch))
         os.write(tell, b"!")
         for number in itertools.count():

@@ -17,7 +17,7 @@ from stanchion import Shield
 from stanchion.audit.anchors import anchors_of
 from stanchion.audit.chain_lock import take
 from stanchion.audit.keys import load_key, make_key
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.policy.load import load_policy
 from stanchion.stores.open_store import open_store
@@ -61,7 +61,7 @@ class Scene(NamedTuple):
 def opened(folder: Path, key: Path | None, **more: Any) -> Shield:
     """A shield of that policy, with its trail and its store in a folder."""
     held = None if key is None else load_key(key)
-    trail = Trail(folder / "trail", Options(key=held, head_ms=0, sync_ms=0.1, **more))
+    trail = Trail(folder / "trail", TrailOptions(key=held, head_ms=0, sync_ms=0.1, **more))
     return Shield(POLICY, store=open_store(str(folder / "state.db")), journal=trail)
 
 
@@ -235,7 +235,7 @@ def forge(scene: Scene) -> None:
     path.write_bytes(whole + line_of(last, body))
     key = None if scene.key is None else load_key(scene.key)
     shield = Shield(
-        POLICY, store=open_store("memory:"), journal=Trail(scene.trail, Options(key=key))
+        POLICY, store=open_store("memory:"), journal=Trail(scene.trail, TrailOptions(key=key))
     )
     with shield, shield.run(id="next") as run:
         assert run.check("high", {}).proceeds

@@ -21,9 +21,9 @@ from model.trial import drawn_cases
 from stanchion import Refused, Shield
 from stanchion.audit.apart import encode, entry_from
 from stanchion.audit.journal import Start, begun
-from stanchion.audit.notes import Begun
+from stanchion.audit.notes import RunBegun
 from stanchion.audit.rebuilt import inputs_of, moment_of
-from stanchion.audit.record import GENESIS, Entry, entry_of
+from stanchion.audit.record import GENESIS, RecordEntry, entry_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision, Inputs
@@ -112,12 +112,12 @@ def is_patched(decision: Decision) -> bool:
     return any(finding.patches for finding in (*decision.findings, *decision.shadow))
 
 
-def read_back(moment: Moment, decision: Decision) -> tuple[Entry, RunInfo]:
+def read_back(moment: Moment, decision: Decision) -> tuple[RecordEntry, RunInfo]:
     """What the bytes of a decision's record, and of the one of its run's beginning, say."""
     parts = encode(entry_of(moment, decision, 7, GENESIS, "00000000000000aa"))
     run = moment.events[0].run
     start = begun(Start(run, 0, decision.policy), GENESIS, 0, "00000000000000aa")
-    return entry_from(parts.body, parts.kept), msgspec.json.decode(start.body, type=Begun).run
+    return entry_from(parts.body, parts.kept), msgspec.json.decode(start.body, type=RunBegun).run
 
 
 def comparable(decision: Decision) -> bytes:

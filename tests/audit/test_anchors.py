@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.anchors import Anchor, anchors_of, place_of, put_of
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verdict, verify
 from stanchion.cli.main import main
@@ -37,7 +37,9 @@ def anchors(store: Any, folder: Path) -> list[tuple[str, int, str]]:
 def written(folder: Path, calls: int) -> tuple[Any, str]:
     """A store and the chain that a shield wrote which was closed properly."""
     store = open_store(str(folder / "state.db"))
-    shield = Shield.load(POLICY, store=store, journal=Trail(folder / "trail", Options(sync_ms=0.1)))
+    shield = Shield.load(
+        POLICY, store=store, journal=Trail(folder / "trail", TrailOptions(sync_ms=0.1))
+    )
     with shield.run(id="r1") as run:
         for number in range(calls):
             assert run.check("high", {"number": number}).proceeds
@@ -50,7 +52,7 @@ def test_batches_that_go_anyway_tell_the_store_how_far_the_trail_is(tmp_path: Pa
     """While it is written, and once more when it is closed."""
     store = open_store(str(tmp_path / "state.db"))
     shield = Shield.load(
-        POLICY, store=store, journal=Trail(tmp_path / "trail", Options(sync_ms=0.1))
+        POLICY, store=store, journal=Trail(tmp_path / "trail", TrailOptions(sync_ms=0.1))
     )
     with shield.run(id="r1") as run:
         for number in range(3):

@@ -10,7 +10,7 @@ from hypothesis import given, strategies as st
 
 from stanchion.audit.apart import AT_ONCE, SALT, Salts, encode, entry_from
 from stanchion.audit.marks import Waking
-from stanchion.audit.record import GENESIS, LONGEST, Entry, entry_of
+from stanchion.audit.record import GENESIS, LONGEST, RecordEntry, entry_of
 from stanchion.audit.repeated import Brief
 from stanchion.locks import Bell
 from tests.audit.written import allowed, moment
@@ -19,7 +19,7 @@ LONG = "x" * (LONGEST + 1)
 RECORDS = (("{t}one", 3, [1, 2]), ("{t}two", 1, {"a": "b"}))
 
 
-def entry(content: Any, records: tuple[Any, ...] = RECORDS) -> Entry:
+def entry(content: Any, records: tuple[Any, ...] = RECORDS) -> RecordEntry:
     """A record about some content."""
     about = moment("e1")
     made = entry_of(about, allowed(about), 7, GENESIS, "00000000000000aa")

@@ -11,7 +11,7 @@ from stanchion import Refused, Shield
 from stanchion.audit import notes
 from stanchion.audit.erasure import Meant, blank, meant_in
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.segment_scan import of_kind
 from stanchion.kernel.names import names
 from tests.approvals.bypassing import WHY, Deeds, policy
@@ -32,10 +32,10 @@ def trail(tmp_path: Path) -> Path:
     return folder
 
 
-def kept(trail: Path) -> list[notes.Told]:
+def kept(trail: Path) -> list[notes.FactNote]:
     """The records of bypasses, whole."""
     (chain,) = chains(trail)
-    found = [one.note(notes.Told) for one in of_kind(trail / chain, 1, notes.BYPASS)]
+    found = [one.note(notes.FactNote) for one in of_kind(trail / chain, 1, notes.BYPASS)]
     return sorted(found, key=lambda one: one.seq)
 
 
@@ -47,7 +47,7 @@ def test_each_step_is_a_record_that_retention_never_removes(trail: Path) -> None
 
 def test_erasing_an_agent_leaves_them_as_they_are(trail: Path) -> None:
     before = kept(trail)
-    said = meant_in(Reader(trail), Meant(agent=names(["bot"])))
+    said = meant_in(TrailReader(trail), Meant(agent=names(["bot"])))
     assert blank(trail, said.rows) > 0, "what the agent said is erased"
     assert kept(trail) == before
 

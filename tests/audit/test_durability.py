@@ -13,7 +13,7 @@ import pytest
 
 from stanchion import Decision, Refused, Shield
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.kernel.state import key
 from stanchion.runtime.deciding.under_way import NOT_BEGUN
@@ -27,10 +27,10 @@ POLICY: dict[str, Any] = {
     "guards": [{"use": "step_limit", "max_steps": 100, "per": "run"}],
 }
 HELD = key("default", "tokens", "r1")
-QUICK = Options(sync_ms=0.1, wait_s=60)
+QUICK = TrailOptions(sync_ms=0.1, wait_s=60)
 
 
-def shielded(folder: Path, options: Options = QUICK, **given: Any) -> Shield:
+def shielded(folder: Path, options: TrailOptions = QUICK, **given: Any) -> Shield:
     """A shield on a trail, with a guard that holds what a call uses until it is over."""
     return Shield.load(
         POLICY, journal=Trail(folder, options), guards=[Tokens("tokens", 1_000)], **given
@@ -183,7 +183,7 @@ def test_low_risk_calls_go_on_in_the_resumed_chain_after_a_failed_sync(
 def test_a_disk_that_does_not_answer_in_time_is_a_refusal(tmp_path: Path, disk: Disk) -> None:
     """After the time that was given; the hold is given back, and the next call goes ahead when it
     answers."""
-    shield = shielded(tmp_path, Options(sync_ms=0.1, wait_s=0.01))
+    shield = shielded(tmp_path, TrailOptions(sync_ms=0.1, wait_s=0.01))
     with shield.run(id="r1") as run:
         run.check("low", {})
         held = tokens(shield)
@@ -199,7 +199,7 @@ def test_a_policy_that_only_watches_does_not_refuse_for_want_of_a_record(
     tmp_path: Path, disk: Disk
 ) -> None:
     """It says so, and that is all."""
-    trail = Trail(tmp_path, Options(sync_ms=0.1, wait_s=0.01))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=0.1, wait_s=0.01))
     shield = Shield.load({**POLICY, "mode": "shadow"}, journal=trail)
     with shield.run(id="r1") as run:
         run.check("low", {})
@@ -212,7 +212,7 @@ def test_a_policy_that_only_watches_does_not_refuse_for_want_of_a_record(
 
 def test_many_that_wait_share_one_sync(tmp_path: Path, disk: Disk) -> None:
     """Those who come while the disk is busy wait for the next sync, together."""
-    trail = Trail(tmp_path, Options(sync_ms=0.1, wait_s=60, head_ms=60_000))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=0.1, wait_s=60, head_ms=60_000))
     about = moment("e0")
     trail.sync(trail.write(about, allowed(about), 0))
     marks: list[int] = []

@@ -11,8 +11,8 @@ from stanchion.audit import notes
 from stanchion.audit.erasure import Meant, blank, count_of, erase, meant_in, undone
 from stanchion.audit.journal import Fact, Finish
 from stanchion.audit.layout import segment_file
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.retention import DAY_MS, Keep
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, Report, verify
@@ -63,10 +63,10 @@ def test_what_a_run_said_is_gone_and_the_rest_is_as_it_was(tmp_path: Path) -> No
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
     trail.close()
-    before = list(Reader(tmp_path).forwards())
+    before = list(TrailReader(tmp_path).forwards())
     sizes = {path: path.stat().st_size for path in tmp_path.rglob("*.jsonl")}
     trail = Trail(tmp_path, clock=lambda: AT)
-    rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
+    rows = meant_in(TrailReader(tmp_path), Meant(run=names(["r1"]))).rows
     assert erase(trail, rows, "she asked", "bob") == count_of(rows) == 4
     assert ADDRESS.encode() not in files(tmp_path)
     whole(tmp_path)
@@ -75,7 +75,7 @@ def test_what_a_run_said_is_gone_and_the_rest_is_as_it_was(tmp_path: Path) -> No
     report = whole(tmp_path)
     assert any("the content of 4 records was erased" in one.sentence for one in report.remarks)
     assert all(path.stat().st_size > size for path, size in sizes.items())
-    after = {found.stub.seq: found for found in Reader(tmp_path).forwards()}
+    after = {found.stub.seq: found for found in TrailReader(tmp_path).forwards()}
     for found in before:
         same = after[found.stub.seq]
         assert (same.offset, same.line.body, same.line.hash) == (
@@ -121,20 +121,20 @@ def test_what_is_meant(tmp_path: Path, case: str) -> None:
     fill(trail)
     trail.close()
     meant, count = MEANT[case]
-    assert count_of(meant_in(Reader(tmp_path), meant).rows) == count
+    assert count_of(meant_in(TrailReader(tmp_path), meant).rows) == count
 
 
 def test_other_processes_chains_are_erased_too_while_they_write(tmp_path: Path) -> None:
     """Also in the segment that is being written, and in closed ones; the writer goes on as
     before."""
     writing = Trail(
-        tmp_path, Options(segment_bytes=1_500, head_ms=0, sync_ms=0.1), names=lambda: "b" * 16
+        tmp_path, TrailOptions(segment_bytes=1_500, head_ms=0, sync_ms=0.1), names=lambda: "b" * 16
     )
     for _ in range(4):
         fill(writing)
     eraser = Trail(tmp_path, names=lambda: "a" * 16)
     assert eraser.name != writing.name
-    rows = meant_in(Reader(tmp_path), Meant(containing=ADDRESS)).rows
+    rows = meant_in(TrailReader(tmp_path), Meant(containing=ADDRESS)).rows
     assert erase(eraser, rows, "", "bob") == 16
     assert ADDRESS.encode() not in files(tmp_path)
     fill(writing)
@@ -149,12 +149,12 @@ def test_what_an_interruption_left_is_done_by_the_next(tmp_path: Path) -> None:
     all the time."""
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
+    rows = meant_in(TrailReader(tmp_path), Meant(run=names(["r1"]))).rows
     trail.declare(notes.Erased, notes.ERASED, records=rows, why="", by="bob")
     trail.close()
     whole(tmp_path)
     assert ADDRESS.encode() in files(tmp_path)
-    found = next(one for one in Reader(tmp_path).forwards() if one.stub.id == "r1.1")
+    found = next(one for one in TrailReader(tmp_path).forwards() if one.stub.id == "r1.1")
     segment = segment_file(tmp_path / found.chain, found.segment)
     torn = b"null".ljust(40) + found.line.kept[40:]
     segment.write_bytes(segment.read_bytes().replace(found.line.kept, torn))
@@ -179,7 +179,7 @@ def test_content_that_goes_without_a_word_is_a_fault(
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
     trail.close()
-    found = next(one for one in Reader(tmp_path).forwards() if one.stub.id == "r1.1")
+    found = next(one for one in TrailReader(tmp_path).forwards() if one.stub.id == "r1.1")
     segment = segment_file(tmp_path / found.chain, found.segment)
     old = b',"kept":' + found.line.kept
     put = b',"kept":' + new.ljust(len(found.line.kept)) if new else b""
@@ -193,7 +193,7 @@ def test_an_erased_record_behind_the_head_erases_nothing(tmp_path: Path) -> None
     """Whoever can append to a file could write it."""
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    rows = meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows
+    rows = meant_in(TrailReader(tmp_path), Meant(run=names(["r1"]))).rows
     trail.sync(0)
     chain = tmp_path / trail.name
     trail.close()
@@ -211,19 +211,19 @@ def test_an_erased_record_behind_the_head_erases_nothing(tmp_path: Path) -> None
 def test_what_erases_is_said_again_when_it_leaves_itself(tmp_path: Path) -> None:
     """What it erased may be in a segment that stays: one with a bypass."""
     clock = FakeClock(AT)
-    trail = Trail(tmp_path, Options(keep=Keep(days=5)), clock)
+    trail = Trail(tmp_path, TrailOptions(keep=Keep(days=5)), clock)
     fill(trail)
     chain = trail._chain
     assert chain is not None
-    chain.note(notes.Note, notes.BYPASS)
+    chain.note(notes.TrailNote, notes.BYPASS)
     clock.advance(DAY_MS)
     trail.close()
-    trail = Trail(tmp_path, Options(keep=Keep(days=5)), clock)
-    erase(trail, meant_in(Reader(tmp_path), Meant(run=names(["r1"]))).rows, "", "bob")
+    trail = Trail(tmp_path, TrailOptions(keep=Keep(days=5)), clock)
+    erase(trail, meant_in(TrailReader(tmp_path), Meant(run=names(["r1"]))).rows, "", "bob")
     trail.close()
     for _ in range(4):
         clock.advance(4 * DAY_MS)
-        trail = Trail(tmp_path, Options(keep=Keep(days=5)), clock)
+        trail = Trail(tmp_path, TrailOptions(keep=Keep(days=5)), clock)
         fill(trail)
         trail.close()
         whole(tmp_path)

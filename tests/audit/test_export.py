@@ -15,7 +15,7 @@ import pytest
 from stanchion import Stage
 from stanchion.audit import export
 from stanchion.audit.export import NoParquet, columns, line_of, write_jsonl, write_parquet
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.testing import FakeClock, shield_for
 from tests.audit.test_reading import Written
@@ -30,7 +30,7 @@ POLICY = {
 
 
 @pytest.fixture
-def reader(tmp_path: Path) -> Reader:
+def reader(tmp_path: Path) -> TrailReader:
     """A trail with records of every common kind."""
     clock = FakeClock(1_700_000_000_123)
     with (
@@ -43,10 +43,10 @@ def reader(tmp_path: Path) -> Reader:
         run.check("bash", {})
         run.check("rm", {})
         run.judge(Stage.MODEL_REPLY, text="", final=True)
-    return Reader(tmp_path / "trail")
+    return TrailReader(tmp_path / "trail")
 
 
-def test_a_line_is_the_body_with_its_hash_in_front(reader: Reader) -> None:
+def test_a_line_is_the_body_with_its_hash_in_front(reader: TrailReader) -> None:
     sink = io.BytesIO()
     count = write_jsonl(reader.forwards(), sink)
     lines = sink.getvalue().splitlines()
@@ -60,7 +60,7 @@ def test_a_line_is_the_body_with_its_hash_in_front(reader: Reader) -> None:
         assert line + b"\n" == line_of(found)
 
 
-def table(reader: Reader) -> Any:
+def table(reader: TrailReader) -> Any:
     """The trail as an exported table."""
     import pyarrow.parquet as pq  # type: ignore[import-untyped,unused-ignore] # it has no types
 
@@ -71,7 +71,7 @@ def table(reader: Reader) -> Any:
     return found
 
 
-def test_a_table_says_what_the_records_say(reader: Reader) -> None:
+def test_a_table_says_what_the_records_say(reader: TrailReader) -> None:
     rows = table(reader).to_pylist()
     kinds = columns()
     for row, found in zip(rows, reader.forwards(), strict=True):
@@ -97,7 +97,7 @@ def test_a_table_says_what_the_records_say(reader: Reader) -> None:
                 assert row[name] == value
 
 
-def test_what_determined_a_decision_has_columns(reader: Reader) -> None:
+def test_what_determined_a_decision_has_columns(reader: TrailReader) -> None:
     rows = [row for row in table(reader).to_pylist() if row["action"] is not None]
     assert [(row["action"], row["guard"], row["code"]) for row in rows] == [
         ("ALLOW", None, None),
@@ -111,7 +111,7 @@ def test_what_determined_a_decision_has_columns(reader: Reader) -> None:
     assert (rows[1]["content"], json.loads(rows[4]["content"])) == (None, "")
 
 
-def test_types_are_those_of_the_columns(reader: Reader) -> None:
+def test_types_are_those_of_the_columns(reader: TrailReader) -> None:
     kinds = {
         "string": "string",
         "int64": "int64",
@@ -132,7 +132,7 @@ def test_types_are_those_of_the_columns(reader: Reader) -> None:
     }.items() <= columns().items()
 
 
-def test_rows_are_written_in_groups(reader: Reader, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_are_written_in_groups(reader: TrailReader, monkeypatch: pytest.MonkeyPatch) -> None:
     import pyarrow.parquet as pq
 
     monkeypatch.setattr(export, "GROUP_ROWS", 3)
@@ -161,7 +161,7 @@ def test_nothing_makes_an_empty_table() -> None:
     assert pq.read_table(io.BytesIO(sink.getvalue())).num_rows == 0
 
 
-def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: Reader) -> None:
+def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: TrailReader) -> None:
     (segment,) = reader.folder.rglob("*.jsonl")
     text = segment.read_bytes()
     text = text.replace(b'"seq":3,', b'"seq":99999999999999999999,')
@@ -176,7 +176,7 @@ def test_records_that_nobody_of_ours_wrote_are_exported_all_the_same(reader: Rea
 
 
 def test_without_its_package_it_says_what_to_install(
-    reader: Reader, monkeypatch: pytest.MonkeyPatch
+    reader: TrailReader, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(NoParquet, match=r"install the extra `parquet`"):

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.audit.chain import Chain
+from stanchion.audit.chain import OpenChain
 from stanchion.audit.errors import AuditLost
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.kernel.events import Moment
 from stanchion.runtime.deciding.record import LATE
@@ -129,7 +129,7 @@ def test_a_process_that_starts_on_a_full_disk_finds_its_way_when_there_is_room(
     tmp_path: Path,
 ) -> None:
     """Nothing is left open or lying about by the attempts in between, however many."""
-    before = Chain.begin(tmp_path, "a" * 16, None, lambda: AT)
+    before = OpenChain.begin(tmp_path, "a" * 16, None, lambda: AT)
     before.abandon()
     path = segment(tmp_path)
     path.write_bytes(path.read_bytes() + b'{"hash":"torn')
@@ -151,7 +151,7 @@ def test_a_head_that_cannot_be_written_costs_no_record(
 ) -> None:
     """The chain is taken up again from the head before; whoever waited for a record was told the
     truth."""
-    trail = Trail(tmp_path, Options(head_ms=0, sync_ms=0.1))
+    trail = Trail(tmp_path, TrailOptions(head_ms=0, sync_ms=0.1))
     for number in range(5):
         trail.sync(write(trail, f"e{number}"))
     replace, broken, tried = os.replace, [True], threading.Event()
@@ -254,7 +254,7 @@ def test_a_full_queue_refuses_what_begins_before_what_has_happened_and_drops_not
 ) -> None:
     """Up to the limit everything is taken, up to twice as much what came of actions, and then
     nothing at all."""
-    trail = Trail(tmp_path, Options(queue_bytes=20_000, sync_ms=0.1))
+    trail = Trail(tmp_path, TrailOptions(queue_bytes=20_000, sync_ms=0.1))
     taken: list[str] = []
     synced = write(trail, "e0")
     trail.sync(synced)
@@ -282,7 +282,7 @@ def test_a_full_queue_refuses_what_begins_before_what_has_happened_and_drops_not
 def test_an_outcome_is_taken_while_calls_are_refused(tmp_path: Path, disk: Disk) -> None:
     """Through a shield: a call that had begun before the queue was full still gets its result,
     recorded."""
-    trail = Trail(tmp_path, Options(queue_bytes=4_000, sync_ms=0.1))
+    trail = Trail(tmp_path, TrailOptions(queue_bytes=4_000, sync_ms=0.1))
     shield = Shield.load(POLICY, journal=trail)
     with shield.run(id="r1") as run:
         first = run.check("low", {})

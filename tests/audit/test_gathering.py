@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.audit.journal import Finish, Start
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.runs import newest_runs, run_detail
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
@@ -40,7 +40,7 @@ class Processes:
     def __init__(self, folder: Path, clock: FakeClock, era: int) -> None:
         self._clock, self._began = clock, clock()
         names = [f"{7 * number % 16:x}{era:015x}" for number in range(4)]
-        quiet = Options(sync_ms=60_000, head_ms=1e12, checkpoint_s=1e9)
+        quiet = TrailOptions(sync_ms=60_000, head_ms=1e12, checkpoint_s=1e9)
         self._trails = [Trail(folder, quiet, clock, lambda name=name: name) for name in names]  # type: ignore[misc]
         self._own: dict[int, Counter[str]] = {}
         self._over: set[int] = set()
@@ -91,7 +91,7 @@ def test_all_that_was_decided_is_told_once(eras: list[list[tuple[int, str, int]]
             at.step(0, "end")
             at.close()
             expected.append(dict(at.decided))
-        reader = Reader(folder)
+        reader = TrailReader(folder)
         found = list(newest_runs(reader))
         assert [(story.decided, story.state) for story in found] == [
             (one, "ended") for one in reversed(expected)
@@ -147,7 +147,7 @@ def test_forked_processes_decide_and_count_for_themselves(
     """No two of them give one id to what they decide: a store would answer the second as it
     answered the first."""
     subprocess.run([sys.executable, "-c", FORKING, how, str(tmp_path)], check=True, timeout=120)
-    reader = Reader(tmp_path / "trail")
+    reader = TrailReader(tmp_path / "trail")
     (story,) = newest_runs(reader)
     assert (story.run.id, story.state, story.decided) == ("par", "ended", {"ALLOW": count})
     detail = run_detail(reader, "par")

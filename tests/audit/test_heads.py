@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 
 from stanchion.audit import layout as heads
-from stanchion.audit.chain import Chain
+from stanchion.audit.chain import OpenChain
 from stanchion.audit.layout import read_head
-from stanchion.audit.notes import OPEN, Opened
+from stanchion.audit.notes import OPEN, ChainOpened
 from tests.audit.written import AT
 
 
-def begun(folder: Path) -> Chain:
+def begun(folder: Path) -> OpenChain:
     """A chain with a few records."""
-    chain = Chain.begin(folder, "0" * 16, None, lambda: AT)
+    chain = OpenChain.begin(folder, "0" * 16, None, lambda: AT)
     for _ in range(3):
-        chain.note(Opened, OPEN, cut=0, unfit=(), pid=1)
+        chain.note(ChainOpened, OPEN, cut=0, unfit=(), pid=1)
     chain.sync()
     return chain
 
@@ -62,7 +62,7 @@ def test_a_head_is_never_set_back(tmp_path: Path) -> None:
     """Whoever has taken a position and comes late with it leaves what was sealed since."""
     chain = begun(tmp_path)
     before = chain.position()
-    chain.note(Opened, OPEN, cut=0, unfit=(), pid=1)
+    chain.note(ChainOpened, OPEN, cut=0, unfit=(), pid=1)
     chain.sync()
     chain.seal(chain.position())
     chain.seal(before)

@@ -23,9 +23,9 @@ from cryptography.hazmat.primitives.serialization import (
 )
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.keys import Key, load_key
+from stanchion.audit.keys import TrailKey, load_key
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from tests.audit.written import allowed, lines, moment, of_kind, records, whole
@@ -78,7 +78,8 @@ def test_every_checkpoint_and_the_head_are_sealed(
     file.write_bytes(data)
     folder = tmp_path / "trail"
     trail = Trail(
-        folder, Options(key=load_key(file), checkpoint_records=5, segment_bytes=3_000, sync_ms=0.1)
+        folder,
+        TrailOptions(key=load_key(file), checkpoint_records=5, segment_bytes=3_000, sync_ms=0.1),
     )
     for number in range(20):
         about = moment(f"e{number}")
@@ -99,9 +100,9 @@ def test_every_checkpoint_and_the_head_are_sealed(
     assert SECRET not in b"".join(path.read_bytes() for path in folder.rglob("*") if path.is_file())
 
 
-def written(folder: Path, key: Key | None) -> str:
+def written(folder: Path, key: TrailKey | None) -> str:
     """The chain that a process with that key writes to."""
-    trail = Trail(folder, Options(key=key))
+    trail = Trail(folder, TrailOptions(key=key))
     about = moment("e")
     trail.write(about, allowed(about), 0)
     trail.close()
@@ -113,7 +114,10 @@ def test_a_chain_is_gone_on_with_by_its_own_key_only(tmp_path: Path) -> None:
     (tmp_path / "one").write_bytes(SECRET)
     (tmp_path / "two").write_bytes(SECRET[::-1])
     (tmp_path / "pem").write_bytes(pem(PRIVATE))
-    keys: list[Key | None] = [None, *[load_key(tmp_path / name) for name in ("one", "two", "pem")]]
+    keys: list[TrailKey | None] = [
+        None,
+        *[load_key(tmp_path / name) for name in ("one", "two", "pem")],
+    ]
     folder = tmp_path / "trail"
     first = [written(folder, key) for key in keys]
     assert len(set(first)) == 4

@@ -17,7 +17,7 @@ from psycopg import sql
 
 from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import (
     PostgresTrail,
     Shipping,
@@ -26,7 +26,7 @@ from stanchion.audit.postgres import (
     ship_trail,
     verify_database,
 )
-from stanchion.audit.postgres.connections import MIGRATIONS, Schema
+from stanchion.audit.postgres.connections import MIGRATIONS, RecordsSchema
 from stanchion.audit.segment_scan import line_of
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import CannotVerify
@@ -55,7 +55,7 @@ def write(trail: Trail, *names: str) -> None:
 def opened(folder: Path, place: Place, **more: Any) -> PostgresTrail:
     """A trail that is shipped to the place."""
     return PostgresTrail(
-        folder, place.server.url, Options(sync_ms=0.1, head_ms=0), quick(place.schema, **more)
+        folder, place.server.url, TrailOptions(sync_ms=0.1, head_ms=0), quick(place.schema, **more)
     )
 
 
@@ -178,8 +178,8 @@ def test_what_earlier_processes_left_is_shipped_by_whoever_comes(
 ) -> None:
     """Chains of processes that are gone, and of those that run and do not ship themselves."""
     forging.crashed().write(tmp_path)
-    silent = Trail(tmp_path, Options(sync_ms=0.1, head_ms=0), names=lambda: "a" * 16)
-    beside = Trail(tmp_path, Options(sync_ms=0.1, head_ms=0), names=lambda: "b" * 16)
+    silent = Trail(tmp_path, TrailOptions(sync_ms=0.1, head_ms=0), names=lambda: "a" * 16)
+    beside = Trail(tmp_path, TrailOptions(sync_ms=0.1, head_ms=0), names=lambda: "b" * 16)
     write(silent, "s1")
     write(beside, "b1")
     trail = opened(tmp_path, place)
@@ -218,7 +218,9 @@ def test_only_what_is_on_the_disk_is_shipped_of_a_chain_that_is_written(
 
 def test_a_server_that_is_not_there_costs_nobody_anything(tmp_path: Path) -> None:
     """Records are written, the trouble is told without secrets, and closing does not wait."""
-    trail = PostgresTrail(tmp_path, NOBODY, Options(sync_ms=0.1, head_ms=0), Shipping(again_s=0.01))
+    trail = PostgresTrail(
+        tmp_path, NOBODY, TrailOptions(sync_ms=0.1, head_ms=0), Shipping(again_s=0.01)
+    )
     write(trail, "e1", "e2")
     until(lambda: trail.trouble_shipping)
     assert trail.trouble == ""
@@ -295,7 +297,7 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
     def migrate(_: int) -> int:
         apart = "-c default_transaction_isolation=serializable"
         with psycopg.connect(place.server.url, autocommit=True, options=apart) as db:
-            schema = Schema(db, place.schema, "server", later)
+            schema = RecordsSchema(db, place.schema, "server", later)
             schema.bring_up_to_date()
             return schema.version()
 
@@ -306,7 +308,7 @@ def test_an_older_schema_is_brought_up_to_date_once_and_keeps_what_it_has(
             match=r"earlier Stanchion \(version 4, this one reads 5\): ship a trail to it once",
         ),
     ):
-        Schema(db, place.schema, "server", later).check()
+        RecordsSchema(db, place.schema, "server", later).check()
     with ThreadPoolExecutor(6) as threads:
         assert list(threads.map(migrate, range(6))) == [len(later)] * 6
     assert shipped(place) == written(tmp_path)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import PostgresTrail, ship_trail
 from tests.audit import forging
 from tests.audit.postgres_records import ROOT, quick, shipped, start, until, whole, written
@@ -98,7 +98,7 @@ def test_a_process_that_lost_an_answer_finds_out_by_itself_what_has_arrived(
     ship_trail(tmp_path, place.server.url, quick(place.schema))
     proxy = CutAt(place.server.port)
     try:
-        options, shipping = Options(sync_ms=0.1, head_ms=0), quick(place.schema, tidy_s=3600)
+        options, shipping = TrailOptions(sync_ms=0.1, head_ms=0), quick(place.schema, tidy_s=3600)
         trail = PostgresTrail(tmp_path, place.server.tcp(proxy.port), options, shipping)
         for number in range(36):
             write(trail, f"e{number}")
@@ -119,7 +119,7 @@ def test_a_server_that_goes_and_comes_again_misses_nothing(tmp_path: Path, place
     trail = PostgresTrail(
         tmp_path,
         place.server.url,
-        Options(sync_ms=0.1, head_ms=0),
+        TrailOptions(sync_ms=0.1, head_ms=0),
         quick(place.schema, batch_bytes=2_000),
     )
     write(trail, *[f"a{number}" for number in range(300)])
@@ -155,7 +155,7 @@ def test_a_server_that_says_nothing_any_more_is_given_up_and_asked_again(
     """Its connection stays open and silent: a limit of time ends it."""
     proxy = Silent(place.server.port)
     limits = {"timeout_s": 0.3, "close_s": 30}
-    options, shipping = Options(sync_ms=0.1, head_ms=0), quick(place.schema, **limits)
+    options, shipping = TrailOptions(sync_ms=0.1, head_ms=0), quick(place.schema, **limits)
     ship_trail(tmp_path / "nothing", place.server.url, quick(place.schema))
     try:
         trail = PostgresTrail(tmp_path, place.server.tcp(proxy.port), options, shipping)

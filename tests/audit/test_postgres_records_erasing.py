@@ -11,7 +11,7 @@ from psycopg import sql
 
 from stanchion.audit.erasure import Meant, erase, meant_in
 from stanchion.audit.postgres import ship_trail
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed
 from stanchion.kernel.names import names
@@ -47,7 +47,9 @@ def test_what_is_erased_in_the_files_leaves_the_rows_in_portions(
     assert said(place) == 4
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    erase(trail, meant_in(Reader(tmp_path), Meant(containing=ADDRESS)).rows, "she asked", "bob")
+    erase(
+        trail, meant_in(TrailReader(tmp_path), Meant(containing=ADDRESS)).rows, "she asked", "bob"
+    )
     trail.close()
     ship(tmp_path, place, portion=portion)
     assert said(place) == 0
@@ -74,7 +76,7 @@ UNSAID = (
 def test_nobody_erases_what_no_record_names(tmp_path: Path, place: Place, statement: str) -> None:
     trail = Trail(tmp_path, clock=lambda: AT)
     fill(trail)
-    erase(trail, meant_in(Reader(tmp_path), Meant(run=names(["r2"]))).rows, "", "bob")
+    erase(trail, meant_in(TrailReader(tmp_path), Meant(run=names(["r2"]))).rows, "", "bob")
     trail.close()
     ship(tmp_path, place)
     own = sql.Identifier(place.schema)

@@ -13,10 +13,10 @@ import pytest
 from psycopg import sql
 
 from stanchion.audit import notes
-from stanchion.audit.chain import Chain
-from stanchion.audit.options import Options
+from stanchion.audit.chain import OpenChain
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
-from stanchion.audit.postgres.arrival import Landing
+from stanchion.audit.postgres.arrival import RecordLanding
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.retention import DAY_MS, Keep, retire
 from stanchion.audit.trail import Trail
@@ -41,13 +41,13 @@ def write(trail: Trail, *names: str) -> None:
         trail.sync(trail.write(about, allowed(about), 0))
 
 
-def chain_of(folder: Path, clock: FakeClock, segments: int, bypass: int = 0) -> Chain:
+def chain_of(folder: Path, clock: FakeClock, segments: int, bypass: int = 0) -> OpenChain:
     """A chain of so many segments, one a month; the one with the number `bypass` holds one."""
     folder.mkdir(exist_ok=True)
-    chain = Chain.begin(folder, MINE, None, clock)
+    chain = OpenChain.begin(folder, MINE, None, clock)
     for number in range(1, segments + 1):
         append(chain, f"e{number}")
-        chain.note(notes.Note, notes.BYPASS if number == bypass else "event")
+        chain.note(notes.TrailNote, notes.BYPASS if number == bypass else "event")
         if number < segments:
             chain.rotate({})
             clock.advance(31 * DAY_MS)
@@ -103,7 +103,7 @@ def test_rows_that_are_half_removed_are_not_missed(tmp_path: Path, place: Place)
     chain.close({})
     with psycopg.connect(place.server.url, autocommit=True) as db:
         assert not Rounds(tmp_path, monotonic).go(
-            Landing(db, place.schema), Manner(frozenset(), 0.0, 10_000, 0.0)
+            RecordLanding(db, place.schema), Manner(frozenset(), 0.0, 10_000, 0.0)
         )
     counts = [len(shipped(place)[MINE])]
     while place.do("SELECT {}.audit_remove_retired(3)") != [(0,)]:
@@ -117,7 +117,7 @@ def test_rows_that_are_half_removed_are_not_missed(tmp_path: Path, place: Place)
 def test_no_segment_leaves_the_folder_before_it_has_arrived(tmp_path: Path, place: Place) -> None:
     """While the database is away the folder grows; when it is back what need not be kept leaves
     both."""
-    options = Options(segment_bytes=600, sync_ms=0.1, head_ms=0, keep=Keep(size=1))
+    options = TrailOptions(segment_bytes=600, sync_ms=0.1, head_ms=0, keep=Keep(size=1))
     away = PostgresTrail(
         tmp_path, "postgresql://kim@127.0.0.1:1/x", options, Shipping(again_s=0.01)
     )
@@ -143,7 +143,7 @@ def test_no_segment_leaves_the_folder_before_it_has_arrived(tmp_path: Path, plac
 def test_a_trail_that_retires_as_it_goes_is_followed(tmp_path: Path, place: Place) -> None:
     """Day by day, by the process that writes it."""
     clock = FakeClock(START)
-    options = Options(segment_bytes=600, sync_ms=0.1, head_ms=0, keep=Keep(days=2.5))
+    options = TrailOptions(segment_bytes=600, sync_ms=0.1, head_ms=0, keep=Keep(days=2.5))
     trail = PostgresTrail(tmp_path, place.server.url, options, quick(place.schema), clock)
     for number in range(20):
         write(trail, f"e{number}")

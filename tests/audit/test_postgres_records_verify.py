@@ -14,9 +14,9 @@ from psycopg import sql
 
 from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import PostgresTrail, export_trail, ship_trail, verify_database
-from stanchion.audit.postgres.arrival import Cursor, Landing
+from stanchion.audit.postgres.arrival import Cursor, RecordLanding
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.retention import Keep
 from stanchion.audit.verify import CannotVerify, Deed, Report, verify
@@ -246,7 +246,7 @@ def test_a_process_whose_own_chain_is_no_longer_shipped_says_so_and_goes_on(
     """Nothing is refused because of it, and nothing of the chain leaves the folder."""
     ship(Drafts({ONE: Draft(ONE).begin().work(5).mark()}), tmp_path / "first", place)
     Drafts({ONE: Draft(ONE, salt="other").begin().work(9).close()}).write(tmp_path / "other")
-    keep = Options(segment_bytes=500, sync_ms=0.1, head_ms=0, keep=Keep(size=1))
+    keep = TrailOptions(segment_bytes=500, sync_ms=0.1, head_ms=0, keep=Keep(size=1))
     trail = PostgresTrail(tmp_path / "other", place.server.url, keep, quick(place.schema))
     for number in range(5):
         about = moment(f"e{number}")
@@ -296,7 +296,7 @@ def test_a_chain_that_was_put_back_is_told_and_not_shipped(tmp_path: Path, place
     assert [fault.deed for fault in verified(place).faults] == [Deed.SPLICED]
 
 
-class Watched(Landing):
+class Watched(RecordLanding):
     """A landing that looks at the database whenever something has arrived."""
 
     look: Callable[[], None]

@@ -19,7 +19,7 @@ import pytest
 
 from stanchion.audit.errors import TrailError
 from stanchion.audit.keys import load_key, make_key, read_key
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import CannotVerify, Deed, verify
 from stanchion.cli.main import main
@@ -30,7 +30,7 @@ SECRET = bytes(range(32))
 
 def opened(folder: Path, key: Path, **more: Any) -> Trail:
     """A trail as a process opens it."""
-    return Trail(folder, Options(key=load_key(key), **more))
+    return Trail(folder, TrailOptions(key=load_key(key), **more))
 
 
 def write(trail: Trail, *names: str) -> None:

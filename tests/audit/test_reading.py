@@ -12,8 +12,8 @@ import pytest
 
 from stanchion.audit import notes, reader as following
 from stanchion.audit.journal import Finish, Start
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Follower, Found, Reader, Wanted
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import Follower, FoundRecord, TrailReader, WantedRecords
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
@@ -23,13 +23,13 @@ from stanchion.kernel.names import names
 from stanchion.testing import FakeClock
 from tests.audit.written import RUN
 
-SMALL = Options(segment_bytes=2_000)
+SMALL = TrailOptions(segment_bytes=2_000)
 
 
 class Written:
     """A trail that is written to a decision at a time, each a millisecond after the one before."""
 
-    def __init__(self, folder: Path, chains: int = 1, options: Options = SMALL) -> None:
+    def __init__(self, folder: Path, chains: int = 1, options: TrailOptions = SMALL) -> None:
         self.folder = folder
         self.clock = FakeClock(1_000)
         ids = (f"{number:016x}" for number in itertools.count(1))
@@ -51,11 +51,11 @@ class Written:
         trail = self.trails[chain]
         trail.sync(trail.write(Moment((event,)), Decision(name, action, "policy", findings), 0))
 
-    def close(self) -> Reader:
+    def close(self) -> TrailReader:
         """Nothing more comes."""
         for trail in self.trails:
             trail.close()
-        return Reader(self.folder)
+        return TrailReader(self.folder)
 
 
 def ids(found: Any) -> list[str]:
@@ -201,7 +201,7 @@ def test_what_cannot_be_read_is_passed_over(written: Written) -> None:
 
 
 def test_a_folder_that_is_not_there_holds_nothing(tmp_path: Path) -> None:
-    reader = Reader(tmp_path / "none")
+    reader = TrailReader(tmp_path / "none")
     assert list(reader.forwards()) == []
     assert reader.find("d1") is None
     assert reader.size() == 0
@@ -215,12 +215,14 @@ def test_what_is_appended_comes_once_and_in_order(tmp_path: Path) -> None:
     made.decide("d1", chain=0)
     follower = Follower(tmp_path)
     assert follower.new() == []
-    assert all(follower.is_behind(found) for found in Reader(tmp_path).forwards())
+    assert all(follower.is_behind(found) for found in TrailReader(tmp_path).forwards())
     made.decide("d2", chain=1)
     made.decide("d3", chain=0)
     made.decide("d4", chain=1)
     assert not any(
-        follower.is_behind(found) for found in Reader(tmp_path).backwards() if found.stub.id > "d1"
+        follower.is_behind(found)
+        for found in TrailReader(tmp_path).backwards()
+        if found.stub.id > "d1"
     )
     assert ids(follower.new()) == ["d2", "d3", "d4"]
     assert follower.new() == []
@@ -230,7 +232,7 @@ def test_what_is_appended_comes_once_and_in_order(tmp_path: Path) -> None:
 def test_new_segments_and_new_chains_are_followed(tmp_path: Path) -> None:
     follower = Follower(tmp_path / "trail")
     made = Written(tmp_path / "trail")
-    seen: list[Found] = []
+    seen: list[FoundRecord] = []
     for number in range(12):
         made.decide(f"d{number}", args={"text": "x" * 500})
         seen += follower.new()
@@ -248,12 +250,12 @@ def test_what_comes_of_a_chain_comes_as_it_stands_there(
     """Though its clock goes back, and though it is more than is read at a time."""
     monkeypatch.setattr(following, "MOST", 2_000)
     follower = Follower(tmp_path)
-    made = Written(tmp_path, options=Options(segment_bytes=5_000))
+    made = Written(tmp_path, options=TrailOptions(segment_bytes=5_000))
     for number in range(30):
         made.decide(f"d{number}")
         made.clock.advance(-10)
     made.close()
-    seen: list[Found] = []
+    seen: list[FoundRecord] = []
     while new := follower.new():
         seen += new
     assert max(found.segment for found in seen) > 1
@@ -279,20 +281,20 @@ def test_half_a_line_waits_for_its_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("wanted", "expected"),
     [
-        (Wanted(), ["run", "d1", "d2", "d3", "end"]),
-        (Wanted(run="r1"), ["run", "d1", "d2", "end"]),
-        (Wanted(run="r"), []),
-        (Wanted(agents=names(["ann"])), ["run", "d1", "d2", "end"]),
-        (Wanted(agents=names(["*"])), ["run", "d1", "d2", "d3", "end"]),
-        (Wanted(agents=names(["a"])), []),
-        (Wanted(tools=names(["re?d"])), ["d1", "d3"]),
-        (Wanted(stages=frozenset({"tool_call"}), actions=frozenset({"BLOCK"})), ["d2"]),
-        (Wanted(stages=frozenset({"prompt"})), []),
-        (Wanted(since=1_002, until=1_004), ["d1", "d2"]),
+        (WantedRecords(), ["run", "d1", "d2", "d3", "end"]),
+        (WantedRecords(run="r1"), ["run", "d1", "d2", "end"]),
+        (WantedRecords(run="r"), []),
+        (WantedRecords(agents=names(["ann"])), ["run", "d1", "d2", "end"]),
+        (WantedRecords(agents=names(["*"])), ["run", "d1", "d2", "d3", "end"]),
+        (WantedRecords(agents=names(["a"])), []),
+        (WantedRecords(tools=names(["re?d"])), ["d1", "d3"]),
+        (WantedRecords(stages=frozenset({"tool_call"}), actions=frozenset({"BLOCK"})), ["d2"]),
+        (WantedRecords(stages=frozenset({"prompt"})), []),
+        (WantedRecords(since=1_002, until=1_004), ["d1", "d2"]),
     ],
     ids=str,
 )
-def test_records_are_chosen(wanted: Wanted, expected: list[str], tmp_path: Path) -> None:
+def test_records_are_chosen(wanted: WantedRecords, expected: list[str], tmp_path: Path) -> None:
     made = Written(tmp_path)
     made.begin()
     made.decide("d1")

@@ -13,8 +13,8 @@ import msgspec
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Found, Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import FoundRecord, TrailReader
 from stanchion.audit.rebuilt import Forgotten, Rebuilding, args_of, inputs_of, moment_of
 from stanchion.audit.repeated import AT_MOST
 from stanchion.audit.trail import Trail
@@ -31,7 +31,7 @@ SEEDS = range(200) if os.environ.get("STANCHION_SOAK") else range(3)
 class Watched(Trail):
     """A trail that remembers every decision it was given."""
 
-    def __init__(self, folder: Path, options: Options, clock: FakeClock) -> None:
+    def __init__(self, folder: Path, options: TrailOptions, clock: FakeClock) -> None:
         super().__init__(folder, options, clock)
         self.given: dict[str, Decision] = {}
 
@@ -41,12 +41,14 @@ class Watched(Trail):
 
 
 def work(
-    folder: Path, seed: int, options: Options | None = None
+    folder: Path, seed: int, options: TrailOptions | None = None
 ) -> tuple[Shield, dict[str, Decision]]:
     """Some runs of agents that repeat themselves, fail, are refused, and tell secrets now and
     then."""
     drawn, clock = random.Random(seed), FakeClock()
-    trail = Watched(folder, Options(segment_bytes=20_000) if options is None else options, clock)
+    trail = Watched(
+        folder, TrailOptions(segment_bytes=20_000) if options is None else options, clock
+    )
     shield = Shield.load("default", journal=trail, store="memory:", clock=clock)
 
     def read(path: str) -> str:
@@ -83,7 +85,7 @@ def comparable(decision: Decision) -> bytes:
 
 
 def again(
-    reader: Reader, shield: Shield, run: RunInfo, found: Found, rebuilding: Rebuilding
+    reader: TrailReader, shield: Shield, run: RunInfo, found: FoundRecord, rebuilding: Rebuilding
 ) -> Decision:
     """The decision of a record, made again from the trail alone."""
     entry = rebuilding.entry(found)
@@ -92,7 +94,7 @@ def again(
     )
 
 
-def is_redacted(reader: Reader, found: Found, given: dict[str, Decision]) -> bool:
+def is_redacted(reader: TrailReader, found: FoundRecord, given: dict[str, Decision]) -> bool:
     """Whether a record, or that of its call, has other content than was judged."""
     if found.stub.call in given and is_redacted(reader, reader.find(found.stub.call) or found, {}):
         return True
@@ -103,7 +105,7 @@ def is_redacted(reader: Reader, found: Found, given: dict[str, Decision]) -> boo
 def test_every_decision_of_a_run_is_made_again_to_the_byte(tmp_path: Path, seed: int) -> None:
     """Over segments, refusals, failures, loops and redacted content."""
     shield, given = work(tmp_path, seed)
-    reader = Reader(tmp_path)
+    reader = TrailReader(tmp_path)
     decisions = [found for found in reader.backwards() if found.is_decision]
     assert len(decisions) == len(given)
     runs = {
@@ -121,8 +123,8 @@ def test_every_decision_of_a_run_is_made_again_to_the_byte(tmp_path: Path, seed:
 
 def test_most_records_leave_their_history_to_others(tmp_path: Path) -> None:
     """Whole ones come at the beginning of a segment, and after so many decisions."""
-    work(tmp_path, 3, Options())
-    entries = [found.entry() for found in Reader(tmp_path).forwards() if found.is_decision]
+    work(tmp_path, 3, TrailOptions())
+    entries = [found.entry() for found in TrailReader(tmp_path).forwards() if found.is_decision]
     longest = since = 0
     for entry in (one for one in entries if one.agent == "ann"):
         since = since + 1 if entry.left else 0
@@ -133,8 +135,8 @@ def test_most_records_leave_their_history_to_others(tmp_path: Path) -> None:
 
 def test_what_others_said_that_is_gone_is_not_made_up(tmp_path: Path) -> None:
     """A decision whose history cannot be rebuilt is not judged on less."""
-    shield, _ = work(tmp_path, 3, Options())
-    reader = Reader(tmp_path)
+    shield, _ = work(tmp_path, 3, TrailOptions())
+    reader = TrailReader(tmp_path)
     begun = next(note for found in reader.forwards() if (note := reader.begun(found)) is not None)
     decisions = [
         one for one in reader.forwards() if one.stub.run_id == begun.run.id and one.is_decision
@@ -159,8 +161,8 @@ def test_a_state_that_is_not_found_again_is_not_taken(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where a history comes to another state than the records name, it is said so."""
-    shield, _ = work(tmp_path, 3, Options())
-    reader = Reader(tmp_path)
+    shield, _ = work(tmp_path, 3, TrailOptions())
+    reader = TrailReader(tmp_path)
     behind = [one for one in reader.forwards() if one.is_decision and one.entry().left][-1]
     begun = reader.begun(behind)
     assert begun is not None

@@ -12,8 +12,8 @@ import pytest
 
 from stanchion.audit.apart import encode, entry_from
 from stanchion.audit.journal import Finish, Start, begun, ended
-from stanchion.audit.notes import PRODUCED_BYTES, Begun, Ended, note_from
-from stanchion.audit.record import GENESIS, LONGEST, Entry, Said, entry_of
+from stanchion.audit.notes import PRODUCED_BYTES, RunBegun, RunEnded, note_from
+from stanchion.audit.record import GENESIS, LONGEST, RecordedFinding, RecordEntry, entry_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.decision import Decision, Inputs
@@ -27,7 +27,7 @@ from tests.audit.written import AT, allowed, moment
 
 CHAIN = "00000000000000aa"
 
-FULL = Entry(
+FULL = RecordEntry(
     v=3,
     prev="1" * 64,
     seq=411,
@@ -48,9 +48,9 @@ FULL = Entry(
     traits=("content",),
     content={"path": "a.txt", "n": [1, 2.5, None, True]},
     beside={"part": 2},
-    findings=(Said("g1", "BLOCK", "x.y", ("a", 1, 2.5, None, True), "no"),),
+    findings=(RecordedFinding("g1", "BLOCK", "x.y", ("a", 1, 2.5, None, True), "no"),),
     skipped=("g2",),
-    shadow=(Said("g3", "WARN", "x.z"),),
+    shadow=(RecordedFinding("g3", "WARN", "x.z"),),
     passed=("g0",),
     effects=("page",),
     notes=("it was warned",),
@@ -95,7 +95,9 @@ FULL = Entry(
 def test_every_field_survives_its_bytes() -> None:
     """Each of them says something here, so one that is lost shows."""
     usual = {
-        field.name: field.default for field in msgspec.structs.fields(Entry) if not field.required
+        field.name: field.default
+        for field in msgspec.structs.fields(RecordEntry)
+        if not field.required
     }
     assert [name for name, value in usual.items() if getattr(FULL, name) == value] == []
     assert entry_from(*encode(FULL)[:2]) == FULL
@@ -159,10 +161,11 @@ def test_everything_of_a_decision_gets_into_its_record() -> None:
         inputs=inputs,
         passed=("g0",),
     )
-    assert entry_of(about, decision, 9, "f" * 64, CHAIN, ("noted",)) == Entry(
+    assert entry_of(about, decision, 9, "f" * 64, CHAIN, ("noted",)) == RecordEntry(
         3, "f" * 64, 9, CHAIN, "intent", AT, "e1", "r1", "tool_call", "WARN", "p", "acme", "ann",
         "t1", "e0", "read", "high", ("content",), {"path": "a.txt"}, {},
-        (Said("g1", "WARN", "x.y", (1,), "w"),), ("g3",), (Said("g2", "BLOCK", "x.z"),), ("g0",),
+        (RecordedFinding("g1", "WARN", "x.y", (1,), "w"),), ("g3",),
+        (RecordedFinding("g2", "BLOCK", "x.z"),), ("g0",),
         ("page",), ("noted",), ("charge",), (1, 7, 0, 0, 0), late, 2, stakes, "x", True, settles,
         "safe", AT + 1, 2, (0, 7), "", "{acme}c", (AT - 9, AT - 8), (("{acme}there", 4, {"a": 1}),),
         answers, AT + 5, True, (3,), (1,), ("settled",), (), ("g1",), ("g9",),
@@ -288,8 +291,8 @@ def test_a_runs_beginning_has_all_that_is_known_of_it() -> None:
         ("net",),
     )
     start = Start(info, AT, "p" * 64, "policy.yaml", "prod", AT + 5)
-    note = msgspec.json.decode(begun(start, GENESIS, 4, CHAIN).body, type=Begun)
-    assert note == Begun(
+    note = msgspec.json.decode(begun(start, GENESIS, 4, CHAIN).body, type=RunBegun)
+    assert note == RunBegun(
         prev=GENESIS, seq=4, chain=CHAIN, kind="run", at=AT, run=info, policy="p" * 64,
         source="policy.yaml", env="prod", deadline_ms=AT + 5,
     )  # fmt: skip
@@ -308,8 +311,8 @@ def test_a_runs_end_has_how_often_what_was_decided_and_the_newest_of_what_it_pro
         (large, "a", large, {"n": 1}),
         5,
     )
-    note = note_from(*ended(finish, GENESIS, 4, CHAIN, masked)[:2], Ended)
-    assert note == Ended(
+    note = note_from(*ended(finish, GENESIS, 4, CHAIN, masked)[:2], RunEnded)
+    assert note == RunEnded(
         prev=GENESIS, seq=4, chain=CHAIN, kind="end", at=AT, run="r1", tenant="acme", agent="ann",
         task="t1", code="kernel.ended", why="halted", decided={"ALLOW": 3, "HALT": 1},
         produced=("a", large, {"n": 1}), left_out=6,

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from stanchion import Action, Refused, Shield, Stage, ToolFailed
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.redaction import MASK, masked
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Category
@@ -209,7 +209,7 @@ def test_what_a_guard_redacts_is_in_no_file_whatever_becomes_of_it(
 def test_what_a_crash_cuts_off_was_redacted_too(tmp_path: Path) -> None:
     """What was never a whole record is kept aside, and is as safe to read."""
     live, crashed = tmp_path / "live", tmp_path / "crashed"
-    trail = Trail(live, Options(head_ms=60_000))
+    trail = Trail(live, TrailOptions(head_ms=60_000))
     about = moment("e1", {"password": SECRET, "path": "a.txt"})
     trail.write(about, allowed(about), 0)
     shutil.copytree(live, crashed)
@@ -225,7 +225,7 @@ def test_what_a_crash_cuts_off_was_redacted_too(tmp_path: Path) -> None:
 
 def test_a_trail_can_be_given_another_redaction(tmp_path: Path) -> None:
     """For hosts that know more about their data."""
-    trail = Trail(tmp_path, Options(redact=lambda value: "withheld" if value else value))
+    trail = Trail(tmp_path, TrailOptions(redact=lambda value: "withheld" if value else value))
     about = moment("e1")
     trail.write(about, allowed(about), 0)
     trail.close()

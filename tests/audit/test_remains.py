@@ -10,8 +10,8 @@ import pytest
 
 from stanchion.audit.erasure import Meant, cut_off, meant_in, remove
 from stanchion.audit.layout import segment_file
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.remains import (
     DAMAGED,
     STRANGER,
@@ -52,7 +52,7 @@ OF_BOB = {
 
 def written(folder: Path, name: str = "a" * 16) -> Path:
     """The segment of a chain in which ann's words come last, as a killed process leaves it."""
-    trail = Trail(folder, Options(head_ms=1e12), clock=lambda: AT, names=lambda: name)
+    trail = Trail(folder, TrailOptions(head_ms=1e12), clock=lambda: AT, names=lambda: name)
     for number, (run, text) in enumerate(((BOB, "nothing"), (ANN, f"mail {ADDRESS}, twice"))):
         about = moment(f"{run.id}.{number}", {"to": text}, run=run)
         trail.write(about, allowed(about), 5)
@@ -181,7 +181,7 @@ def test_damaged_lines_are_named_by_their_place(tmp_path: Path) -> None:
     before, line = last(segment)
     for at in range(line.index(b',"kept":') + 8, len(line) - 1, 7):
         segment.write_bytes(before + line[:at] + b"\xff" + line[at + 1 :] + b"\n")
-        reader = Reader(tmp_path)
+        reader = TrailReader(tmp_path)
         meant_in(reader, OF_ANN["run"])
         for meant in OF_ANN.values():
             (found,) = damaged(reader, meant)

@@ -10,8 +10,8 @@ import pytest
 
 from stanchion.audit import notes
 from stanchion.audit.apart import encode
-from stanchion.audit.chain import Chain
-from stanchion.audit.options import Options
+from stanchion.audit.chain import OpenChain
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.record import entry_of
 from stanchion.audit.retention import DAY_MS, Keep, retire
 from stanchion.audit.trail import Trail
@@ -22,20 +22,22 @@ from tests.audit.written import allowed, moment, of_kind, records
 MINE, IDLE, OTHER = "a" * 16, "b" * 16, "c" * 16
 
 
-def append(chain: Chain, name: str) -> None:
+def append(chain: OpenChain, name: str) -> None:
     """Write a decision."""
     about = moment(name)
     parts = encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id))
     chain.append(parts.body, kept=parts.kept)
 
 
-def chain_of(trail: Path, name: str, clock: FakeClock, segments: int = 4, bypass: int = 0) -> Chain:
+def chain_of(
+    trail: Path, name: str, clock: FakeClock, segments: int = 4, bypass: int = 0
+) -> OpenChain:
     """A chain of so many segments, one a day; the one with the number `bypass` holds one."""
-    chain = Chain.begin(trail, name, None, clock)
+    chain = OpenChain.begin(trail, name, None, clock)
     for number in range(1, segments + 1):
         append(chain, f"{name[0]}{number}")
         if number == bypass:
-            chain.note(notes.Note, notes.BYPASS)
+            chain.note(notes.TrailNote, notes.BYPASS)
         if number < segments:
             chain.rotate({})
             clock.advance(DAY_MS)
@@ -47,7 +49,7 @@ def numbers(trail: Path, name: str) -> list[int]:
     return sorted(int(path.stem) for path in (trail / name).glob("*.jsonl"))
 
 
-def sealed(chain: Chain) -> Chain:
+def sealed(chain: OpenChain) -> OpenChain:
     """The chain with everything of it on the disk."""
     chain.sync()
     chain.seal(chain.position())
@@ -92,7 +94,7 @@ def test_the_oldest_of_too_many_bytes_leave(tmp_path: Path) -> None:
 
 def test_nothing_leaves_where_nothing_is_said(tmp_path: Path) -> None:
     """Everything is kept by default, also by a trail that rotates."""
-    trail = Trail(tmp_path, Options(segment_bytes=1_000, sync_ms=0.1))
+    trail = Trail(tmp_path, TrailOptions(segment_bytes=1_000, sync_ms=0.1))
     for number in range(20):
         about = moment(f"e{number}")
         trail.sync(trail.write(about, allowed(about), 0))
@@ -129,7 +131,7 @@ def test_segments_of_a_process_that_is_gone_leave_too_and_those_of_a_running_one
     sealed(running).close({})
     sealed(mine).close({})
     assert verify(tmp_path).faults == ()
-    again = Chain.resume(tmp_path, IDLE, None, clock)
+    again = OpenChain.resume(tmp_path, IDLE, None, clock)
     assert again is not None
     again.abandon()
 
@@ -207,8 +209,8 @@ def test_a_trail_sees_to_it_whenever_a_segment_is_full(tmp_path: Path, keep: Kee
     """Several processes' chains among them; what is left of all of them verifies."""
     clock = FakeClock()
     for turn in range(3):
-        beside = Trail(tmp_path, Options(segment_bytes=600, sync_ms=0.1, keep=keep), clock)
-        trail = Trail(tmp_path, Options(segment_bytes=600, sync_ms=0.1, keep=keep), clock)
+        beside = Trail(tmp_path, TrailOptions(segment_bytes=600, sync_ms=0.1, keep=keep), clock)
+        trail = Trail(tmp_path, TrailOptions(segment_bytes=600, sync_ms=0.1, keep=keep), clock)
         for number in range(12):
             for one in (trail, beside):
                 about = moment(f"{turn}.{number}")
@@ -227,7 +229,7 @@ def test_a_quiet_trail_lets_go_of_what_is_old_too(tmp_path: Path) -> None:
     retention."""
     clock = FakeClock()
     for day in range(4):
-        trail = Trail(tmp_path, Options(keep=Keep(days=1)), clock, lambda: MINE)
+        trail = Trail(tmp_path, TrailOptions(keep=Keep(days=1)), clock, lambda: MINE)
         about = moment(f"day {day}")
         trail.write(about, allowed(about), 0)
         trail.close()

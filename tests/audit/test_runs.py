@@ -12,8 +12,8 @@ import pytest
 
 from stanchion import Refused, Shield, Stage
 from stanchion.audit.chain_lock import is_written
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.runs import NEWEST, RunStory, newest_runs, run_detail
 from stanchion.audit.trail import Trail
 from stanchion.testing import FakeClock, shield_for
@@ -42,7 +42,7 @@ class World:
         """A process with a shield."""
         pid = next(self._pids)
         self.trails.append(
-            Trail(self.folder, Options(), self.clock, lambda: next(self._names), lambda: pid)
+            Trail(self.folder, TrailOptions(), self.clock, lambda: next(self._names), lambda: pid)
         )
         return shield_for(policy, clock=self.clock, journal=self.trails[-1], **options)
 
@@ -55,7 +55,7 @@ class World:
 
     def runs(self, most: int | None = None) -> dict[str, RunStory]:
         """The runs by their names."""
-        return {story.run.id: story for story in newest_runs(Reader(self.folder), most)}
+        return {story.run.id: story for story in newest_runs(TrailReader(self.folder), most)}
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_a_run_whose_process_is_gone_is_lost(
     found = world.runs()
     assert found["r"].state == "lost"
     assert {story.state for name, story in found.items() if name != "r"} <= {"open"}
-    assert len({found.chain for found in Reader(world.folder).forwards()}) == 1
+    assert len({found.chain for found in TrailReader(world.folder).forwards()}) == 1
     for trail in world.trails:
         trail.close()
 
@@ -164,9 +164,9 @@ def test_a_name_that_is_used_again_is_another_run(world: World) -> None:
             with shield.run(id="r") as run:
                 for _ in range(steps):
                     run.check(tool, {})
-    first, second = newest_runs(Reader(world.folder))
+    first, second = newest_runs(TrailReader(world.folder))
     assert [first.decided, second.decided] == [{"BLOCK": 1}, {"ALLOW": 3}]
-    detail = run_detail(Reader(world.folder), "r")
+    detail = run_detail(TrailReader(world.folder), "r")
     assert detail is not None
     assert [found.stub.tool for found in detail.newest] == ["rm"]
 
@@ -181,7 +181,7 @@ def test_a_run_that_went_on_under_another_policy_is_one(world: World, tmp_path: 
         shield.reload()
         run.check("ls", {})
         policy = shield.policy.hash
-    (story,) = newest_runs(Reader(world.folder))
+    (story,) = newest_runs(TrailReader(world.folder))
     assert (story.lasted_ms, story.policy, story.decided) == (1_000, policy, {"ALLOW": 2})
 
 
@@ -202,7 +202,7 @@ def test_what_was_started_and_never_heard_of_again_is_told(world: World) -> None
         run.model_reply("hello", call=answered.id)
         run.egress("https://example.org")
         run.error("bash", "OSError", call=run.check("bash", {}).id)
-    detail = run_detail(Reader(world.folder), "r")
+    detail = run_detail(TrailReader(world.folder), "r")
     assert detail is not None
     assert {found.stub.id for found in detail.unfinished} == {lost.id, asked.id}
     assert detail.unfinished_count == 2
@@ -221,7 +221,7 @@ def test_a_degraded_call_starts_once(world: World) -> None:
     smaller.stages = ["model_call"]  # type: ignore[attr-defined] # where it stands
     with world.process({"name": "p"}, guards=[smaller]) as shield, shield.run(id="r") as run:
         run.judge(Stage.MODEL_CALL, messages=[], model="l")
-    detail = run_detail(Reader(world.folder), "r")
+    detail = run_detail(TrailReader(world.folder), "r")
     assert detail is not None
     assert [found.stub.action for found in detail.newest] == ["ALLOW", "DEGRADE"]
     assert detail.unfinished_count == 1
@@ -231,7 +231,7 @@ def test_a_long_run_is_told_in_a_few_lines(world: World) -> None:
     with world.process() as shield, shield.run(id="r") as run:
         for number in range(NEWEST + 5):
             run.check("ls", {"number": number})
-    detail = run_detail(Reader(world.folder), "r")
+    detail = run_detail(TrailReader(world.folder), "r")
     assert detail is not None
     assert len(detail.newest) == len(detail.unfinished) == NEWEST
     assert detail.unfinished_count == NEWEST + 5
@@ -242,7 +242,7 @@ def test_what_a_run_produced_comes_with_its_end(world: World) -> None:
     with world.process() as shield, shield.run(id="r") as run:
         run.keep({"draft": 1})
         run.call(ls)
-    detail = run_detail(Reader(world.folder), "r")
+    detail = run_detail(TrailReader(world.folder), "r")
     assert detail is not None
     assert detail.story.produced == ({"draft": 1}, "done")
 
@@ -250,4 +250,4 @@ def test_what_a_run_produced_comes_with_its_end(world: World) -> None:
 def test_there_is_no_run_of_another_name(world: World) -> None:
     with world.process() as shield, shield.run(id="r") as run:
         run.check("r2", {"run": "r2"})
-    assert run_detail(Reader(world.folder), "r2") is None
+    assert run_detail(TrailReader(world.folder), "r2") is None

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from tests.audit.disks import Disk
 from tests.audit.written import allowed, ids, lines, moment, of_kind, one, records, whole
@@ -33,7 +33,7 @@ def head(chain: Path) -> dict[str, Any]:
 
 def test_a_full_segment_ends_with_a_checkpoint_and_another_begins(tmp_path: Path) -> None:
     """Numbers go on across segments, and each file begins by saying which it is."""
-    trail = Trail(tmp_path, Options(**NEVER, segment_bytes=2_000))
+    trail = Trail(tmp_path, TrailOptions(**NEVER, segment_bytes=2_000))
     write(trail, *[f"e{number}" for number in range(30)])
     trail.close()
     chain = tmp_path / trail.name
@@ -53,7 +53,7 @@ def test_a_full_segment_ends_with_a_checkpoint_and_another_begins(tmp_path: Path
 def test_the_next_process_goes_on_in_the_last_segment(tmp_path: Path) -> None:
     """Wherever the one before had come to."""
     for turn in range(4):
-        trail = Trail(tmp_path, Options(**NEVER, segment_bytes=2_000))
+        trail = Trail(tmp_path, TrailOptions(**NEVER, segment_bytes=2_000))
         write(trail, *[f"{turn}.{number}" for number in range(7)])
         trail.close()
     assert ids(tmp_path) == [f"{turn}.{number}" for turn in range(4) for number in range(7)]
@@ -62,7 +62,7 @@ def test_the_next_process_goes_on_in_the_last_segment(tmp_path: Path) -> None:
 
 def test_checkpoints_come_after_so_many_records(tmp_path: Path) -> None:
     """No sooner."""
-    trail = Trail(tmp_path, Options(**NEVER, checkpoint_records=10))
+    trail = Trail(tmp_path, TrailOptions(**NEVER, checkpoint_records=10))
     write(trail, *[f"e{number}" for number in range(25)])
     trail.close()
     found = [record["kind"] for record in one(tmp_path)]
@@ -74,10 +74,10 @@ def test_checkpoints_come_after_so_many_records(tmp_path: Path) -> None:
 
 def test_checkpoints_come_after_a_time(tmp_path: Path) -> None:
     """Where something was written since the last one."""
-    often = Trail(tmp_path / "often", Options(sync_ms=0.1, head_ms=0, checkpoint_s=0))
+    often = Trail(tmp_path / "often", TrailOptions(sync_ms=0.1, head_ms=0, checkpoint_s=0))
     write(often, "e0", "e1", "e2")
     often.close()
-    seldom = Trail(tmp_path / "seldom", Options(sync_ms=0.1, head_ms=0, checkpoint_s=3_600))
+    seldom = Trail(tmp_path / "seldom", TrailOptions(sync_ms=0.1, head_ms=0, checkpoint_s=3_600))
     write(seldom, "e0", "e1", "e2")
     seldom.close()
     assert len(of_kind(one(tmp_path / "often"), "checkpoint")) >= 2
@@ -88,7 +88,7 @@ def test_a_quiet_chain_gets_its_head_and_its_checkpoint_and_then_rests(
     tmp_path: Path, disk: Disk
 ) -> None:
     """Nobody has to write once more for that; and a chain that is sealed is left alone."""
-    trail = Trail(tmp_path, Options(sync_ms=0.1, head_ms=1, checkpoint_s=0.001))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=0.1, head_ms=1, checkpoint_s=0.001))
     about = moment("e1")
     trail.write(about, allowed(about), 0)
     path = tmp_path / trail.name
@@ -113,7 +113,7 @@ def test_the_head_follows_what_is_on_the_disk_and_is_never_ahead(
     tmp_path: Path, disk: Disk
 ) -> None:
     """It names a record that was synced; closing says that nothing follows."""
-    trail = Trail(tmp_path, Options(sync_ms=0.1, head_ms=0, checkpoint_s=3_600))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=0.1, head_ms=0, checkpoint_s=3_600))
     write(trail, "e0")
     path = tmp_path / trail.name
     for number in range(1, 20):
@@ -135,7 +135,7 @@ def test_a_chain_that_is_taken_up_again_is_no_longer_closed(tmp_path: Path) -> N
     trail = Trail(tmp_path)
     write(trail, "e0")
     trail.close()
-    again = Trail(tmp_path, Options(head_ms=60_000))
+    again = Trail(tmp_path, TrailOptions(head_ms=60_000))
     assert head(tmp_path / trail.name)["closed"] is True
     about = moment("e1")
     again.write(about, allowed(about), 0)
@@ -146,7 +146,7 @@ def test_a_chain_that_is_taken_up_again_is_no_longer_closed(tmp_path: Path) -> N
 def test_a_checkpoint_binds_the_heads_of_all_other_chains(tmp_path: Path) -> None:
     """As they were sealed: whoever takes records from one has to change all that know of it."""
     first, second = Trail(tmp_path, names=lambda: "a" * 16), Trail(tmp_path, names=lambda: "b" * 16)
-    third = Trail(tmp_path, Options(**NEVER, checkpoint_records=3), names=lambda: "c" * 16)
+    third = Trail(tmp_path, TrailOptions(**NEVER, checkpoint_records=3), names=lambda: "c" * 16)
     write(first, "a1", "a2")
     first.close()
     write(second, "b1")
@@ -167,7 +167,7 @@ def test_rotation_loses_nothing_that_is_written_meanwhile(
     tmp_path: Path, records_between: int
 ) -> None:
     """Segments change under a writer that does not wait."""
-    trail = Trail(tmp_path, Options(**NEVER, segment_bytes=1_000))
+    trail = Trail(tmp_path, TrailOptions(**NEVER, segment_bytes=1_000))
     names = [f"e{number}" for number in range(200)]
     for number, name in enumerate(names):
         about = moment(name)
@@ -181,7 +181,7 @@ def test_rotation_loses_nothing_that_is_written_meanwhile(
 
 def test_a_segment_is_on_the_disk_before_the_next_one_begins(tmp_path: Path, disk: Disk) -> None:
     """Whatever the power does, none is missing behind one that is there."""
-    trail = Trail(tmp_path, Options(**NEVER, segment_bytes=1_000))
+    trail = Trail(tmp_path, TrailOptions(**NEVER, segment_bytes=1_000))
     seen = 0
     for number in range(30):
         write(trail, f"e{number}")

@@ -16,7 +16,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.chain_lock import take
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verify
 from tests.audit.written import allowed, chains, moment, of_kind
@@ -107,7 +107,7 @@ def test_it_is_gone_on_from_within_the_same_call(
 ) -> None:
     """The call goes ahead, its record stands in another chain, and that one says what it found."""
     folder = tmp_path / "trail"
-    shield = Shield.load(POLICY, journal=Trail(folder, Options(sync_ms=0.1)), store="memory:")
+    shield = Shield.load(POLICY, journal=Trail(folder, TrailOptions(sync_ms=0.1)), store="memory:")
     with shield.run(id="r1") as run:
         assert all(run.check("high", {"before": number}).proceeds for number in range(5))
         first, (last, digest) = shield.journal.name, shield.journal.head
@@ -201,7 +201,7 @@ def test_there_is_no_lock_file_to_delete(tmp_path: Path) -> None:
 
 def test_records_that_the_disk_did_not_have_yet_go_along(tmp_path: Path) -> None:
     """What was written right before the cut, and is waited for, is found in the new chain."""
-    trail = Trail(tmp_path, Options(sync_ms=60_000, head_ms=60_000))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=60_000, head_ms=60_000))
     about = moment("first")
     trail.sync(trail.write(about, allowed(about), 0))
     first = trail.name

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit.apart import encode
-from stanchion.audit.chain import Chain
+from stanchion.audit.chain import OpenChain
 from stanchion.audit.record import entry_of
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
@@ -24,7 +24,7 @@ OTHER = "b" * 16
 def crashed(trail: Path, behind: int = 3, before: int = 2) -> Path:
     """A trail whose writer died: so many records up to its head, and so many behind. Gives its only
     segment."""
-    chain = Chain.begin(trail, NAME, None, lambda: AT)
+    chain = OpenChain.begin(trail, NAME, None, lambda: AT)
     for number in range(before + behind):
         if number == before:
             chain.sync()
@@ -36,7 +36,7 @@ def crashed(trail: Path, behind: int = 3, before: int = 2) -> Path:
     return segment
 
 
-def append(chain: Chain, name: str) -> None:
+def append(chain: OpenChain, name: str) -> None:
     """Write a decision."""
     about = moment(name)
     parts = encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id))
@@ -70,7 +70,7 @@ def test_an_end_torn_at_any_byte_is_cut_off_and_kept(
     for size in range(sealed["offset"], len(data) + 1):
         put(segment, data[:size])
         kept = max(end for end in ends if end <= size)
-        chain = Chain.resume(tmp_path, NAME, None, lambda: AT)
+        chain = OpenChain.resume(tmp_path, NAME, None, lambda: AT)
         assert chain is not None
         assert (chain.offset, chain.cut, chain.seq) == (kept, size - kept, data[:kept].count(b"\n"))
         assert segment.read_bytes() == data[:kept]
@@ -109,7 +109,7 @@ def test_a_cut_is_said_even_where_nothing_follows(tmp_path: Path) -> None:
 @pytest.mark.parametrize("torn", [b"", b'{"hash":"'])
 def test_a_segment_that_had_just_begun(tmp_path: Path, torn: bytes) -> None:
     """Whatever there is of its first line, the next process begins it anew."""
-    chain = Chain.begin(tmp_path, NAME, None, lambda: AT)
+    chain = OpenChain.begin(tmp_path, NAME, None, lambda: AT)
     append(chain, "e0")
     chain.checkpoint({})
     chain.sync()

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from stanchion.audit.apart import encode
-from stanchion.audit.chain import Chain
+from stanchion.audit.chain import OpenChain
 from stanchion.audit.errors import AuditLost, TrailError
 from stanchion.audit.journal import Fact, Finish, Start
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.record import entry_of
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail
@@ -58,7 +58,7 @@ def test_a_chain_from_its_first_record_to_its_last(tmp_path: Path) -> None:
 
 def test_records_are_with_the_system_when_write_returns(tmp_path: Path) -> None:
     """Whoever reads the files then finds them, synced or not."""
-    trail = Trail(tmp_path, Options(sync_ms=60_000))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=60_000))
     write(trail, "e1")
     assert ids(tmp_path) == ["e1"]
     write(trail, "e2", "e3")
@@ -68,7 +68,7 @@ def test_records_are_with_the_system_when_write_returns(tmp_path: Path) -> None:
 
 def test_many_threads_write_one_chain(tmp_path: Path) -> None:
     """Every record is there once, and the numbers have no gap."""
-    trail = Trail(tmp_path, Options(checkpoint_records=100, segment_bytes=50_000, sync_ms=0.1))
+    trail = Trail(tmp_path, TrailOptions(checkpoint_records=100, segment_bytes=50_000, sync_ms=0.1))
     start = threading.Barrier(6)
 
     def work(worker: int) -> None:
@@ -139,7 +139,7 @@ def test_a_closed_trail_takes_nothing_more(tmp_path: Path) -> None:
 
 def test_closing_brings_everything_to_the_disk_and_says_so(tmp_path: Path) -> None:
     """Whoever waits for a record does not wait for a thread that is gone."""
-    trail = Trail(tmp_path, Options(sync_ms=60_000, wait_s=0))
+    trail = Trail(tmp_path, TrailOptions(sync_ms=60_000, wait_s=0))
     mark = write(trail, "e1")
     trail.close()
     trail.sync(mark)
@@ -151,7 +151,7 @@ def test_files_are_private(tmp_path: Path) -> None:
     """Whatever the user's mask is, nobody else reads what agents do."""
     old = os.umask(0)
     try:
-        trail = Trail(tmp_path / "trail", Options(segment_bytes=1_000))
+        trail = Trail(tmp_path / "trail", TrailOptions(segment_bytes=1_000))
         for number in range(10):
             trail.sync(write(trail, f"e{number}"))
         segment = tmp_path / "trail" / trail.name / "00000001.jsonl"
@@ -241,7 +241,7 @@ def test_a_chain_whose_head_names_a_very_long_record_is_gone_on_with(
 ) -> None:
     """Nobody makes a chain unfit by asking for a tool with an endless name."""
     about = moment("x" * long)
-    chain = Chain.begin(tmp_path, "a" * 16, None, lambda: AT)
+    chain = OpenChain.begin(tmp_path, "a" * 16, None, lambda: AT)
     parts = encode(entry_of(about, allowed(about), chain.seq, chain.head, chain.id))
     chain.append(parts.body, kept=parts.kept)
     chain.sync()

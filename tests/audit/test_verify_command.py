@@ -14,7 +14,7 @@ import pytest
 
 import stanchion.audit.verifying
 from stanchion.audit.verify import CannotVerify, Deed, as_json, as_text, main, verdict, verify
-from stanchion.audit.witnessing.place import Entry, line_of
+from stanchion.audit.witnessing.place import WitnessEntry, line_of
 from tests.audit.forging import (
     KEY,
     ONE,
@@ -69,7 +69,7 @@ def test_lines_of_several_witnesses(tmp_path: Path, capsys: pytest.CaptureFixtur
     drafts = many()
     trail = drafts.write(tmp_path / "trail")
     for name in (ONE, TWO):
-        line = line_of(Entry((drafts[name].head or b"",), 1_700_000_000_000, 0), "0" * 64)
+        line = line_of(WitnessEntry((drafts[name].head or b"",), 1_700_000_000_000, 0), "0" * 64)
         (tmp_path / name).write_bytes(line + b"\n")
     words = ["--witness", str(tmp_path / ONE), "--witness", str(tmp_path / TWO)]
     assert main([str(trail), *words]) == 0

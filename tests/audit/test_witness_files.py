@@ -15,7 +15,7 @@ import pytest
 from stanchion.audit.verifying.rewritable import attributes, why_rewritable
 from stanchion.audit.verifying.witness import read_witness
 from stanchion.audit.witnessing.files import TAIL, FilePlace
-from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable
+from stanchion.audit.witnessing.place import BadPlace, Unreachable, WitnessEntry
 from tests.audit.forging import ONE, Draft
 from tests.ops.broker.brokers import AGENT_UID, interpreter, open_folder, python_as
 
@@ -23,9 +23,9 @@ HEAD = Draft(ONE).begin().work(3).mark().head or b""
 SETFLAGS = 0x40000000 | struct.calcsize("l") << 16 | ord("f") << 8 | 2
 
 
-def entry(mine: bytes = b"", heads: tuple[bytes, ...] = (HEAD,)) -> Entry:
+def entry(mine: bytes = b"", heads: tuple[bytes, ...] = (HEAD,)) -> WitnessEntry:
     """Something to write."""
-    return Entry(heads, 1_700_000_000_000, 60, mine)
+    return WitnessEntry(heads, 1_700_000_000_000, 60, mine)
 
 
 @pytest.fixture
@@ -215,9 +215,9 @@ WRITES = """
 import os, sys
 from pathlib import Path
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.place import Entry
+from stanchion.audit.witnessing.place import WitnessEntry
 kept, unread = map(Path, sys.argv[1:3])
-entry = Entry((sys.argv[3].encode(),), 1_700_000_000_000, 60)
+entry = WitnessEntry((sys.argv[3].encode(),), 1_700_000_000_000, 60)
 for path in (kept, kept, unread, unread):
     FilePlace(path).append(entry)
 for change in (

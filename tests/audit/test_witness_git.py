@@ -12,16 +12,16 @@ import pytest
 
 from stanchion.audit.witnessing.git import GitPlace
 from stanchion.audit.witnessing.names import place_named
-from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable
+from stanchion.audit.witnessing.place import BadPlace, Unreachable, WitnessEntry
 from tests.audit.forging import ONE, Draft
 
 HEAD = Draft(ONE).begin().work(3).mark().head or b""
 SOMEBODY = 64_102
 
 
-def entry(mine: bytes = b"", at_ms: int = 1_700_000_000_000) -> Entry:
+def entry(mine: bytes = b"", at_ms: int = 1_700_000_000_000) -> WitnessEntry:
     """Something to write."""
-    return Entry((HEAD,), at_ms, 60, mine)
+    return WitnessEntry((HEAD,), at_ms, 60, mine)
 
 
 def git(folder: Path, *words: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from stanchion.audit.verify import CannotVerify, Deed, Report, read_witness, verify
-from stanchion.audit.witnessing.place import Entry, hash_of, line_of
+from stanchion.audit.witnessing.place import WitnessEntry, hash_of, line_of
 from tests.audit.forging import ONE, TWO, Draft, Drafts
 
 AT = 1_700_000_000_000
@@ -19,7 +19,7 @@ def lines_of(drafts: list[Draft], every_s: int = 60) -> list[bytes]:
     """A witness of the states that a chain went through, a minute apart."""
     lines: list[bytes] = []
     for number, draft in enumerate(drafts):
-        entry = Entry((draft.head or b"",), AT + number * MINUTE, every_s)
+        entry = WitnessEntry((draft.head or b"",), AT + number * MINUTE, every_s)
         lines.append(line_of(entry, hash_of(lines[-1] if lines else b"")))
     return lines
 
@@ -176,8 +176,8 @@ def test_a_line_of_the_future_covers_nothing(tmp_path: Path) -> None:
 
 def test_hours_without_a_line_are_told(tmp_path: Path) -> None:
     states = grown([1])
-    first = line_of(Entry((states[0].head or b"",), AT - 600 * MINUTE, 60), hash_of(b""))
-    second = line_of(Entry((states[1].head or b"",), AT, 60), hash_of(first))
+    first = line_of(WitnessEntry((states[0].head or b"",), AT - 600 * MINUTE, 60), hash_of(b""))
+    second = line_of(WitnessEntry((states[1].head or b"",), AT, 60), hash_of(first))
     folder = Drafts({ONE: states[1]}).write(tmp_path / "trail")
     report = verify(folder, witness=read_witness("w", first + b"\n" + second), now_ms=AT)
     assert report.whole

@@ -14,7 +14,7 @@ pytest.importorskip("rfc3161_client", reason="the extra `timestamp` is not insta
 
 from stanchion.audit.verify import CannotVerify, read_witness
 from stanchion.audit.witnessing.names import place_named
-from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable
+from stanchion.audit.witnessing.place import BadPlace, Unreachable, WitnessEntry
 from stanchion.audit.witnessing.stamps import StampedPlace
 from stanchion.stores.memory import wall_ms
 from tests.audit import stamping
@@ -46,7 +46,7 @@ def place(service: stamping.Service, tmp_path: Path) -> Iterator[StampedPlace]:
     """A place with one line, which says that it was written long ago."""
     with stamping.serving(service) as url:
         found = StampedPlace(url, tmp_path / "tokens.jsonl", service.root)
-        found.append(Entry((HEAD,), LONG_AGO, 60))
+        found.append(WitnessEntry((HEAD,), LONG_AGO, 60))
         yield found
 
 
@@ -62,7 +62,7 @@ def _zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> It
 @pytest.mark.usefixtures("_zone")
 def test_the_time_is_what_the_service_says(place: StampedPlace) -> None:
     before = wall_ms()
-    place.append(Entry((), LONG_AGO, 60))
+    place.append(WitnessEntry((), LONG_AGO, 60))
     found = place.witness(0)
     assert found.broken == ()
     assert len(found.lines) == 2
@@ -135,7 +135,7 @@ def test_an_answer_that_is_none_is_not_kept(
     else:
         service.answers = lambda _: answers[answer]
     with pytest.raises(Unreachable, match="token"):
-        place.append(Entry((), LONG_AGO, 60))
+        place.append(WitnessEntry((), LONG_AGO, 60))
     assert (tmp_path / "tokens.jsonl").read_bytes() == before
 
 
@@ -143,13 +143,13 @@ def test_a_service_that_refuses_is_told(place: StampedPlace, service: stamping.S
     # PKIStatus 2, rejection, and no token.
     service.answers = lambda _: bytes.fromhex("30053003020102")
     with pytest.raises(Unreachable, match="gave no token"):
-        place.append(Entry((), LONG_AGO, 60))
+        place.append(WitnessEntry((), LONG_AGO, 60))
 
 
 def test_a_service_that_is_away_is_told(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match="cannot be asked"):
         StampedPlace("http://127.0.0.1:9/", tmp_path / "tokens.jsonl", None).append(
-            Entry((), LONG_AGO, 60)
+            WitnessEntry((), LONG_AGO, 60)
         )
     assert (tmp_path / "tokens.jsonl").read_bytes() == b""
 

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from tests.audit.written import allowed, moment
 
@@ -58,7 +58,7 @@ def write(trail: Trail, *names: str) -> None:
 
 def writes(folder: Path, name: str, count: str) -> None:
     """Open the trail, and when told write so many decisions; end when told again."""
-    trail = Trail(folder, Options(segment_bytes=20_000, sync_ms=0.1, checkpoint_records=50))
+    trail = Trail(folder, TrailOptions(segment_bytes=20_000, sync_ms=0.1, checkpoint_records=50))
     say("ready")
     sys.stdin.readline()
     write(trail, *[f"{name}.{number}" for number in range(int(count))])
@@ -69,7 +69,7 @@ def writes(folder: Path, name: str, count: str) -> None:
 
 def forks(folder: Path) -> None:
     """Fork while threads write; parent, child and grandchild all go on."""
-    trail = Trail(folder, Options(sync_ms=0.1))
+    trail = Trail(folder, TrailOptions(sync_ms=0.1))
     stop, begun = threading.Event(), threading.Event()
 
     def busy() -> None:

@@ -16,7 +16,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Found, Reader, Wanted
+from stanchion.audit.reader import FoundRecord, TrailReader, WantedRecords
 from stanchion.audit.trail import Trail
 from stanchion.cli.audit_reading import follow
 from stanchion.cli.main import main
@@ -54,7 +54,7 @@ def test_what_comes_is_shown_once_until_somebody_interrupts(trail: Path) -> None
     seen: list[str] = []
     turns = iter(["u", "v", "w"])
 
-    def show(records: Iterable[Found]) -> None:
+    def show(records: Iterable[FoundRecord]) -> None:
         seen.extend(found.stub.tool for found in records)
 
     def pause() -> None:
@@ -63,9 +63,9 @@ def test_what_comes_is_shown_once_until_somebody_interrupts(trail: Path) -> None
             raise KeyboardInterrupt
         write(2, tool)
 
-    wanted = Wanted(run="r", actions=frozenset({"ALLOW"}))
+    wanted = WantedRecords(run="r", actions=frozenset({"ALLOW"}))
     with pytest.raises(KeyboardInterrupt):
-        follow(Reader(trail), wanted, 2, show, pause)
+        follow(TrailReader(trail), wanted, 2, show, pause)
     assert seen == ["t", "t", "u", "u", "v", "v"]
 
 
@@ -187,7 +187,7 @@ def test_a_file_is_there_when_it_is_whole(
     out.mkdir()
     file = out / "all.jsonl"
     assert main(["audit", "export", "--out", str(file)]) == 0
-    records = len(list(Reader(trail).forwards()))
+    records = len(list(TrailReader(trail).forwards()))
     assert capsys.readouterr().err == f"stanchion: {records} records are in {file}\n"
     assert len(file.read_bytes().splitlines()) == records
     assert list(out.iterdir()) == [file]
@@ -306,7 +306,7 @@ def test_the_bytes_of_a_record_have_its_hash(
 ) -> None:
     from hashlib import sha256
 
-    for found in Reader(trail).forwards():
+    for found in TrailReader(trail).forwards():
         capsysbinary.readouterr()
         assert main(["audit", "show", f"{found.chain}:{found.stub.seq}", "--json"]) == 0
         body, _, kept = capsysbinary.readouterr().out.removesuffix(b"\n").partition(b',"kept":')
@@ -401,8 +401,8 @@ def test_a_day_is_told_once_on_a_terminal(trail: Path, monkeypatch: pytest.Monke
 def test_chains_are_told_apart_by_as_few_digits_as_do(tmp_path: Path) -> None:
     names = iter(["aaaaaa0000000000", "aaaaab0000000000", "b000000000000000"])
     trails = [Trail(tmp_path, names=lambda: next(names)) for _ in range(3)]
-    assert digits_of(Reader(tmp_path)) == 6
-    assert digits_of(Reader(tmp_path / "none")) == 4
+    assert digits_of(TrailReader(tmp_path)) == 6
+    assert digits_of(TrailReader(tmp_path / "none")) == 4
     for one in trails:
         one.close()
 
@@ -526,5 +526,5 @@ def test_a_line_that_comes_and_is_no_text_is_told_once(
             file.write(more)
 
     with pytest.raises(KeyboardInterrupt):
-        follow(Reader(trail), Wanted(), 2, lambda _: None, pause)
+        follow(TrailReader(trail), WantedRecords(), 2, lambda _: None, pause)
     assert capsys.readouterr().err.count("cannot be read") == 1

@@ -13,7 +13,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.postgres import ship_trail, verify_database
 from stanchion.audit.postgres.reader import DatabaseReader
-from stanchion.audit.reader import Found, Wanted
+from stanchion.audit.reader import FoundRecord, WantedRecords
 from stanchion.cli.audit_reading import follow
 from stanchion.cli.main import main
 from tests.audit.postgres_records import quick, written
@@ -157,7 +157,7 @@ def test_what_comes_is_shown_once(audit: Audit, trail: Path) -> None:
     seen: list[str] = []
     turns = iter(["u", "v", "w"])
 
-    def show(records: Iterable[Found]) -> None:
+    def show(records: Iterable[FoundRecord]) -> None:
         seen.extend(found.stub.tool for found in records)
 
     def pause() -> None:
@@ -169,7 +169,7 @@ def test_what_comes_is_shown_once(audit: Audit, trail: Path) -> None:
 
     reader = DatabaseReader(audit.place.server.url, audit.place.schema)
     with pytest.raises(KeyboardInterrupt):
-        follow(reader, Wanted(run="r", actions=frozenset({"ALLOW"})), 2, show, pause)
+        follow(reader, WantedRecords(run="r", actions=frozenset({"ALLOW"})), 2, show, pause)
     reader.close()
     assert seen == ["t", "t", "u", "u", "v", "v"]
 

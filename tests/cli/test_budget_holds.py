@@ -14,7 +14,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit import notes
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
 from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Line
@@ -146,8 +146,8 @@ def test_an_operator_releases_and_tops_up(
         found = {seen.key: seen.number for seen in kept.look() if "budget:" in seen.key}
     assert sorted(found.values()) == [0, 100, 300]
     facts = [
-        one.note(notes.Told)
-        for one in Reader(tmp_path / "trail").backwards()
+        one.note(notes.FactNote)
+        for one in TrailReader(tmp_path / "trail").backwards()
         if one.stub.kind == notes.FACT
     ]
     assert [

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
 from tests.docs.markdown import ROOT, blocks
 from tests.operators import ANN, KNOWN
@@ -126,7 +126,7 @@ def test_every_event_is_in_the_trail_as_that_agents(check: Checking, project: Pa
     check(*LS, "--agent", "builder")
     check(*LS)
     with Shield.load("policy.yaml") as shield:
-        reader = Reader(shield.journal.folder)
+        reader = TrailReader(shield.journal.folder)
     begun = [reader.begun(found) for found in reader.of_run("r") if found.is_decision]
     assert [None if one is None else one.run.agent for one in begun] == ["builder", "builder"]
 

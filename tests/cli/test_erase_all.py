@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify
 from stanchion.cli.main import main
@@ -36,7 +36,7 @@ class Place:
 
     def journal(self, **options: object) -> Trail:
         """A process that writes the trail."""
-        return Trail(self.trail, Options(head_ms=1e12), **options)  # type: ignore[arg-type] # as a test gives them
+        return Trail(self.trail, TrailOptions(head_ms=1e12), **options)  # type: ignore[arg-type] # as a test gives them
 
     def torn(self, name: str) -> None:
         """A chain whose process was killed in the middle of its last record."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.retention import DAY_MS
 from stanchion.audit.trail import Trail, wall_ms
 from stanchion.audit.verify import verify
@@ -69,7 +69,7 @@ def test_an_operator_erases_and_the_trail_says_so(
     assert "the content of 1 record is erased" in out
     assert SECRET.encode() not in said(trail)
     assert verify(trail).faults == ()
-    kinds = [found for found in Reader(trail).forwards() if found.stub.kind == "erased"]
+    kinds = [found for found in TrailReader(trail).forwards() if found.stub.kind == "erased"]
     assert [(found.data()["by"], found.data()["why"]) for found in kinds] == [("ann", "asked for")]
     assert main(["audit", "erase", "--containing", SECRET, *ann.words()]) == 0
     assert "no record matches" in capsys.readouterr().out

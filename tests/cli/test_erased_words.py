@@ -14,8 +14,8 @@ from stanchion import Action, Finding, Shield
 from stanchion.audit.erasure import Meant, erase, meant_in
 from stanchion.audit.journal import Finish
 from stanchion.audit.layout import segment_file
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.kernel.decision import Decision
@@ -36,7 +36,7 @@ def erased(folder: Path, **whose: str) -> None:
     """Erase what was said."""
     trail = Trail(folder)
     meant = Meant(**{name: names([value]) for name, value in whose.items()})  # type: ignore[arg-type] # names alone
-    erase(trail, meant_in(Reader(folder), meant).rows, "she asked", "bob")
+    erase(trail, meant_in(TrailReader(folder), meant).rows, "she asked", "bob")
     trail.close()
 
 
@@ -89,7 +89,7 @@ def test_no_code_shows_its_template(tmp_path: Path, capsys: pytest.CaptureFixtur
         for one in told["findings"]
         if PLACE.search(json.dumps([one["message"], one["advice"], one["detail"]]))
     ]
-    (end,) = [one for one in Reader(tmp_path).forwards() if one.stub.kind == "end"]
+    (end,) = [one for one in TrailReader(tmp_path).forwards() if one.stub.kind == "end"]
     assert main(["audit", "show", f"{end.chain}:{end.stub.seq}", "--trail", str(tmp_path)]) == 0
     assert "(erased)" in capsys.readouterr().out
 
@@ -115,7 +115,7 @@ class Ruled:
         self.folder = folder / "trail"
         policy = folder / "p.yaml"
         policy.write_text(RULE, encoding="utf-8")
-        journal = Trail(self.folder, Options(segment_bytes=1))
+        journal = Trail(self.folder, TrailOptions(segment_bytes=1))
         with Shield.load(policy, store="memory:", journal=journal) as shield:
             with shield.run("ann", "t1", id="r1") as run:
                 self.refused = run.check("bash", {"command": "rm"}).id
@@ -153,7 +153,7 @@ def test_an_outcome_whose_call_is_gone_says_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ruled = Ruled(tmp_path)
-    found = Reader(ruled.folder).find(ruled.call)
+    found = TrailReader(ruled.folder).find(ruled.call)
     assert found is not None
     trail = Trail(ruled.folder)
     erase(trail, {found.chain: ((found.stub.seq, found.stub.seq),)}, "", "bob")

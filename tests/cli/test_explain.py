@@ -13,7 +13,7 @@ import pytest
 from stanchion import Refused, Shield, Stage
 from stanchion.audit.journal import MemoryJournal, Start
 from stanchion.audit.layout import chains, segment_file
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.checks import KEPT, Checks
 from stanchion.cli.main import main
@@ -308,7 +308,7 @@ def test_size_is_bounded_and_the_newest_stay(capsys: pytest.CaptureFixture[str])
         assert len(kept()) < 5 * KEPT.segment_bytes
     (name,) = chains(checks())
     assert not segment_file(checks() / name, 1).exists()
-    newest = next(found for found in Reader(checks()).backwards() if found.is_decision)
+    newest = next(found for found in TrailReader(checks()).backwards() if found.is_decision)
     assert newest.stub.id == decision
 
 
@@ -335,7 +335,7 @@ def test_a_decision_of_a_shield_is_explained(
     assert told(capsys, "explain", "last") == told_now
     assert told(capsys, "explain", "last", "--trail", str(trail)) == told_now
     (place,) = [
-        f"{one.chain}:{one.stub.seq}" for one in Reader(trail).backwards() if one.is_decision
+        f"{one.chain}:{one.stub.seq}" for one in TrailReader(trail).backwards() if one.is_decision
     ]
     assert told(capsys, "explain", place) == told_now
 

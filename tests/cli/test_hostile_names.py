@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield, ToolFailed
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import COMMANDS, main
 from stanchion.kernel.shown import visible
 from stanchion.runtime.operating.allowances import Allowances
@@ -191,7 +191,7 @@ def typed(words: str, world: Path) -> list[str]:
     asked = words.split()
     known = {"ARGS": ARGS}
     if "ID" in asked or "RUN" in asked:
-        found = next(one for one in Reader(world / "trail").backwards() if one.is_decision)
+        found = next(one for one in TrailReader(world / "trail").backwards() if one.is_decision)
         known |= {"ID": found.stub.id, "RUN": found.stub.run_id}
     if "TICKET" in asked:
         with Shield.load("default", store=world / "state.db", journal="memory:") as shield:

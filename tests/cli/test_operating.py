@@ -12,7 +12,7 @@ import pytest
 
 from stanchion import Action, Shield
 from stanchion.audit import notes
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
 from tests.cli.signing import Signing
 
@@ -83,8 +83,8 @@ def test_there_and_back(
 def test_what_was_done_is_in_the_trail(store: str, tmp_path: Path) -> None:
     main(["halt", "--why", "drill", "--by", "ops", "--tenant", "acme", "--store", store])
     found = [
-        one.note(notes.Told)
-        for one in Reader(tmp_path / "trail").forwards()
+        one.note(notes.FactNote)
+        for one in TrailReader(tmp_path / "trail").forwards()
         if one.stub.kind == notes.FACT
     ]
     assert [(note.what, note.about, note.tenant, note.by, note.why) for note in found] == [
@@ -133,8 +133,8 @@ def test_a_store_that_was_removed_is_accepted(
     assert capsys.readouterr().out == "the store is accepted: every process continues with it\n"
     assert decided(store) == "allowed"
     found = [
-        one.note(notes.Told)
-        for one in Reader(tmp_path / "trail").forwards()
+        one.note(notes.FactNote)
+        for one in TrailReader(tmp_path / "trail").forwards()
         if one.stub.kind == notes.FACT
     ]
     assert [note.what for note in found] == ["state.halt", "answer.refused", "store.accepted"]

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.manifest_check import hash_faults
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.ops.views.runs import run_manifest
@@ -86,7 +86,7 @@ def test_a_decision_from_before_its_runs_beginning_was_written_is_counted(tmp_pa
             for path in "abc":
                 run.check("ls", {"path": path})
     trail.close()
-    made = run_manifest(Reader(tmp_path / "trail"), "again")
+    made = run_manifest(TrailReader(tmp_path / "trail"), "again")
     assert made is not None
     assert made["run"]["decided"] == {"ALLOW": 3}
     assert made["trail"]["records"] == 5

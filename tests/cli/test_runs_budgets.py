@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.runs import run_detail
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
@@ -56,7 +56,7 @@ class Desk:
     def told(self, run: str = "r") -> dict[str, tuple[int | None, ...]]:
         """What was used of each budget after each tenth of a run."""
         self._trail.close()
-        reader = Reader(self.folder)
+        reader = TrailReader(self.folder)
         detail = run_detail(reader, run)
         assert detail is not None
         burned = burn_down(reader, detail.story, policy_of(detail.story))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
 from tests.cli.signing import Signing
 
@@ -105,7 +105,7 @@ def test_a_reset_closes_it_and_is_in_the_trail(
     assert listed(capsys)["pay"] == "0% 2 0 of 2 closed"
     with Shield.load(POLICY, store=store, journal="memory:") as shield:
         assert shield.run("ann").check("pay", {}).findings == ()
-    records = [found.data() for found in Reader(tmp_path / "trail").backwards()]
+    records = [found.data() for found in TrailReader(tmp_path / "trail").backwards()]
     facts = [
         (one["what"], one["about"], one["by"], one["why"])
         for one in records

@@ -15,7 +15,7 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.audit.manifest_check import hash_faults, read
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
 from stanchion.ops.views.runs import checked
 from stanchion.tutor.bundles.canonical import digest
@@ -234,7 +234,7 @@ def test_the_trail_of_a_shield_knows_the_manifest_and_judges_the_commands(place:
             run=run,
             user=UID,
         )
-    reader = Reader(place / "out" / "trail")
+    reader = TrailReader(place / "out" / "trail")
     data = read("out/m.json")
     assert checked(data, reader, Path("out")).wrong == ()
     assert "shell" in [one.stub.tool for one in reader.backwards()]

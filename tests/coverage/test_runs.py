@@ -15,7 +15,7 @@ import pytest
 from stanchion import Shield
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import MemoryJournal
-from stanchion.audit.reader import Reader, Wanted
+from stanchion.audit.reader import TrailReader, WantedRecords
 from stanchion.hosts import Part, survey
 from stanchion.ops.views.coverage import coverage
 from stanchion.ops.views.trails import chosen
@@ -72,7 +72,7 @@ def test_a_forked_process_is_watched_on(tmp_path: Path) -> None:
         )
         child.start()
         child.join()
-    found = coverage(chosen(Reader(trail), Wanted()), run.id)
+    found = coverage(chosen(TrailReader(trail), WantedRecords()), run.id)
     assert {one.target for one in found.escaped if one.kind == "file"} == {
         str(tmp_path / "parent"),
         str(tmp_path / "child"),

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield, Ungoverned
-from stanchion.audit.reader import Reader, Wanted
+from stanchion.audit.reader import TrailReader, WantedRecords
 from stanchion.cli.main import main
 from stanchion.ops.views.coverage import coverage
 from stanchion.ops.views.trails import chosen
@@ -32,7 +32,7 @@ def provider() -> Iterator[Provider]:
 
 def escaped(trail: Path) -> list[tuple[str, str]]:
     """What escaped, by `stanchion audit coverage`: what it is, and its name."""
-    found = coverage(chosen(Reader(trail), Wanted()))
+    found = coverage(chosen(TrailReader(trail), WantedRecords()))
     assert (main(["audit", "coverage", "--trail", str(trail)]) == 3) == bool(found.escaped)
     return [(one.what, one.name) for one in found.escaped]
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.reader import Reader, Wanted
+from stanchion.audit.reader import TrailReader, WantedRecords
 from stanchion.ops.views.coverage import CoverageView, coverage
 from stanchion.ops.views.trails import chosen
 from stanchion.ops.views.transcript import BadTranscript, read_transcript
@@ -93,7 +93,7 @@ def lines(values: Any) -> bytes:
 
 
 def reconciled(trail: Path, log: bytes, run: str = "") -> CoverageView:
-    return coverage(chosen(Reader(trail), Wanted()), run, read_transcript(log))
+    return coverage(chosen(TrailReader(trail), WantedRecords()), run, read_transcript(log))
 
 
 @pytest.fixture

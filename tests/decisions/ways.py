@@ -31,7 +31,7 @@ import msgspec
 from stanchion import Refused, Shield
 from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.keys import SharedKey
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.policy.compiled import CompiledPolicy
@@ -188,7 +188,7 @@ def _load(source: bytes) -> CompiledPolicy:
 
 
 def _open_trail(place: Path, clock: FakeClock) -> Trail:
-    options = Options(key=SharedKey(KEY), head_ms=FAR_S * 1000, checkpoint_s=FAR_S)
+    options = TrailOptions(key=SharedKey(KEY), head_ms=FAR_S * 1000, checkpoint_s=FAR_S)
     return Trail(place / "trail", options, clock, lambda: CHAIN, lambda: 1, None, lambda: KEY)
 
 

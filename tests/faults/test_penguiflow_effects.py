@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.runs import newest_runs
 from stanchion.audit.trail import Trail
 from stanchion.kernel.stages import Stage
@@ -82,7 +82,7 @@ def test_fault_12_strikes_surface_and_decay(tmp_path: Path) -> None:
         run.check("odd", {"number": 3})
         assert run.check("even", {"number": 3}).code == "strikes.reached"
     shield.close()
-    (story,) = newest_runs(Reader(tmp_path / "trail"))
+    (story,) = newest_runs(TrailReader(tmp_path / "trail"))
     assert story.strikes == {"first": 2, "second": 2}
 
 

@@ -128,9 +128,9 @@ def test_durations_are_no_part_of_what_was_decided() -> None:
 
 
 def test_no_record_says_how_long_a_guard_took() -> None:
-    from stanchion.audit.record import Entry
+    from stanchion.audit.record import RecordEntry
 
-    assert "trace" not in Entry.__struct_fields__
+    assert "trace" not in RecordEntry.__struct_fields__
 
 
 def test_a_decision_that_was_sent_has_its_chain() -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, PolicyError, Refused, Shield
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.ops.views.runs import run_in_full, runs
@@ -47,7 +47,7 @@ def test_a_flag_marks_the_run_once_and_stands_in_its_end(tmp_path: Path) -> None
     with shield.run("ann", id="r1") as run:
         run.check("odd", {})
         run.check("odd", {"again": 1})
-        reader = Reader(tmp_path / "trail")
+        reader = TrailReader(tmp_path / "trail")
         (open_run,) = runs(reader, 1)
         assert (open_run.state, open_run.flagged) == ("open", ("odd",)), (
             "while the run is open, too"
@@ -56,11 +56,11 @@ def test_a_flag_marks_the_run_once_and_stands_in_its_end(tmp_path: Path) -> None
         run.check("even", {})
     shield.close()
     assert kinds == [Kind.RUN_FLAGGED]
-    assert {one.id: one.flagged for one in runs(Reader(tmp_path / "trail"), None)} == {
+    assert {one.id: one.flagged for one in runs(TrailReader(tmp_path / "trail"), None)} == {
         "r1": ("odd",),
         "r2": (),
     }
-    detail = run_in_full(Reader(tmp_path / "trail"), "r1", lambda _keys: {})
+    detail = run_in_full(TrailReader(tmp_path / "trail"), "r1", lambda _keys: {})
     assert detail is not None
     assert detail.flagged == ("odd",)
 

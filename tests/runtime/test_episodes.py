@@ -14,7 +14,7 @@ from hypothesis import given, strategies as st
 
 from stanchion import Action, Finding, Refused, Shield, Stage
 from stanchion.audit.manifest_check import hash_faults, read
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.ops.views.runs import checked
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.tutor.bundles.file import Bundle, ModelParams
@@ -126,7 +126,7 @@ def test_a_manifest_and_the_trace_are_written(tmp_path: Path) -> None:
     ):
         episode = play(run, envelope, Player(("hm", COUNT)), 1, name="small")
     data = read(tmp_path / "m.json")
-    assert checked(data, Reader(journal), tmp_path).wrong == ()
+    assert checked(data, TrailReader(journal), tmp_path).wrong == ()
     assert (data["tutor"]["law"], data["model"]["model_id"], data["benchmark"]["benchmark_ids"]) == (  # noqa: E501
         "2", "small", ["second"],
     )  # fmt: skip

@@ -371,14 +371,17 @@ def test_there_has_to_be_something_to_settle() -> None:
 
 def test_who_settled_what_is_in_the_trail(tmp_path: Path) -> None:
     """A person's word is a record."""
-    from stanchion.audit.options import Options
+    from stanchion.audit.options import TrailOptions
     from stanchion.audit.trail import Trail
     from tests.audit.written import of_kind, whole
 
     world, bank = World(), Bank()
     started(world, bank)
     shield = shield_for(
-        POLICY, clock=world.clock, store=world.store, journal=Trail(tmp_path / "trail", Options())
+        POLICY,
+        clock=world.clock,
+        store=world.store,
+        journal=Trail(tmp_path / "trail", TrailOptions()),
     )
     with pytest.raises(Refused) as refused:
         shield.run(id="r").call(bank.pay, 10)

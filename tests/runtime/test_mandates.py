@@ -12,7 +12,7 @@ import pytest
 
 from stanchion import Action, PolicyError, Refused, Shield
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.mandate import Mandate, layer_of
@@ -280,7 +280,7 @@ def test_a_decision_is_made_again_from_its_record(tmp_path: Path) -> None:
         assert narrowed.check("note", {}).proceeds
         decisions += [run.check("pay", {"n": n}) for n in (2, 3)]
     assert [one.action for one in decisions] == [Action.ALLOW, Action.ESCALATE, Action.ESCALATE]
-    reader = Reader(tmp_path / "trail")
+    reader = TrailReader(tmp_path / "trail")
     for made in decisions:
         found = reader.find(made.id)
         assert found is not None

@@ -9,7 +9,7 @@ import pytest
 
 from stanchion import PolicyError, Shield
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.guards.planner import PlannedTask
 from stanchion.kernel.replay import replay
@@ -106,7 +106,7 @@ def test_a_plan_is_made_again_from_its_record(tmp_path: Path) -> None:
     shield = shield_for(POLICY, store=store, journal=open_trail(tmp_path / "trail"))
     with shield, shield.run("a") as run:
         made = [run.prompt("send_mail"), run.check("pay", {}), run.check("send_mail", {})]
-    reader = Reader(tmp_path / "trail")
+    reader = TrailReader(tmp_path / "trail")
     for one in made:
         found = reader.find(one.id)
         assert found is not None

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from stanchion import Action, Refused
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.testing import shield_for
 from tests.audit.written import of_kind, whole
@@ -202,7 +202,7 @@ def test_a_warned_result_is_annotated_in_async_code_and_for_the_model() -> None:
 
 
 def test_the_record_says_what_was_refused_and_that_it_was_undone(tmp_path: Path) -> None:
-    shield = shield_for(policy(), journal=Trail(tmp_path / "trail", Options()))
+    shield = shield_for(policy(), journal=Trail(tmp_path / "trail", TrailOptions()))
     with shield.run("a", id="r1") as run:
         run.result("add_row", {"name": "seven"}, CONTENT)
     shield.close()

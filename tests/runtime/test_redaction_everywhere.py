@@ -17,7 +17,7 @@ import pytest
 from pydantic import BaseModel
 
 from stanchion import Action, Finding, Refused, Shield, Stage, ToolFailed
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Category
 from stanchion.kernel.findings import Retry, Wait
@@ -492,7 +492,7 @@ def test_an_explanation_is_redacted(trail: Path) -> None:
     with shield.run("ann") as run:
         decision = run.check("takes", {"a": TEXT})
     shield.close()
-    reader = Reader(trail)
+    reader = TrailReader(trail)
     found = reader.find(decision.id)
     assert found is not None
     told = str(explain(case_of(reader, found), None))

@@ -12,7 +12,7 @@ import pytest
 from stanchion import Action, PolicyError, Refused, Shield
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.replay import replay
@@ -182,7 +182,7 @@ def test_a_decision_at_a_level_is_made_again_from_its_record(tmp_path: Path) -> 
     shield = shield_for(POLICY, journal=open_trail(tmp_path / "trail"))
     with shield, shield.run("a", "release", risk="low") as run:
         made = run.check("cp", {})
-    reader = Reader(tmp_path / "trail")
+    reader = TrailReader(tmp_path / "trail")
     found = reader.find(made.id)
     assert found is not None
     begun = reader.begun(found)

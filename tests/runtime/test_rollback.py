@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused, Shield, Stage
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.runtime.deciding import undos as undoing
 from stanchion.testing import shield_for
@@ -266,7 +266,7 @@ def test_a_refused_result_with_a_rollback_is_undone_with_the_rest_and_first() ->
 
 def test_every_undo_is_in_the_trail(tmp_path: Path) -> None:
     """What was undone, for which call, and what could not be."""
-    shield = shield_for(BARE, journal=Trail(tmp_path / "trail", Options()))
+    shield = shield_for(BARE, journal=Trail(tmp_path / "trail", TrailOptions()))
     desk = Desk(shield)
     run = shield.run("a", id="r")
     for thing in ("stuck", "b"):

@@ -9,7 +9,7 @@ import msgspec
 
 from stanchion import Action, Finding, Piece, Shield, Stage
 from stanchion.audit.rebuilt import before_of, inputs_of, moment_of
-from stanchion.audit.record import Entry
+from stanchion.audit.record import RecordEntry
 from stanchion.kernel.actions import Category
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.replay import replay
@@ -36,7 +36,7 @@ class Follows(msgspec.Struct, frozen=True):
         return text.rfind(" ") + 1
 
 
-def recorded(guard: Any, chunks: list[Any]) -> tuple[Shield, Any, list[Entry]]:
+def recorded(guard: Any, chunks: list[Any]) -> tuple[Shield, Any, list[RecordEntry]]:
     """What is recorded of the pieces of a stream."""
     shield = Shield.load({"name": "again"}, guards=[guard], store="memory:", journal="memory:")
     run = shield.run("ann")

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from stanchion import Action, Shield
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.rebuilt import moment_of
 from stanchion.audit.record import EVENT
 from stanchion.cli.main import main
@@ -76,7 +76,7 @@ def trusted(state: Path) -> list[bool]:
     """Whether each prompt in a trail counted as the user's."""
     found = []
     for trail in state.rglob("trail"):
-        reader = Reader(trail)
+        reader = TrailReader(trail)
         for one in reader.of_kinds((EVENT,)):
             begun = reader.begun(one)
             assert begun is not None

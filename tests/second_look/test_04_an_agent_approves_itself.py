@@ -22,7 +22,7 @@ from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.keys import make_key_file
 from stanchion.approvals.ticket import Ticket
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.main import main
 from stanchion.kernel.states import HALTED
 from stanchion.policy.errors import PolicyError
@@ -221,7 +221,7 @@ def test_with_keys_only_an_operator_has_it_done(begins: Begins, name: str, setup
             scene.shield.act(request, by)
         assert scene.shield.standing().state == HALTED, way
     records = [
-        one.line.body + one.line.kept for one in Reader(scene.home.state / "trail").forwards()
+        one.line.body + one.line.kept for one in TrailReader(scene.home.state / "trail").forwards()
     ]
     assert len([body for body in records if b'"answer.refused"' in body]) == len(
         by_act.answers(scene, request)

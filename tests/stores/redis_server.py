@@ -21,7 +21,7 @@ import pytest
 
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.redis import RedisStore
-from stanchion.stores.redis.link import Link, command
+from stanchion.stores.redis.link import RedisLink, command
 from tests.ports import Port
 
 OTHER_PROGRAM: Final = os.environ.get("TEST_REDIS_SERVER", "")
@@ -47,7 +47,7 @@ def _die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
-def say(link: Link, *words: str | bytes) -> Any:
+def say(link: RedisLink, *words: str | bytes) -> Any:
     """What is answered to a command on a connection."""
     return link.ask(command(*words), time.monotonic() + FOREVER_S)
 
@@ -111,11 +111,11 @@ class Server:
             raise AssertionError("".join(lines))
         self.process.stdout.close()
 
-    def link(self, password: str = "") -> Link:
+    def link(self, password: str = "") -> RedisLink:
         """A connection of one's own."""
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         sock.connect(str(self.socket))
-        link = Link(sock, FOREVER_S)
+        link = RedisLink(sock, FOREVER_S)
         if password:
             say(link, "AUTH", password)
         return link

@@ -23,7 +23,7 @@ from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.redis import RedisShelf
 from stanchion.stores.experience.sqlite import SqliteShelf
 from stanchion.stores.redis.address import parse
-from stanchion.stores.redis.pool import Pool
+from stanchion.stores.redis.pool import RedisPool
 from tests.stores import redis_server, servers
 from tests.stores.redis_server import Server
 from tests.stores.servers import Place
@@ -50,7 +50,7 @@ def shelf(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Shelf]:
     else:
         redis: Server = request.getfixturevalue("server")
         redis.ask("FLUSHALL")
-        made = RedisShelf(Pool(parse(redis.url), 5.0, 2), "stanchion")
+        made = RedisShelf(RedisPool(parse(redis.url), 5.0, 2), "stanchion")
     yield made
     made.close()
 

@@ -10,7 +10,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, Line, StoreLost, When, key
 from stanchion.stores.postgres import PostgresStore
-from stanchion.stores.queue import Queue
+from stanchion.stores.queue import VisitQueue
 from stanchion.stores.redis import RedisStore
 from tests.interrupts import everywhere, files
 from tests.stores import redis_server
@@ -44,7 +44,7 @@ def counted(name: str) -> Batch:
     )
 
 
-def answered(carry: Callable[[Batch], Any], queue: Callable[[], Queue]) -> None:
+def answered(carry: Callable[[Batch], Any], queue: Callable[[], VisitQueue]) -> None:
     """A batch is answered at once, and nobody is left in the queue."""
     number = next(numbers)
     own = key("t", f"known{number}")

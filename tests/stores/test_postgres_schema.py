@@ -14,9 +14,9 @@ from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.state import BUCKETS, IDLE, SKIPPED, Batch, Line, StoreLost, When, key
 from stanchion.kernel.units import Unit
 from stanchion.stores.postgres import PostgresStore, connections as schemas
-from stanchion.stores.postgres.address import Address
-from stanchion.stores.postgres.connections import MIGRATIONS, Schema, statements
-from stanchion.stores.postgres.link import Link
+from stanchion.stores.postgres.address import PostgresAddress
+from stanchion.stores.postgres.connections import MIGRATIONS, StoreSchema, statements
+from stanchion.stores.postgres.link import PostgresLink
 from stanchion.stores.postgres.request import SETTLED
 from stanchion.stores.protocol import StoreError
 from tests.stores.servers import PASSWORD, Place, place
@@ -51,7 +51,7 @@ def test_an_older_schema_is_brought_up_to_date_and_keeps_what_it_has(
 
     def migrate(_: int) -> int:
         with psycopg.connect(place.server.url, autocommit=True) as db:
-            schema = Schema(Link(db), place.schema, "server", later)
+            schema = StoreSchema(PostgresLink(db), place.schema, "server", later)
             schema.bring_up_to_date()
             return schema.version()
 
@@ -74,7 +74,9 @@ def test_a_migration_that_fails_leaves_nothing(
         psycopg.connect(place.server.url, autocommit=True) as db,
         pytest.raises(Exception, match="already exists"),
     ):
-        Schema(Link(db), place.schema, "server", (("one.sql", "two.sql"),)).bring_up_to_date()
+        StoreSchema(
+            PostgresLink(db), place.schema, "server", (("one.sql", "two.sql"),)
+        ).bring_up_to_date()
     assert place.server.do(f"SELECT to_regnamespace('{place.schema}')") == [(None,)]
 
 
@@ -97,7 +99,9 @@ def test_an_older_schema_cannot_be_read_as_it_is(place: Place) -> None:
         place.open(reading=True)
     with psycopg.connect(place.server.url, autocommit=True) as db:
         place.do("UPDATE {}.stanchion_version SET version = 1")
-        schema = Schema(Link(db), place.schema, "server", (*MIGRATIONS, ("later.sql",)))
+        schema = StoreSchema(
+            PostgresLink(db), place.schema, "server", (*MIGRATIONS, ("later.sql",))
+        )
         with pytest.raises(
             StoreError,
             match=r"earlier Stanchion \(version 1, this one reads 3\): open it for writing",
@@ -226,7 +230,7 @@ def test_options_of_a_url_go_to_the_server() -> None:
         "postgres://me:pass%20word@db.example:6000/own?sslmode=verify-full&sslrootcert=/ca.pem&"
         "application_name=mine"
     )
-    address = Address(url, 0.25)
+    address = PostgresAddress(url, 0.25)
     for option in (
         "sslmode=verify-full",
         "sslrootcert=/ca.pem",

@@ -12,7 +12,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost, When, key
 from stanchion.stores.postgres import PostgresStore
-from stanchion.stores.postgres.pool import FIRST_S, LONGEST_S, Circuit
+from stanchion.stores.postgres.pool import FIRST_S, LONGEST_S, ServerCircuit
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import Visit as Held
 from tests.stores.postgres_proxy import Mode, Proxy, proxy_before
@@ -333,7 +333,7 @@ def test_a_password_that_is_also_a_name_hides_no_reason(place: Place) -> None:
 
 def test_a_circuit_tries_less_and_less_often() -> None:
     now = 0.0
-    circuit = Circuit(lambda: now)
+    circuit = ServerCircuit(lambda: now)
     assert circuit.may_try()
     assert circuit.may_try()
     pause = FIRST_S

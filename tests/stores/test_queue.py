@@ -10,7 +10,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, Crowded, Line, StoreLost, key
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import BEATS, Queue, Room, Visit, finishes
+from stanchion.stores.queue import BEATS, Room, Visit, VisitQueue, finishes
 from stanchion.testing.clock import FakeClock
 from tests.interrupts import everywhere, files
 
@@ -18,19 +18,19 @@ FOREVER_S = 60.0
 SHORT_S = 0.001
 
 
-def a_queue(places: int = 1, most: int = 100, patience_s: float = FOREVER_S) -> Queue:
+def a_queue(places: int = 1, most: int = 100, patience_s: float = FOREVER_S) -> VisitQueue:
     """A queue in a room of its own."""
-    return Queue(places, Room("redis://here", most, patience_s))
+    return VisitQueue(places, Room("redis://here", most, patience_s))
 
 
-def taken(queue: Queue) -> Visit:
+def taken(queue: VisitQueue) -> Visit:
     """A place that somebody has."""
     place = Visit()
     queue.take(place)
     return place
 
 
-async def waiting(queue: Queue, many: int) -> None:
+async def waiting(queue: VisitQueue, many: int) -> None:
     """Let tasks run until so many wait."""
     while len(queue.room.waiting) < many:
         await asyncio.sleep(0)
@@ -153,7 +153,7 @@ def test_a_full_queue_refuses_at_once_and_still_lets_in_who_finishes() -> None:
 
 def test_all_queues_of_a_room_share_its_bound() -> None:
     room = Room("redis://here", 1, SHORT_S)
-    queues = [Queue(1, room), Queue(1, room)]
+    queues = [VisitQueue(1, room), VisitQueue(1, room)]
     for queue in queues:
         taken(queue)
 
@@ -170,7 +170,7 @@ def test_all_queues_of_a_room_share_its_bound() -> None:
 
 def test_a_refusal_says_how_many_wait_and_how_long_it_was() -> None:
     clock = FakeClock(0)
-    queue = Queue(1, Room("redis://here", 100, SHORT_S, lambda: clock() / 1000))
+    queue = VisitQueue(1, Room("redis://here", 100, SHORT_S, lambda: clock() / 1000))
     taken(queue)
 
     async def waits() -> Crowded:
@@ -294,7 +294,7 @@ def test_bounds_that_make_no_sense(most: int, patience_s: float) -> None:
         Room("redis://here", most, patience_s)
 
 
-def used(queue: Queue) -> None:
+def used(queue: VisitQueue) -> None:
     """Take a place and leave it, as the pools do."""
     place = Visit()
     try:
@@ -306,7 +306,7 @@ def used(queue: Queue) -> None:
         queue.leave(place)
 
 
-def refused(queue: Queue) -> None:
+def refused(queue: VisitQueue) -> None:
     """The same where another has the only place."""
     try:
         used(queue)
@@ -315,7 +315,7 @@ def refused(queue: Queue) -> None:
     raise AssertionError("there was no place")
 
 
-def awaited(queue: Queue) -> None:
+def awaited(queue: VisitQueue) -> None:
     """Two tasks of which one waits for the other."""
 
     async def one() -> None:
@@ -336,7 +336,7 @@ def awaited(queue: Queue) -> None:
 
 
 @pytest.mark.parametrize("work", [used, refused, awaited])
-def test_whatever_is_cut_off_leaves_the_queue_as_it_was(work: Callable[[Queue], None]) -> None:
+def test_whatever_is_cut_off_leaves_the_queue_as_it_was(work: Callable[[VisitQueue], None]) -> None:
     queue = a_queue(places=1, most=1, patience_s=SHORT_S)
     held = [taken(queue)] if work is refused else []
 

@@ -9,7 +9,7 @@ import pytest
 
 from stanchion.kernel.state import Batch, Line, StoreLost, When, key
 from stanchion.stores.redis import RedisStore
-from stanchion.stores.redis.packed import Keys, Packing, Script, source
+from stanchion.stores.redis.packed import Packing, RedisKeys, Script, source
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.store_suite import CASES, Case
 from stanchion.testing.store_suite.chance import random_batch
@@ -66,7 +66,7 @@ def for_tenant(batch: Batch, tenant: str) -> Batch:
 
 
 def test_every_batch_is_in_one_slot() -> None:
-    packing = Packing(Keys("stanchion"), Script(source(), 60, False))
+    packing = Packing(RedisKeys("stanchion"), Script(source(), 60, False))
     drawn = random.Random(7)
     seen = set()
     for number in range(700):

@@ -18,7 +18,7 @@ from stanchion.stores.queue import Visit
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.address import parse
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.pool import FIRST_S, LONGEST_S, Pool, Rest
+from stanchion.stores.redis.pool import FIRST_S, LONGEST_S, RedisPool, Rest
 from tests.ports import Port
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Answering, Proxy
@@ -483,7 +483,7 @@ def test_settings_that_make_no_sense(settings: dict[str, Any], server: Server) -
 
 
 def test_threads_wait_for_a_connection_no_longer_than_said(server: Server) -> None:
-    pool = Pool(parse(server.url), FOREVER_S, 1, patience_s=SHORT_S)
+    pool = RedisPool(parse(server.url), FOREVER_S, 1, patience_s=SHORT_S)
     assert pool.ask(command("PING")) == b"PONG"
     taken = Visit()
     pool.queue.take(taken)
@@ -498,7 +498,7 @@ def test_threads_wait_for_a_connection_no_longer_than_said(server: Server) -> No
 
 
 def test_a_thread_that_waits_gets_the_next_connection(server: Server) -> None:
-    pool = Pool(parse(server.url), FOREVER_S, 2)
+    pool = RedisPool(parse(server.url), FOREVER_S, 2)
     came: list[object] = []
     threads = [
         threading.Thread(target=lambda: came.extend(pool.ask(command("PING")) for _ in range(50)))

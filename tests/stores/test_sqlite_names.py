@@ -13,7 +13,14 @@ import pytest
 
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.stores.sqlite import SqliteStore, files as keeping
-from stanchion.stores.sqlite.files import COARSE_NS, QUIET_S, SOON_QUIET_S, Names, files_of, quiet_s
+from stanchion.stores.sqlite.files import (
+    COARSE_NS,
+    QUIET_S,
+    SOON_QUIET_S,
+    StoreFileNames,
+    files_of,
+    quiet_s,
+)
 from tests.stores.worker import TRIED, lines
 
 YEARS_AGO: float = 1_000_000_000
@@ -96,7 +103,7 @@ def test_whatever_becomes_of_a_name_is_seen(
     happens: Callable[[Path], None], which: str, waited_s: float, tmp_path: Path
 ) -> None:
     path, clock = made(tmp_path / "above" / "state"), Clock()
-    names = Names(path, clock)
+    names = StoreFileNames(path, clock)
     for _ in range(3):
         assert not names.lead_astray()
         clock.now_s += waited_s
@@ -125,7 +132,7 @@ def test_names_are_looked_up_until_the_folder_was_quiet_for_long_enough(
     folder."""
     monkeypatch.setattr(keeping, "quiet_s", lambda _changed_ns: enough_s)
     path, clock = made(tmp_path / "state"), Clock()
-    names = Names(path, clock)
+    names = StoreFileNames(path, clock)
     looks.clear()
     for waited_s in (0.0, enough_s / 2, enough_s / 2):
         clock.now_s += waited_s
@@ -141,7 +148,7 @@ def test_names_are_looked_up_until_the_folder_was_quiet_for_long_enough(
 
 def test_a_change_that_leaves_no_trace_is_seen_within_that_time(tmp_path: Path) -> None:
     path, clock = made(tmp_path / "state"), Clock()
-    names = Names(path, clock)
+    names = StoreFileNames(path, clock)
     assert not names.lead_astray()
     remove(path)
     quiet(path.parent)
@@ -156,7 +163,7 @@ def test_a_link_is_always_looked_up(tmp_path: Path) -> None:
     path.unlink()
     path.symlink_to(target)
     quiet(path.parent)
-    names = Names(path, clock)
+    names = StoreFileNames(path, clock)
     for _ in range(3):
         assert not names.lead_astray()
         clock.now_s += QUIET_S

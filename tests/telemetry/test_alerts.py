@@ -24,8 +24,8 @@ from stanchion.telemetry.alerts import (
     MOST,
     RULES,
     SLOTS,
-    Fresh,
-    Window,
+    AlertWindow,
+    FreshEvents,
     looked,
     looked_together,
 )
@@ -303,7 +303,7 @@ def test_what_another_process_is_about_to_write_is_entered_later(tmp_path: Path)
 )
 def test_a_broken_file_begins_anew(tmp_path: Path, text: bytes) -> None:
     (tmp_path / FILE).write_bytes(text)
-    found = looked_together(tmp_path, [Fresh(START, Kind.BYPASS_ABUSE, "t", "ann", 6)], START)
+    found = looked_together(tmp_path, [FreshEvents(START, Kind.BYPASS_ABUSE, "t", "ann", 6)], START)
     assert found is not None
     assert len(found.begun) == 1
 
@@ -312,7 +312,7 @@ def test_a_process_that_ends_waits_for_one_that_is_slow(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = Held(tmp_path / HELD, monkeypatch, times=200)
-    six = [Fresh(START, Kind.BYPASS_ABUSE, "t", "ann", 6)]
+    six = [FreshEvents(START, Kind.BYPASS_ABUSE, "t", "ann", 6)]
     with ThreadPoolExecutor(1) as pool:
         looking = pool.submit(looked_together, tmp_path, six, START, last=True)
         looking.add_done_callback(lambda _: other.asked.set())
@@ -366,8 +366,10 @@ def test_eight_processes_that_end_at_once_lose_nothing_and_tell_once(tmp_path: P
 
 
 def test_windows_are_bounded_and_those_that_last_stay() -> None:
-    lasting = Window(Kind.BYPASS_ABUSE, "t", "bad", True, ((START // MINUTE, 9, 0),))
-    fresh = [Fresh(START, Kind.BYPASS_ABUSE, "t", f"a{number}", 1) for number in range(2 * MOST)]
+    lasting = AlertWindow(Kind.BYPASS_ABUSE, "t", "bad", True, ((START // MINUTE, 9, 0),))
+    fresh = [
+        FreshEvents(START, Kind.BYPASS_ABUSE, "t", f"a{number}", 1) for number in range(2 * MOST)
+    ]
     found = looked((lasting,), fresh, START)
     assert len(found.windows) == MOST
     assert lasting in found.windows
@@ -381,13 +383,13 @@ def test_the_windows_are_those_of_a_plain_list(steps: list[tuple[int, int, int]]
     """An alert lasts exactly while it would by a list of all that has occurred, judged after each
     step."""
     rule = RULES[Kind.HIGH_BLOCK_RATE]
-    windows: tuple[Window, ...] = ()
+    windows: tuple[AlertWindow, ...] = ()
     every: list[tuple[int, int, int]] = []
     now, on, begun = START, False, 0
     for wait, passed, blocked in steps:
         now += wait
         fresh = (
-            [Fresh(now, Kind.HIGH_BLOCK_RATE, "t", "ann", passed + blocked, blocked)]
+            [FreshEvents(now, Kind.HIGH_BLOCK_RATE, "t", "ann", passed + blocked, blocked)]
             if passed + blocked
             else []
         )

@@ -15,7 +15,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.telemetry.catalogue import DECISION_SECONDS, DECISIONS, SINK_ERRORS
 from stanchion.telemetry.counting import MOST_TOOLS, Counting
-from stanchion.telemetry.registry import Registry, Series, Sum
+from stanchion.telemetry.registry import FigureSum, Registry, Series
 from tests.telemetry.shields import POLICY, values, watched
 
 TOTAL = "stanchion_decisions_total"
@@ -154,7 +154,7 @@ def test_what_telemetry_raises_changes_no_decision_and_is_counted(
 
 
 def test_what_is_no_series_is_left_out_of_a_sum() -> None:
-    total = Sum(most=2)
+    total = FigureSum(most=2)
     total.add(
         [
             Series("stanchion_nothing_total", (), (1,)),

@@ -25,11 +25,11 @@ from stanchion.telemetry.notices.courier import (
     MOST,
     PAUSES_S,
     Courier,
-    Report,
+    CourierReport,
     note_said,
     pause_s,
 )
-from stanchion.telemetry.notices.message import Message, Outcome, message_of
+from stanchion.telemetry.notices.message import DeliveryOutcome, NoticeMessage, message_of
 from stanchion.telemetry.notices.spool import Spool, waiting
 from stanchion.telemetry.notices.webhook import (
     BadSecret,
@@ -53,7 +53,7 @@ class Clock:
         return self.ms
 
 
-class Heard(Report):
+class Heard(CourierReport):
     def __init__(self) -> None:
         self.failures: list[str] = []
         self.losses: list[tuple[int, str]] = []
@@ -69,15 +69,18 @@ class Heard(Report):
         self.losses.append((number, why))
 
 
-def message(name: str = "msg_1") -> Message:
+def message(name: str = "msg_1") -> NoticeMessage:
     return message_of(Occurrence(kind=Kind.STORE_LOST, at=1, text="gone", id=name), "host")
 
 
 def courier(
-    folder: Path, send: Callable[[Message], Outcome], heard: Report, clock: Clock
+    folder: Path,
+    send: Callable[[NoticeMessage], DeliveryOutcome],
+    heard: CourierReport,
+    clock: Clock,
 ) -> Courier:
     class Sends:
-        def send(self, message: Message) -> Outcome:
+        def send(self, message: NoticeMessage) -> DeliveryOutcome:
             return send(message)
 
     return Courier("pager", Sends(), Spool(folder), heard, clock, lambda: 0.5)
@@ -87,7 +90,7 @@ def hook(receiver: Receiver, deadline_s: float = 30) -> WebhookPost:
     return WebhookPost(receiver.url, lambda: SECRET, deadline_s)
 
 
-def queued(one: Courier, *messages: Message) -> None:
+def queued(one: Courier, *messages: NoticeMessage) -> None:
     """Put messages in without starting the thread: tests take each turn themselves."""
     for each in messages:
         one._queue.append(each)
@@ -96,7 +99,7 @@ def queued(one: Courier, *messages: Message) -> None:
 def test_a_message_is_signed_so_that_the_specification_verifies_it() -> None:
     with receiving() as receiver:
         outcome = hook(receiver).send(message())
-        assert outcome == Outcome(True, "it answered 204")
+        assert outcome == DeliveryOutcome(True, "it answered 204")
         (got,) = receiver.got
     assert (got.id, got.kind, got.data["text"]) == ("msg_1", "store.lost", "gone")
     assert receiver.forged == 0
@@ -197,9 +200,9 @@ def test_who_wants_no_more_is_left_alone_and_who_wants_a_pause_gets_it(tmp_path:
 def test_it_is_given_up_after_days_and_that_is_told(tmp_path: Path) -> None:
     clock, heard, tries = Clock(), Heard(), []
 
-    def fails(message: Message) -> Outcome:
+    def fails(message: NoticeMessage) -> DeliveryOutcome:
         tries.append(message.id)
-        return Outcome(False, "no")
+        return DeliveryOutcome(False, "no")
 
     one = courier(tmp_path, fails, heard, clock)
     queued(one, message())
@@ -221,7 +224,7 @@ def test_pauses_grow_and_differ() -> None:
 
 def test_what_is_too_much_is_dropped_from_the_oldest_and_counted(tmp_path: Path) -> None:
     clock, heard = Clock(), Heard()
-    one = courier(tmp_path, lambda _message: Outcome(False, "no"), heard, clock)
+    one = courier(tmp_path, lambda _message: DeliveryOutcome(False, "no"), heard, clock)
     one._closed = True  # no thread: what is put stays in the queue
     for number in range(MOST + 7):
         one.put(message(f"msg_{number}"))
@@ -238,9 +241,9 @@ def test_a_spool_that_cannot_be_written_is_told_and_the_message_sent_all_the_sam
     (tmp_path / "file").write_text("")
     clock, heard, sent = Clock(), Heard(), []
 
-    def send(message: Message) -> Outcome:
+    def send(message: NoticeMessage) -> DeliveryOutcome:
         sent.append(message.id)
-        return Outcome(True, "")
+        return DeliveryOutcome(True, "")
 
     one = courier(tmp_path / "file" / "spool", send, heard, clock)
     queued(one, message())
@@ -254,11 +257,13 @@ def test_the_next_process_takes_over_what_was_left_and_leaves_alone_what_is_held
 ) -> None:
     clock, sent = Clock(), []
 
-    def send(message: Message) -> Outcome:
+    def send(message: NoticeMessage) -> DeliveryOutcome:
         sent.append(message.id)
-        return Outcome(True, "")
+        return DeliveryOutcome(True, "")
 
-    first = courier(tmp_path / "pager", lambda _message: Outcome(False, "no"), Heard(), clock)
+    first = courier(
+        tmp_path / "pager", lambda _message: DeliveryOutcome(False, "no"), Heard(), clock
+    )
     queued(first, message("msg_a"), message("msg_b"))
     first.turn()
     clock.ms += BIG
@@ -280,8 +285,8 @@ def test_the_next_process_takes_over_what_was_left_and_leaves_alone_what_is_held
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from stanchion.telemetry.notices.courier import Courier, Report
-from stanchion.telemetry.notices.message import Message, Outcome
+from stanchion.telemetry.notices.courier import Courier, CourierReport
+from stanchion.telemetry.notices.message import NoticeMessage
 from stanchion.telemetry.notices.spool import Spool
 
 class Sends:
@@ -291,8 +296,8 @@ class Sends:
             assert WebhookPost(sys.argv[3], lambda: sys.argv[4], 30).send(message).delivered
         os.kill(os.getpid(), signal.SIGKILL)
 
-courier = Courier("pager", Sends(), Spool(Path(sys.argv[1])), Report())
-courier._queue.append(Message("msg_k", sys.argv[5]))
+courier = Courier("pager", Sends(), Spool(Path(sys.argv[1])), CourierReport())
+courier._queue.append(NoticeMessage("msg_k", sys.argv[5]))
 courier.turn()
 """
 
@@ -326,9 +331,9 @@ def test_what_stands_until_somebody_sees_to_it_is_sent_once_a_day_by_all_process
 ) -> None:
     sent: list[str] = []
 
-    def send(message: Message) -> Outcome:
+    def send(message: NoticeMessage) -> DeliveryOutcome:
         sent.append(message.id)
-        return Outcome(True, "")
+        return DeliveryOutcome(True, "")
 
     def process(text: str) -> None:
         one = courier(tmp_path, send, Heard(), now)
@@ -355,9 +360,9 @@ def test_processes_that_find_the_same_in_one_moment_send_it_once(
 ) -> None:
     sent: list[str] = []
 
-    def send(message: Message) -> Outcome:
+    def send(message: NoticeMessage) -> DeliveryOutcome:
         sent.append(message.id)
-        return Outcome(True, "")
+        return DeliveryOutcome(True, "")
 
     now = Clock()
     now.ms = time.time_ns() // 1_000_000
@@ -382,14 +387,14 @@ def test_what_comes_behind_a_receiver_that_hangs_is_for_the_next_process(tmp_pat
     sent: list[str] = []
     hangs, goes_on = threading.Event(), threading.Event()
 
-    def hang(message: Message) -> Outcome:
+    def hang(message: NoticeMessage) -> DeliveryOutcome:
         hangs.set()
         goes_on.wait(60)
-        return Outcome(False, "no")
+        return DeliveryOutcome(False, "no")
 
-    def send(message: Message) -> Outcome:
+    def send(message: NoticeMessage) -> DeliveryOutcome:
         sent.append(message.id)
-        return Outcome(True, "")
+        return DeliveryOutcome(True, "")
 
     first = courier(tmp_path / "pager", hang, Heard(), Clock())
     first.put(message("msg_a"))
@@ -440,7 +445,7 @@ def test_a_command_gets_the_message_on_its_standard_input(tmp_path: Path) -> Non
         "os.environ['STANCHION_NOTICE_ID'] + sys.argv[1])"
     )
     outcome = CommandRun([program(tmp_path, written), "; touch /tmp/no"], 60).send(message())
-    assert outcome == Outcome(True, "it ended with status 0")
+    assert outcome == DeliveryOutcome(True, "it ended with status 0")
     got = (tmp_path / "got").read_text()
     assert got.endswith("msg_1; touch /tmp/no"), "there is no shell to read it"
     assert json.loads(got.removesuffix("msg_1; touch /tmp/no"))["type"] == "store.lost"
@@ -456,9 +461,9 @@ def test_a_command_gets_the_message_on_its_standard_input(tmp_path: Path) -> Non
 def test_a_command_that_fails_has_not_delivered(tmp_path: Path, text: str, said: str) -> None:
     assert CommandRun([program(tmp_path, text)], 0.5 if "sleep" in text else 60).send(
         message()
-    ) == Outcome(False, said)
+    ) == DeliveryOutcome(False, said)
 
 
 def test_a_command_that_is_not_there_has_not_delivered(tmp_path: Path) -> None:
     outcome = CommandRun([str(tmp_path / "none")], 60).send(message())
-    assert outcome == Outcome(False, "it cannot be started: No such file or directory")
+    assert outcome == DeliveryOutcome(False, "it cannot be started: No such file or directory")

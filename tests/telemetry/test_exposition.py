@@ -11,7 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families as plain
 
 from stanchion.telemetry.catalogue import METRICS, Metric
 from stanchion.telemetry.exposition import exposed, wants_openmetrics
-from stanchion.telemetry.registry import Series, Sum
+from stanchion.telemetry.registry import FigureSum, Series
 
 openmetrics: Any = openmetrics_parser.text_string_to_metric_families
 COUNTS = st.integers(0, 2**40)
@@ -52,7 +52,7 @@ def expected(metric: Metric, one: Series) -> dict[tuple[str, tuple[tuple[str, st
 
 @given(st.lists(series(), max_size=8))
 def test_both_formats_say_what_was_counted(drawn: list[Series]) -> None:
-    total = Sum()
+    total = FigureSum()
     total.add(drawn)
     figures = total.figures()
     by_name = {metric.name: metric for metric in METRICS}

@@ -20,7 +20,7 @@ from stanchion.telemetry.folder import (
     FIGURES,
     LOCK,
     TOTALS,
-    Page,
+    FigurePage,
     Publication,
     collect,
     compact,
@@ -29,9 +29,11 @@ from stanchion.telemetry.folder import (
 from stanchion.telemetry.registry import Registry, Series
 
 
-def page(runs: int, waiting: int = 0) -> Page:
+def page(runs: int, waiting: int = 0) -> FigurePage:
     """What a process writes that has begun so many runs."""
-    return Page(1, (Series(RUNS.name, (), (runs,)), Series(TRAIL_WAITING.name, (), (waiting,))))
+    return FigurePage(
+        1, (Series(RUNS.name, (), (runs,)), Series(TRAIL_WAITING.name, (), (waiting,)))
+    )
 
 
 def runs_in(folder: Path) -> float:

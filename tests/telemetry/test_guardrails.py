@@ -21,9 +21,9 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding, Trace
 from stanchion.telemetry import guardrails as module
 from stanchion.telemetry.catalogue import GUARDRAIL_MS, INVOCATIONS, TRIGGERED
-from stanchion.telemetry.folder import VERSION, Page, collect, write
+from stanchion.telemetry.folder import VERSION, FigurePage, collect, write
 from stanchion.telemetry.guardrails import FIRST, ONE_IN, Guardrails, GuardrailState
-from stanchion.telemetry.registry import Series, Sum
+from stanchion.telemetry.registry import FigureSum, Series
 from tests.telemetry.shields import values
 
 POLICY: dict[str, Any] = {
@@ -212,9 +212,9 @@ def test_a_forked_process_counts_its_own() -> None:
 
 def test_the_last_time_of_all_processes_counts_also_of_those_that_ended(tmp_path: Path) -> None:
     for name, at in (("1-a", 30.0), ("2-b", 50.0), ("3-c", 40.0)):
-        write(tmp_path, name, Page(VERSION, (Series(TRIGGERED.name, ("g",), (at,)),)))
+        write(tmp_path, name, FigurePage(VERSION, (Series(TRIGGERED.name, ("g",), (at,)),)))
     assert collect(tmp_path).figures.figures() == (Series(TRIGGERED.name, ("g",), (50.0,)),)
-    total = Sum()
+    total = FigureSum()
     total.add(
         (Series(TRIGGERED.name, ("g",), (1.0,)), Series("stanchion_processes", (), (1.0,))),
         gauges=False,

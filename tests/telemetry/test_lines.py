@@ -13,7 +13,7 @@ from collections.abc import Iterator
 import pytest
 
 from stanchion.telemetry import lines, loggers
-from stanchion.telemetry.lines import Apart
+from stanchion.telemetry.lines import LogThread
 from tests.interrupts import everywhere, files
 
 
@@ -103,7 +103,7 @@ def assert_soon(true: object) -> None:
 
 
 def test_what_is_said_after_the_end_is_done_at_once() -> None:
-    apart, done = Apart(), []
+    apart, done = LogThread(), []
     apart.do(lambda: done.append(threading.current_thread().name))
     apart.end()
     apart.do(lambda: done.append(threading.current_thread().name))
@@ -111,7 +111,7 @@ def test_what_is_said_after_the_end_is_done_at_once() -> None:
 
 
 def test_what_fails_is_dropped_and_the_next_is_done() -> None:
-    apart, done = Apart(), []
+    apart, done = LogThread(), []
     apart.do(lambda: 1 / 0)
     apart.do(lambda: done.append(1))
     assert done == [1]

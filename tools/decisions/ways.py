@@ -15,7 +15,7 @@ from zlib import crc32
 import msgspec
 
 from stanchion import Shield
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.ops.broker.peers import Admission
 from stanchion.ops.broker.premises import listening
@@ -31,7 +31,7 @@ from tools.decisions.writing import Written
 SHARE: Final = 10
 """Of how many cases one is played in every way that fits it."""
 QUICK: Final = "/dev/shm"
-STILL: Final = Options(checkpoint_s=1e9, head_ms=1e12)
+STILL: Final = TrailOptions(checkpoint_s=1e9, head_ms=1e12)
 """A trail that writes nothing by the time of day."""
 
 T = TypeVar("T")

@@ -23,9 +23,9 @@ from stanchion.audit.record import (
     LONGEST,
     RISKS,
     VERSION,
-    Entry,
     Quiet,
-    Said,
+    RecordedFinding,
+    RecordEntry,
     canonical,
     digest_of,
     encoded,
@@ -56,7 +56,7 @@ ERASED: Final = {"$withheld": "it was erased"}
 TOO_LONG: Final = "the text it was made from is too long to be kept"
 
 
-class Parts(NamedTuple):
+class RecordParts(NamedTuple):
     """The exact bytes of a record's parts; the second is empty where there is nothing to say.
     `whole` tells that nothing had to be left out because it was too long."""
 
@@ -65,7 +65,7 @@ class Parts(NamedTuple):
     whole: bool = True
 
 
-class Told(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class ContentApart(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """What stands apart of a decision. `said` has arguments and text of its findings, then of those
     in shadow mode."""
 
@@ -98,15 +98,15 @@ these are their defaults, so that they are left out of it."""
 
 
 @cache
-def _entry() -> Callable[[bytes], Entry]:
+def _entry() -> Callable[[bytes], RecordEntry]:
     """Reads a skeleton; made when the first is read."""
-    return typed.reader(Entry).decode
+    return typed.reader(RecordEntry).decode
 
 
 @cache
-def _told() -> Callable[[bytes], Told]:
+def _told() -> Callable[[bytes], ContentApart]:
     """Reads what stands apart."""
-    return typed.reader(Told).decode
+    return typed.reader(ContentApart).decode
 
 
 class Salts:
@@ -131,7 +131,7 @@ class Salts:
         return digits[at * 2 * SALT : (at + 1) * 2 * SALT]
 
 
-def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Parts:
+def encode(entry: RecordEntry, salt: str = NO_SALT, brief: Brief | None = None) -> RecordParts:
     """The canonical bytes: what is hashed is what is kept. Content that is too long is kept as its
     length and hash. With `brief` that stands in the place of what it is about."""
     try:
@@ -146,7 +146,7 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
             entry, policy=brief.policy, records=brief.records, left=brief.left
         )
     if not is_data:
-        entry = typed.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), Entry)
+        entry = typed.convert(spelled_out(msgspec.to_builtins(entry, enc_hook=plain)), RecordEntry)
         parts = _encode(entry, salt)
         if _fits(parts):
             return parts
@@ -157,11 +157,11 @@ def encode(entry: Entry, salt: str = NO_SALT, brief: Brief | None = None) -> Par
     return parts._replace(whole=False)
 
 
-def _fits(parts: Parts) -> bool:
+def _fits(parts: RecordParts) -> bool:
     return len(parts.body) + len(parts.kept) <= LONGEST
 
 
-def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
+def _encode(entry: RecordEntry, salt: str, brief: Brief | None = None) -> RecordParts:
     policy, records, left = (entry.policy, entry.records, entry.left) if brief is None else brief
     findings, shadow = entry.findings, entry.shadow
     said: tuple[Any, ...] = ()
@@ -170,7 +170,7 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
         if any(one.args or one.text for one in each):
             said = tuple([(one.args, one.text) for one in each])
             findings, shadow = _bare(findings), _bare(shadow)
-    told = Told(
+    told = ContentApart(
         salt,
         entry.content,
         entry.beside,
@@ -183,7 +183,7 @@ def _encode(entry: Entry, salt: str, brief: Brief | None = None) -> Parts:
         entry.answers,
         entry.refused,
     )
-    if findings or shadow or told != Told(salt, entry.content, records=records, left=left):
+    if findings or shadow or told != ContentApart(salt, entry.content, records=records, left=left):
         skeleton = msgspec.structs.replace(
             entry, policy=policy, findings=findings, shadow=shadow, **_ELSEWHERE
         )
@@ -211,7 +211,7 @@ def template_of(
     policy. It is taken from a record as it is encoded otherwise, so that both say the same."""
     run = event.run
     tenant = DEFAULT if run.tenant == DEFAULT else run.tenant
-    entry = Entry(
+    entry = RecordEntry(
         VERSION, GENESIS, 0, "", KINDS[event.stage], 0, "", run.id, event.stage,
         NAMES[Action.ALLOW], policy, tenant, run.agent, run.task, "?", event.tool,
         RISKS[event.risk], event.traits, passed=passed, amounts=amounts,
@@ -235,7 +235,7 @@ def encode_quiet(
     chain: str,
     salt: str = NO_SALT,
     brief: Brief | None = None,
-) -> Parts:
+) -> RecordParts:
     """The canonical bytes of a quiet event's record."""
     reply, settles = decision.inputs.reply, moment.settles
     policy, records, left = (template.policy, quiet.records, "") if brief is None else brief
@@ -259,28 +259,28 @@ def encode_quiet(
     as_left = f',"left":"{left}"' if left else ""
     told = f"{content}{beside}{judged_on}{as_left}"
     if not told:
-        return Parts(safe(f"{body}}}".encode()))
+        return RecordParts(safe(f"{body}}}".encode()))
     kept = safe(f'{{"salt":"{salt}"{told}}}'.encode())
-    return Parts(safe(f'{body},"holds":"{sha256(kept).hexdigest()}"}}'.encode()), kept)
+    return RecordParts(safe(f'{body},"holds":"{sha256(kept).hexdigest()}"}}'.encode()), kept)
 
 
 def _text(value: Any) -> str:
     return encoded(value).decode()
 
 
-def bound(body: bytes, kept: bytes, salt: str) -> Parts:
+def bound(body: bytes, kept: bytes, salt: str) -> RecordParts:
     """A skeleton that holds the other part; that one is left out where it has nothing but its
     salt."""
     if len(kept) <= len(salt) + len('{"salt":""}'):
-        return Parts(body)
-    return Parts(b'%b,"holds":"%b"}' % (body[:-1], sha256(kept).hexdigest().encode()), kept)
+        return RecordParts(body)
+    return RecordParts(b'%b,"holds":"%b"}' % (body[:-1], sha256(kept).hexdigest().encode()), kept)
 
 
-def _bare(findings: tuple[Said, ...]) -> tuple[Said, ...]:
-    return tuple([Said(one.guard, one.action, one.code) for one in findings])
+def _bare(findings: tuple[RecordedFinding, ...]) -> tuple[RecordedFinding, ...]:
+    return tuple([RecordedFinding(one.guard, one.action, one.code) for one in findings])
 
 
-def _shortened(entry: Entry) -> Entry:
+def _shortened(entry: RecordEntry) -> RecordEntry:
     """What is too long by more than its content: what it was made from becomes one digest."""
     made_from = digest_of([entry.beside, entry.records, entry.answers])
     return msgspec.structs.replace(
@@ -302,7 +302,7 @@ def is_erased(body: bytes, kept: bytes) -> bool:
     )
 
 
-def entry_from(body: bytes, kept: bytes) -> Entry:
+def entry_from(body: bytes, kept: bytes) -> RecordEntry:
     """The record of a decision, joined again; what was erased of it says so."""
     entry = _entry()(body)
     if not kept or is_erased(body, kept):
@@ -317,10 +317,12 @@ def entry_from(body: bytes, kept: bytes) -> Entry:
 
 
 def _joined(
-    findings: tuple[Said, ...], said: tuple[tuple[tuple[Any, ...], str], ...]
-) -> tuple[Said, ...]:
+    findings: tuple[RecordedFinding, ...], said: tuple[tuple[tuple[Any, ...], str], ...]
+) -> tuple[RecordedFinding, ...]:
     each = zip(findings, said, strict=False)
-    return tuple([Said(one.guard, one.action, one.code, args, text) for one, (args, text) in each])
+    return tuple(
+        [RecordedFinding(one.guard, one.action, one.code, args, text) for one, (args, text) in each]
+    )
 
 
 def data_from(body: bytes, kept: bytes) -> dict[str, Any]:

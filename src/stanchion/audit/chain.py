@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from stanchion.audit import notes
-from stanchion.audit.chain_end import End, Unfit, end_of
+from stanchion.audit.chain_end import ChainEnd, UnfitChain, end_of
 from stanchion.audit.chain_lock import take
 from stanchion.audit.doubt import doubted
-from stanchion.audit.keys import Epoch, Key, mac_of, next_key
+from stanchion.audit.keys import KeyEpoch, TrailKey, mac_of, next_key
 from stanchion.audit.layout import (
-    Head,
+    ChainHead,
     chains,
     read_head,
     segment_file,
@@ -112,12 +112,12 @@ _ADDRESS: Final = regex(
 )
 
 
-class Chain:
+class OpenChain:
     """A chain that this process writes. The trail has a lock round it; only its head may be sealed
     outside of that."""
 
     def __init__(
-        self, folder: Path, lock: int, end: End, key: Key | None, clock: Callable[[], int]
+        self, folder: Path, lock: int, end: ChainEnd, key: TrailKey | None, clock: Callable[[], int]
     ) -> None:
         self.folder = folder
         self.id = folder.name
@@ -134,7 +134,7 @@ class Chain:
             self.found,
         ) = end
         self.since_checkpoint = 0
-        self._epoch: Epoch | None = None
+        self._epoch: KeyEpoch | None = None
         self._mac_key = b""
         self._fresh = False
         self._lock = lock
@@ -147,7 +147,9 @@ class Chain:
             raise
 
     @classmethod
-    def begin(cls, trail: Path, name: str, key: Key | None, clock: Callable[[], int]) -> Chain:
+    def begin(
+        cls, trail: Path, name: str, key: TrailKey | None, clock: Callable[[], int]
+    ) -> OpenChain:
         """Begin a chain. It gets its name when it is whole, so that nobody ever meets half of
         one."""
         folder = trail / f"{name}.new"
@@ -155,11 +157,11 @@ class Chain:
         lock = take(folder)
         if lock is None:
             raise OSError(f"`{folder}` is locked by another process")
-        chain = cls(folder, lock, End(1, 0, 0, GENESIS, 0, clock()), key, clock)
+        chain = cls(folder, lock, ChainEnd(1, 0, 0, GENESIS, 0, clock()), key, clock)
         chain.id = name
         try:
             chain._renew()
-            chain._first(notes.Segment, notes.SEGMENT, number=1)
+            chain._first(notes.SegmentBegun, notes.SEGMENT, number=1)
             chain.sync()
             chain.seal(chain.position())
             sync_folder(folder)
@@ -176,9 +178,9 @@ class Chain:
 
     @classmethod
     def resume(
-        cls, trail: Path, name: str, key: Key | None, clock: Callable[[], int]
-    ) -> Chain | None:
-        """Go on with a chain; `None` where another process writes it. Raises `Unfit` where it was
+        cls, trail: Path, name: str, key: TrailKey | None, clock: Callable[[], int]
+    ) -> OpenChain | None:
+        """Go on with a chain; `None` where another process writes it, `UnfitChain` where it was
         tampered with.
 
         What a crash left of an unfinished record is cut off, and kept beside the chain.
@@ -201,7 +203,7 @@ class Chain:
             if not end.offset:
                 chain.began = clock()
                 chain._renew()
-                chain._first(notes.Segment, notes.SEGMENT, number=end.number)
+                chain._first(notes.SegmentBegun, notes.SEGMENT, number=end.number)
         except BaseException:
             chain.abandon()
             raise
@@ -215,7 +217,7 @@ class Chain:
         self.sync()
         self.seal(self.position())
         return self._first(
-            notes.Opened,
+            notes.ChainOpened,
             notes.OPEN,
             cut=self.cut,
             unfit=unfit,
@@ -230,7 +232,7 @@ class Chain:
             self._epoch = self.key.begin(self.id, self.seq)
             self._mac_key, self._fresh = self._epoch.first, bool(self._epoch.name)
 
-    def _first(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
+    def _first(self, kind: type[notes.TrailNote], name: str, **fields: Any) -> int:
         """Append a record with which an epoch may begin; where one does, it says so."""
         if self._epoch is None or not self._fresh:
             return self.note(kind, name, **fields)
@@ -268,11 +270,11 @@ class Chain:
         )
         return self.append(_ADDRESS.sub(place, body, count=1), took_ns, kept=kept)
 
-    def note(self, kind: type[notes.Note], name: str, **fields: Any) -> int:
+    def note(self, kind: type[notes.TrailNote], name: str, **fields: Any) -> int:
         """Append a record that is no decision; gives how many bytes its line has."""
         return self.append(self._noted(kind, name, fields))
 
-    def _noted(self, kind: type[notes.Note], name: str, fields: dict[str, Any]) -> bytes:
+    def _noted(self, kind: type[notes.TrailNote], name: str, fields: dict[str, Any]) -> bytes:
         at = self.clock()
         return notes.encode_note(
             kind(prev=self.head, seq=self.seq, chain=self.id, kind=name, at=at, **fields)
@@ -300,7 +302,7 @@ class Chain:
         self.number += 1
         self.offset = 0
         self.began = self.clock()
-        self._first(notes.Segment, notes.SEGMENT, number=self.number)
+        self._first(notes.SegmentBegun, notes.SEGMENT, number=self.number)
         sync_folder(self.folder)
 
     def sync(self) -> None:
@@ -347,11 +349,13 @@ class Chain:
             else ""
         )
 
-    def position(self, closed: bool = False) -> Head:
+    def position(self, closed: bool = False) -> ChainHead:
         """How far the chain has come."""
-        return Head(self.id, self.number, self.offset, self.seq - 1, self.head, closed, self.since)
+        return ChainHead(
+            self.id, self.number, self.offset, self.seq - 1, self.head, closed, self.since
+        )
 
-    def seal(self, position: Head) -> None:
+    def seal(self, position: ChainHead) -> None:
         """Write the head: everything up to that position is on the disk. One that is farther on
         stays."""
         with self._sealing:
@@ -384,8 +388,8 @@ def _inode(seen: os.stat_result) -> tuple[int, int]:
 
 
 def take_chain(
-    trail: Path, key: Key | None, clock: Callable[[], int], names: Callable[[], str]
-) -> tuple[Chain, dict[str, str], Lost]:
+    trail: Path, key: TrailKey | None, clock: Callable[[], int], names: Callable[[], str]
+) -> tuple[OpenChain, dict[str, str], Lost]:
     """The first chain that nobody writes and that is as its writer left it, or a new one; those
     that are unfit, with why; and what is to be said of those in doubt."""
     unfit: dict[str, str] = {}
@@ -395,13 +399,13 @@ def take_chain(
             unfit[name] = "it is in doubt"
             continue
         try:
-            chain = Chain.resume(trail, name, key, clock)
-        except (Unfit, OSError) as error:
+            chain = OpenChain.resume(trail, name, key, clock)
+        except (UnfitChain, OSError) as error:
             unfit[name] = str(error)
             continue
         if chain is not None:
             return chain, unfit, tuple(doubts.values())
-    return Chain.begin(trail, names(), key, clock), unfit, tuple(doubts.values())
+    return OpenChain.begin(trail, names(), key, clock), unfit, tuple(doubts.values())
 
 
 def heads_beside(trail: Path, own: str) -> Heads:

@@ -8,21 +8,21 @@ from typing import BinaryIO, Final
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.keys import Key, is_mac, later_key, next_key
-from stanchion.audit.layout import Head, read_head, segment_file, segments
-from stanchion.audit.segment_scan import Line, parse_line
+from stanchion.audit.keys import TrailKey, is_mac, later_key, next_key
+from stanchion.audit.layout import ChainHead, read_head, segment_file, segments
+from stanchion.audit.segment_scan import SegmentLine, parse_line
 from stanchion.kernel.tuples import NamedTuple
 
 NEAR: Final = 1 << 20
 """How far before its end a line is looked for at first; few are longer."""
 
 
-class Unfit(Exception):
+class UnfitChain(Exception):
     """A chain is not as its writer left it, so nobody goes on with it; `stanchion audit verify`
     says more."""
 
 
-class End(NamedTuple):
+class ChainEnd(NamedTuple):
     """Where a chain ends: segment and byte, the next record's number, the hash before it, how many
     bytes of an unfinished record follow, when the segment began, with which record its last epoch
     began, and what stands behind the head that could not be checked: the first and last number, and
@@ -38,13 +38,13 @@ class End(NamedTuple):
     found: tuple[int, int, str] | None = None
 
 
-class Began(msgspec.Struct, frozen=True, gc=False):
+class SegmentTime(msgspec.Struct, frozen=True, gc=False):
     """When a record was written."""
 
     at: int
 
 
-class Binding(msgspec.Struct, frozen=True, gc=False):
+class RecordBinding(msgspec.Struct, frozen=True, gc=False):
     """What binds a record to its place, and the epoch that it begins, if it begins one."""
 
     prev: str
@@ -53,22 +53,22 @@ class Binding(msgspec.Struct, frozen=True, gc=False):
     epoch: str = ""
 
 
-class Macs:
+class MacCheck:
     """Checks the macs of records behind a head, one after the other, with a key that can."""
 
-    def __init__(self, key: Key, chain: str, since: int, seq: int, first: bytes) -> None:
+    def __init__(self, key: TrailKey, chain: str, since: int, seq: int, first: bytes) -> None:
         self._key, self._chain, self.since = key, chain, since
         self._next: bytes | None = later_key(first, seq + 1 - since)
 
     @classmethod
-    def behind(cls, head: Head, key: Key | None) -> Macs | None:
+    def behind(cls, head: ChainHead, key: TrailKey | None) -> MacCheck | None:
         """What checks the records behind a head; `None` where nobody here can."""
         first = None if key is None or head.since is None else key.again(head.chain, head.since)
         if key is None or head.since is None or first is None:
             return None
         return cls(key, head.chain, head.since, head.seq, first)
 
-    def fits(self, line: Line, place: Binding) -> bool:
+    def fits(self, line: SegmentLine, place: RecordBinding) -> bool:
         """Whether the next record bears the mac of this key."""
         if place.epoch:
             self.since, self._next = place.seq, self._key.again(self._chain, place.seq)
@@ -79,7 +79,7 @@ class Macs:
         return fits
 
 
-def end_of(folder: Path, key: Key | None) -> End:
+def end_of(folder: Path, key: TrailKey | None) -> ChainEnd:
     """The end of the chain in a folder. Reads what follows its head, and no more.
 
     Records behind the head that a key can check have to bear its macs. Those that nobody here can
@@ -87,19 +87,19 @@ def end_of(folder: Path, key: Key | None) -> End:
     """
     head = read_head(folder)
     if head is None or head.chain != folder.name:
-        raise Unfit("its head is missing or cannot be read")
+        raise UnfitChain("its head is missing or cannot be read")
     if (key is None) != (not head.seal) or (
         key is not None and key.fits(head.seal, head.text) is False
     ):
-        raise Unfit("its head is not sealed with this key")
-    macs = Macs.behind(head, key)
+        raise UnfitChain("its head is not sealed with this key")
+    macs = MacCheck.behind(head, key)
     numbers = [number for number in segments(folder) if number >= head.segment]
     if not numbers or numbers != list(range(head.segment, head.segment + len(numbers))):
-        raise Unfit("a segment is missing")
-    end = End(head.segment, head.offset, head.seq + 1, head.hash, 0)
+        raise UnfitChain("a segment is missing")
+    end = ChainEnd(head.segment, head.offset, head.seq + 1, head.hash, 0)
     for number in numbers:
         if end.cut:
-            raise Unfit("a segment that is not the last one ends in the middle of a record")
+            raise UnfitChain("a segment that is not the last one ends in the middle of a record")
         data = _behind(folder, number, head)
         end = _follow(
             data,
@@ -108,7 +108,7 @@ def end_of(folder: Path, key: Key | None) -> End:
         )
     behind = end.cut or end.number != head.segment or end.offset != head.offset
     if head.closed and behind:
-        raise Unfit("something was added after it was closed")
+        raise UnfitChain("something was added after it was closed")
     found = (
         (head.seq + 1, end.seq - 1, end.hash) if macs is None and end.seq > head.seq + 1 else None
     )
@@ -121,12 +121,12 @@ def _began(folder: Path, number: int) -> int:
     with segment_file(folder, number).open("rb") as file:
         line = parse_line(file.readline(NEAR).rstrip(b"\n"))
     try:
-        return 0 if line is None else typed.decode(line.body, Began).at
+        return 0 if line is None else typed.decode(line.body, SegmentTime).at
     except msgspec.MsgspecError:
         return 0
 
 
-def _behind(folder: Path, number: int, head: Head) -> bytes:
+def _behind(folder: Path, number: int, head: ChainHead) -> bytes:
     """What a segment holds behind the head; the record that the head names has to stand right
     before."""
     with segment_file(folder, number).open("rb") as file:
@@ -134,7 +134,7 @@ def _behind(folder: Path, number: int, head: Head) -> bytes:
             return file.read()
         line = parse_line(last_line(file, head.offset))
         if line is None or line.hash != head.hash or not line.fits:
-            raise Unfit("the record that its head names is missing")
+            raise UnfitChain("the record that its head names is missing")
         file.seek(head.offset)
         return file.read()
 
@@ -154,7 +154,7 @@ def last_line(file: BinaryIO, end: int) -> bytes:
         near *= 4
 
 
-def _follow(data: bytes, end: End, macs: Macs | None) -> End:
+def _follow(data: bytes, end: ChainEnd, macs: MacCheck | None) -> ChainEnd:
     """Go on from a position through whole records that fit; the rest, if any, is what has to be
     cut.
 
@@ -168,21 +168,21 @@ def _follow(data: bytes, end: End, macs: Macs | None) -> End:
         place = None if line is None else _place(line, seq, digest)
         if line is None or place is None:
             if stop >= 0 and b"\0" not in data[at:]:
-                raise Unfit(
+                raise UnfitChain(
                     "after its head comes a record that does not follow from the one before"
                 )
             break
         if macs is not None and not macs.fits(line, place):
-            raise Unfit("after its head comes a record that does not have the key's mac")
+            raise UnfitChain("after its head comes a record that does not have the key's mac")
         at, seq, digest = stop + 1, seq + 1, line.hash
     # What a crash keeps the file system from writing reads as zeros, and is nothing.
-    return End(end.number, end.offset + at, seq, digest, len(data[at:].rstrip(b"\0")))
+    return ChainEnd(end.number, end.offset + at, seq, digest, len(data[at:].rstrip(b"\0")))
 
 
-def _place(line: Line, seq: int, prev: str) -> Binding | None:
+def _place(line: SegmentLine, seq: int, prev: str) -> RecordBinding | None:
     """Where a record stands that follows from the one before; `None` where it does not."""
     try:
-        place = typed.decode(line.body, Binding)
+        place = typed.decode(line.body, RecordBinding)
     except msgspec.MsgspecError:
         return None
     return place if place.seq == seq and place.prev == prev and line.fits else None

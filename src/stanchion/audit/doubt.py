@@ -20,7 +20,7 @@ FAR: Final = 10_000
 near it."""
 
 
-class Doubt(msgspec.Struct, frozen=True):
+class DoubtMark(msgspec.Struct, frozen=True):
     """What the store has seen of a chain, and the chain does not have."""
 
     seq: int
@@ -35,7 +35,7 @@ def doubt(trail: Path, anchors: Iterable[Anchor]) -> None:
         folder = trail / seen.chain
         if seen.chain not in there or is_written(folder) or _has(folder, seen):
             continue
-        write_private(folder / DOUBT, msgspec.json.encode(Doubt(seen.seq, seen.hash)) + b"\n")
+        write_private(folder / DOUBT, msgspec.json.encode(DoubtMark(seen.seq, seen.hash)) + b"\n")
 
 
 def doubted(trail: Path) -> dict[str, tuple[str, int, str, str]]:
@@ -43,11 +43,11 @@ def doubted(trail: Path) -> dict[str, tuple[str, int, str, str]]:
     found = {}
     for name in chains(trail):
         try:
-            known = typed.decode((trail / name / DOUBT).read_bytes(), Doubt)
+            known = typed.decode((trail / name / DOUBT).read_bytes(), DoubtMark)
         except FileNotFoundError:
             continue
         except (OSError, msgspec.MsgspecError):
-            known = Doubt(0, "")
+            known = DoubtMark(0, "")
         found[name] = (
             name,
             known.seq,

@@ -19,17 +19,17 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit import notes
-from stanchion.audit.chain import Chain
-from stanchion.audit.chain_end import Unfit
+from stanchion.audit.chain import OpenChain
+from stanchion.audit.chain_end import UnfitChain
 from stanchion.audit.doubt import doubted
 from stanchion.audit.errors import TrailError, reason
-from stanchion.audit.keys import Key
+from stanchion.audit.keys import TrailKey
 from stanchion.audit.layout import chains, segment_file, segments, sync_folder
-from stanchion.audit.reader import Progress, Reader, agent_of
+from stanchion.audit.reader import Progress, TrailReader, agent_of
 from stanchion.audit.segment_scan import (
     ERASED,
     KEPT,
-    Found,
+    FoundRecord,
     Stub,
     found_at,
     is_blank,
@@ -76,14 +76,14 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         """The names that were given, by what they name."""
         return {name: wanted for name in USUAL if (wanted := getattr(self, name)) is not None}
 
-    def has(self, found: Found) -> bool:
+    def has(self, found: FoundRecord) -> bool:
         """Whether a record is meant, and says anything."""
         stub = found.stub
         return self.is_said(found) and self.is_of(
             stub.run_id, agent_of(stub), task_of(stub), stub.tenant
         )
 
-    def is_said(self, found: Found) -> bool:
+    def is_said(self, found: FoundRecord) -> bool:
         """Whether a record says anything, and the text that is meant, whoever it is of."""
         kept = found.line.kept
         return (
@@ -127,7 +127,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         if (
             self.containing is not None
             and spelled(self.containing) not in line
-            and _plain(self.containing) not in line
+            and self.containing.encode("utf-8", "surrogatepass") not in line
         ):
             return False
         each = self.named.items()
@@ -145,10 +145,6 @@ def task_of(stub: Stub) -> str:
 def spelled(text: str) -> bytes:
     """A text as records spell it, without its quotes."""
     return json_safe(msgspec.json.encode(text))[1:-1]
-
-
-def _plain(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
 
 
 def _begins(text: bytes, torn: bytes) -> bool:
@@ -172,14 +168,14 @@ Rows = dict[str, tuple[tuple[int, int], ...]]
 """Records by their chain, from the first to the last of each row."""
 
 
-class Said(NamedTuple):
+class MeantRecords(NamedTuple):
     """Records that are meant, and the runs that they are of: tenant and id."""
 
     rows: Rows
     runs: frozenset[tuple[str, str]]
 
 
-def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> Said:
+def meant_in(reader: TrailReader, meant: Meant, progress: Progress | None = None) -> MeantRecords:
     """The records that are meant. A fact has no agent and no task of its own: it has those of its
     run. What became of a bypass is never erased: it has nothing of what a call was given."""
     found: dict[str, list[tuple[int, int]]] = {}
@@ -209,7 +205,9 @@ def meant_in(reader: Reader, meant: Meant, progress: Progress | None = None) -> 
         ):
             _add(found.setdefault(chain, []), seq)
             runs.add(run)
-    return Said({chain: _joined(rows) for chain, rows in sorted(found.items())}, frozenset(runs))
+    return MeantRecords(
+        {chain: _joined(rows) for chain, rows in sorted(found.items())}, frozenset(runs)
+    )
 
 
 def _add(rows: list[tuple[int, int]], seq: int) -> None:
@@ -312,13 +310,15 @@ def _numbered(body: bytes) -> tuple[int, str]:
         return -1, ""
 
 
-def cut_off(folder: Path, names: Iterable[str], key: Key | None, clock: Callable[[], int]) -> None:
+def cut_off(
+    folder: Path, names: Iterable[str], key: TrailKey | None, clock: Callable[[], int]
+) -> None:
     """Cut unfinished records off from chains that nobody writes, as the next process would: what
     was cut off is then a file beside its chain. A chain that nobody can go on with stays as it
     is."""
     for name in sorted(set(names) - doubted(folder).keys()):
-        with suppress(Unfit, OSError):
-            chain = Chain.resume(folder, name, key, clock)
+        with suppress(UnfitChain, OSError):
+            chain = OpenChain.resume(folder, name, key, clock)
             if chain is not None:
                 try:
                     chain.enter(os.getpid())

@@ -10,8 +10,8 @@ import msgspec
 
 from stanchion.audit.apart import ERASED
 from stanchion.audit.reader import agent_of
-from stanchion.audit.record import Entry, canonical
-from stanchion.audit.segment_scan import KEPT, Found
+from stanchion.audit.record import RecordEntry, canonical
+from stanchion.audit.segment_scan import KEPT, FoundRecord
 
 GROUP_ROWS: Final = 20_000
 GROUP_BYTES: Final = 16 * 1024 * 1024
@@ -29,26 +29,26 @@ BESIDE: Final = {
 it with its code, how long it took, and the rest of a record that is no decision."""
 
 _PLAIN: Final = {str: "string", int: "int64", bool: "bool"}
-_FIELDS: Final = msgspec.structs.fields(Entry)
+_FIELDS: Final = msgspec.structs.fields(RecordEntry)
 
 
 class NoParquet(Exception):
     """What writes Parquet files is not installed."""
 
 
-def said_of(found: Found) -> bytes:
+def said_of(found: FoundRecord) -> bytes:
     """A record as JSON: its body as it was hashed, and last what stands apart of it, as `kept`, the
     same way."""
     line = found.line
     return line.body if not line.kept else line.body[:-1] + KEPT + line.kept.rstrip(b" ") + b"}"
 
 
-def line_of(found: Found) -> bytes:
+def line_of(found: FoundRecord) -> bytes:
     """A record as one line of JSON, with its hash in front."""
     return b'{"hash":"%b",%b\n' % (found.line.hash.encode(), said_of(found)[1:])
 
 
-def write_jsonl(records: Iterable[Found], sink: BinaryIO) -> int:
+def write_jsonl(records: Iterable[FoundRecord], sink: BinaryIO) -> int:
     """Write records as JSON lines; gives how many."""
     count = 0
     for found in records:
@@ -67,7 +67,7 @@ def _type_of(field: msgspec.structs.FieldInfo) -> str:
     return "time" if field.name in TIMES else _PLAIN.get(field.type, "json")
 
 
-def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:
+def write_parquet(records: Iterable[FoundRecord], sink: BinaryIO) -> int:
     """Write records as a Parquet file, a group of rows at a time; gives how many. Raises
     `NoParquet`."""
     try:
@@ -90,7 +90,7 @@ def write_parquet(records: Iterable[Found], sink: BinaryIO) -> int:
     return count
 
 
-def _groups(records: Iterable[Found]) -> Iterator[list[tuple[Any, ...]]]:
+def _groups(records: Iterable[FoundRecord]) -> Iterator[list[tuple[Any, ...]]]:
     rows: list[tuple[Any, ...]] = []
     size = 0
     for found in records:
@@ -112,7 +112,7 @@ def _clean(kind: str, values: Sequence[Any]) -> list[Any]:
     return [value if value or kind != "json" else None for value in values]
 
 
-def row_of(found: Found) -> tuple[Any, ...]:
+def row_of(found: FoundRecord) -> tuple[Any, ...]:
     """A record as a row, in the order of the columns; what is nested is the text that the record
     has."""
     if not found.is_decision:
@@ -127,7 +127,7 @@ def row_of(found: Found) -> tuple[Any, ...]:
     return (line.hash, *named, line.took_ns, None, *[_cell(field, entry) for field in _FIELDS])
 
 
-def _cell(field: msgspec.structs.FieldInfo, entry: Entry) -> Any:
+def _cell(field: msgspec.structs.FieldInfo, entry: RecordEntry) -> Any:
     """A field of a decision as its row has it: of what is nested, nothing where it says nothing."""
     value = getattr(entry, field.name)
     if _type_of(field) != "json":
@@ -136,7 +136,7 @@ def _cell(field: msgspec.structs.FieldInfo, entry: Entry) -> Any:
     return None if value in (usual, ERASED) else canonical(value)
 
 
-def _noted(found: Found) -> tuple[Any, ...]:
+def _noted(found: FoundRecord) -> tuple[Any, ...]:
     """A record that is no decision: what all records have in its columns, the rest together."""
     stub, data = found.stub, found.data()
     run = data.get("run")

@@ -9,8 +9,8 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from stanchion.audit import notes
-from stanchion.audit.apart import NO_SALT, Parts, encode, encode_quiet, entry_from
-from stanchion.audit.record import GENESIS, Entry, Quiet, Redact, entry_of, quiet_of
+from stanchion.audit.apart import NO_SALT, RecordParts, encode, encode_quiet, entry_from
+from stanchion.audit.record import GENESIS, Quiet, RecordEntry, Redact, entry_of, quiet_of
 from stanchion.audit.redaction import masked
 from stanchion.audit.repeated import without_named
 from stanchion.kernel.decision import Decision
@@ -85,7 +85,7 @@ class Kept(msgspec.Struct, frozen=True, gc=False):
         """All that is kept of it."""
         return self.body + self.apart
 
-    def read(self) -> Entry:
+    def read(self) -> RecordEntry:
         """The record parsed back from its bytes."""
         return entry_from(self.body, self.apart)
 
@@ -128,22 +128,24 @@ class Journal(Protocol):
         """Let go of files."""
 
 
-def begun(start: Start, prev: str, seq: int, chain: str) -> Parts:
+def begun(start: Start, prev: str, seq: int, chain: str) -> RecordParts:
     """The record of a run's beginning."""
     said = start._asdict()
     return notes.encode_note(
-        notes.Begun(prev=prev, seq=seq, chain=chain, kind=notes.RUN, run=said.pop("info"), **said)
+        notes.RunBegun(
+            prev=prev, seq=seq, chain=chain, kind=notes.RUN, run=said.pop("info"), **said
+        )
     )
 
 
 def ended(
     finish: Finish, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT
-) -> Parts:
+) -> RecordParts:
     """The record of a run's end."""
     info = finish.info
     produced, left_out = notes.fitting(finish.produced, redact)
     return notes.encode_note(
-        notes.Ended(
+        notes.RunEnded(
             prev=prev,
             seq=seq,
             chain=chain,
@@ -169,11 +171,13 @@ BYPASSES: Final = "bypass."
 """How the names of facts begin whose records are never removed."""
 
 
-def told(fact: Fact, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT) -> Parts:
+def told(
+    fact: Fact, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT
+) -> RecordParts:
     """The record of a fact."""
     said = fact._replace(why=redact(fact.why), data=redact(dict(fact.data)))
     return notes.encode_note(
-        notes.Told(
+        notes.FactNote(
             prev=prev,
             seq=seq,
             chain=chain,
@@ -256,7 +260,7 @@ class MemoryJournal:
             self._waiting.popleft()
         return self._end
 
-    def _keep(self, parts: Parts, took_ns: int) -> int:
+    def _keep(self, parts: RecordParts, took_ns: int) -> int:
         head = self._sha256(parts.body).hexdigest()
         self._kept.append(Kept(parts.body, head, took_ns, parts.kept))
         self._end = (self._end[0] + 1, head)

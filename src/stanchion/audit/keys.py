@@ -30,7 +30,7 @@ HEX: Final = frozenset(b"0123456789abcdefABCDEF")
 """The digits of a shared secret that is written in hexadecimal."""
 
 
-class Epoch(NamedTuple):
+class KeyEpoch(NamedTuple):
     """What one process has of a key, from a record of a chain on: how that record names it, the key
     of the record's mac, and what seals heads and checkpoints. The name is empty where records bear
     no macs."""
@@ -40,10 +40,10 @@ class Epoch(NamedTuple):
     seal: Callable[[str], str]
 
 
-class Key(Protocol):
+class TrailKey(Protocol):
     """Seals a trail, an epoch at a time, and tells what it can of what was sealed before."""
 
-    def begin(self, chain: str, seq: int) -> Epoch:
+    def begin(self, chain: str, seq: int) -> KeyEpoch:
         """Begin an epoch with the record of that number; `OSError` where the key cannot be
         renewed."""
 
@@ -69,9 +69,9 @@ class SharedKey:
         self._secret = secret
         self._id = key_id(secret)
 
-    def begin(self, chain: str, seq: int) -> Epoch:
+    def begin(self, chain: str, seq: int) -> KeyEpoch:
         """Begin an epoch with the record of that number."""
-        return Epoch(f"{self._id}:0", first_key(self._secret, chain, seq), self.seal)
+        return KeyEpoch(f"{self._id}:0", first_key(self._secret, chain, seq), self.seal)
 
     def seal(self, text: str) -> str:
         """The seal of a text."""
@@ -100,9 +100,9 @@ class PairKey:
             f"{ED25519}:{key_id(self._public.public_bytes(Encoding.Raw, PublicFormat.Raw))}:"
         )
 
-    def begin(self, chain: str, seq: int) -> Epoch:
+    def begin(self, chain: str, seq: int) -> KeyEpoch:
         """Begin to seal; the key is the same at all times."""
-        return Epoch("", b"", self.seal)
+        return KeyEpoch("", b"", self.seal)
 
     def seal(self, text: str) -> str:
         """The seal of a text."""
@@ -167,7 +167,7 @@ SEALS: Final = "seals a trail, and is replaced at every use: do not copy or move
 VERIFIES: Final = "verifies a trail: keep it on another machine than the one that writes the trail"
 
 
-class KeyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class RatchetFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What a file of a ratcheting key holds: what it is for, the key it began as, how often it was
     replaced, and the secret in hexadecimal digits."""
 
@@ -187,15 +187,15 @@ class RatchetKey:
         self._path = path.resolve()
         self._id = read_key(path).id
 
-    def begin(self, chain: str, seq: int) -> Epoch:
+    def begin(self, chain: str, seq: int) -> KeyEpoch:
         """Use the key up, and put the next into its place, on the disk, before anything is sealed
         with it."""
         with _held(self._path) as (found, replaced_by):
             secret = bytes.fromhex(found.secret)
-            replaced_by(found.epoch + 1, next_secret(secret))
+            replaced_by(found.epoch + 1, sha256(b"stanchion-ratchet:" + secret).digest())
         name = f"{found.id}:{found.epoch}"
-        sealing = seal_key(secret)
-        return Epoch(
+        sealing = hmac.digest(secret, b"stanchion-seal", "sha256")
+        return KeyEpoch(
             name, first_key(secret, chain, seq), lambda text: sealed(ALGORITHM, name, sealing, text)
         )
 
@@ -206,16 +206,6 @@ class RatchetKey:
 
     def again(self, chain: str, seq: int) -> None:
         """The keys of earlier epochs are forgotten."""
-
-
-def next_secret(secret: bytes) -> bytes:
-    """The secret of the next epoch."""
-    return sha256(b"stanchion-ratchet:" + secret).digest()
-
-
-def seal_key(secret: bytes) -> bytes:
-    """What seals heads and checkpoints in an epoch."""
-    return hmac.digest(secret, b"stanchion-seal", "sha256")
 
 
 def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
@@ -233,7 +223,7 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
     if os.path.lexists(path):
         raise _there(path)
     secret = draw(LEAST)
-    made = KeyFile(SEALS, key_id(secret), 0, secret.hex())
+    made = RatchetFile(SEALS, key_id(secret), 0, secret.hex())
     try:
         # Of several who make one key at once, the first has both files.
         write_private(other, _encoded(msgspec.structs.replace(made, stanchion=VERIFIES)), new=True)
@@ -256,7 +246,7 @@ def _there(file: str | Path) -> TrailError:
     return TrailError(f"`{file}` already exists: use another file, or move this one away")
 
 
-def read_key(path: Path) -> KeyFile:
+def read_key(path: Path) -> RatchetFile:
     """What a key file holds; `TrailError` where it is no ratcheting key that seals."""
     return _decoded(path, content(path))
 
@@ -278,10 +268,10 @@ def content(path: Path) -> bytes:
         ) from None
 
 
-def _decoded(path: Path, data: bytes) -> KeyFile:
+def _decoded(path: Path, data: bytes) -> RatchetFile:
     make = "make one with `stanchion audit key new FILE`"
     try:
-        found = typed.decode(data, KeyFile)
+        found = typed.decode(data, RatchetFile)
         secret = bytes.fromhex(found.secret)
     except (msgspec.MsgspecError, ValueError):
         raise TrailError(f"the audit key `{path}` is not a key: {make}") from None
@@ -296,16 +286,16 @@ def _decoded(path: Path, data: bytes) -> KeyFile:
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[tuple[KeyFile, Callable[[int, bytes], None]]]:
+def _held(path: Path) -> Iterator[tuple[RatchetFile, Callable[[int, bytes], None]]]:
     """A key file that no other process uses meanwhile, and what puts the next key into its
     place."""
     file = _locked(path)
     try:
-        found = _decoded(path, _all(file))
+        found = _decoded(path, os.pread(file, 1 << 16, 0))
 
         def replaced_by(epoch: int, secret: bytes) -> None:
             new = path.with_name(f"{path.name}.new")
-            write_private(new, _encoded(KeyFile(SEALS, found.id, epoch, secret.hex())))
+            write_private(new, _encoded(RatchetFile(SEALS, found.id, epoch, secret.hex())))
             os.replace(new, path)
             sync_folder(path.parent)
             # The name is another file's by now. What this one holds is not left on the disk for
@@ -333,18 +323,14 @@ def _locked(path: Path) -> int:
         os.close(file)
 
 
-def _all(file: int) -> bytes:
-    return os.pread(file, 1 << 16, 0)
-
-
-def _encoded(key: KeyFile) -> bytes:
+def _encoded(key: RatchetFile) -> bytes:
     return msgspec.json.encode(key) + b"\n"
 
 
 # Key files of a trail: a ratcheting key, a shared secret, or an Ed25519 private key as PEM.
 
 
-def load_key(path: Path) -> Key:
+def load_key(path: Path) -> TrailKey:
     """Read a key file: a ratcheting key, at least 32 bytes as they are or as hexadecimal digits, or
     an Ed25519 private key as PEM."""
     data = content(path)
@@ -359,7 +345,7 @@ def load_key(path: Path) -> Key:
         raise TrailError(f"the audit key `{path}` cannot be used: {error}") from None
 
 
-def _pair(path: Path, data: bytes) -> Key:
+def _pair(path: Path, data: bytes) -> TrailKey:
     try:
         from cryptography.exceptions import UnsupportedAlgorithm
         from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey

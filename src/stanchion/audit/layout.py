@@ -75,7 +75,7 @@ _FLAGS: Final = (
 _sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
-class Head(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class ChainHead(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A position in a chain that is on the disk, and the record that ends there."""
 
     chain: str
@@ -99,15 +99,15 @@ class Head(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
         )
 
 
-def read_head(chain: Path) -> Head | None:
+def read_head(chain: Path) -> ChainHead | None:
     """A chain's head; `None` where there is none that can be read."""
     try:
-        return typed.decode((chain / HEAD).read_bytes(), Head)
+        return typed.decode((chain / HEAD).read_bytes(), ChainHead)
     except (OSError, msgspec.MsgspecError):
         return None
 
 
-def write_head(chain: Path, head: Head, seal: Callable[[str], str] | None) -> None:
+def write_head(chain: Path, head: ChainHead, seal: Callable[[str], str] | None) -> None:
     """Put a head in the place of the one before, at once or not at all."""
     if seal is not None:
         head = msgspec.structs.replace(head, seal=seal(head.text))

@@ -30,7 +30,7 @@ BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
-class Wrong:
+class ManifestFault:
     """A field or a file that is not as it was written."""
 
     field: str
@@ -69,30 +69,30 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def hash_faults(manifest: Mapping[str, Any]) -> list[Wrong]:
+def hash_faults(manifest: Mapping[str, Any]) -> list[ManifestFault]:
     """The fields that do not fit the hashes that the manifest itself has."""
     rest = dict(manifest)
     known, whole = rest.pop("field_hashes", None), rest.pop("manifest_hash", None)
     if not isinstance(known, dict):
-        return [Wrong("field_hashes", "it is missing: nothing says what the fields were")]
+        return [ManifestFault("field_hashes", "it is missing: nothing says what the fields were")]
     found = list(compared(rest, known))
     if whole != _hash(known):
-        found.append(Wrong("manifest_hash", "it is not the hash of `field_hashes`"))
+        found.append(ManifestFault("manifest_hash", "it is not the hash of `field_hashes`"))
     return found
 
 
-def compared(manifest: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Wrong]:
+def compared(manifest: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[ManifestFault]:
     """The fields whose hashes are not those that are known of them; of a manifest without its
     hashes."""
     now = dict(_fields(manifest, ()))
     for place, value in now.items():
         if place not in known:
-            yield Wrong(place, "it was added")
+            yield ManifestFault(place, "it was added")
         elif known[place] != _hash([place, value]):
-            yield Wrong(place, "it was changed")
+            yield ManifestFault(place, "it was changed")
     for place in known:
         if place not in now:
-            yield Wrong(place, "it was removed")
+            yield ManifestFault(place, "it was removed")
 
 
 def without_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -104,7 +104,7 @@ def without_hashes(manifest: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[Wrong]:
+def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[ManifestFault]:
     """The files that are not as the manifest has them; they are named as seen from a folder."""
     outputs, sums = _section(manifest, "outputs"), _section(manifest, "checksums")
     found = []
@@ -114,12 +114,14 @@ def file_faults(manifest: Mapping[str, Any], folder: str | Path) -> list[Wrong]:
             continue
         if not isinstance(path, str) or not isinstance(known, str):
             found.append(
-                Wrong(f"checksums.{beside}", f"`outputs.{name}` and its hash do not stand together")
+                ManifestFault(
+                    f"checksums.{beside}", f"`outputs.{name}` and its hash do not stand together"
+                )
             )
             continue
         why = _strays(path) or _unlike(Path(folder) / path, known)
         if why:
-            found.append(Wrong(f"outputs.{name}", f"`{path}` {why}"))
+            found.append(ManifestFault(f"outputs.{name}", f"`{path}` {why}"))
     return found
 
 

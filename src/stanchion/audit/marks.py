@@ -11,7 +11,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.locks import Bell, Condition, Lock
 
 
-class Marks:
+class DiskMarks:
     """How many records of a trail are on the disk, and which of them are lost. Records are numbered
     as they come."""
 

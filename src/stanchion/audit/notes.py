@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.apart import NO_SALT, Parts, bound, is_erased
+from stanchion.audit.apart import NO_SALT, RecordParts, bound, is_erased
 from stanchion.audit.record import LONGEST, VERSION, Redact, plain, spelled_out
 from stanchion.audit.redaction import masked
 from stanchion.kernel.events import RunInfo
@@ -26,7 +26,7 @@ RUN, END, SEGMENT, OPEN, CHECKPOINT, RETIRED, ERASED, BYPASS, FACT = (
 )
 
 
-class Note(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class TrailNote(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """What every record that is no decision begins with, in the order of the format."""
 
     prev: str
@@ -36,10 +36,10 @@ class Note(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, kw_only=Tr
     at: int
 
 
-N = TypeVar("N", bound=Note)
+N = TypeVar("N", bound=TrailNote)
 
 
-class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class RunBegun(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A run begins, or goes on under another policy: who is at work, and under which policy."""
 
     run: RunInfo
@@ -54,7 +54,7 @@ class Begun(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     these."""
 
 
-class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class RunEnded(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A run ends: why, how often what was decided, what it had produced so far, and what guards had
     marked."""
 
@@ -71,7 +71,7 @@ class Ended(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     strikes: dict[str, int] = {}
 
 
-class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class FactNote(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Something that is no decision about an event: a state that changed, a ticket that was
     answered, an undo."""
 
@@ -84,7 +84,7 @@ class Told(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     data: dict[str, Any] = {}
 
 
-class Opened(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class ChainOpened(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A process goes on with a chain: what of it it does not vouch for, and what it wrote itself
     and finds no more."""
 
@@ -100,20 +100,20 @@ class Opened(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     was seen."""
 
 
-class Segment(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class SegmentBegun(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """A segment begins."""
 
     number: int
     epoch: str = ""
 
 
-class Checkpoint(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class Checkpoint(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """The heads of all other chains as they were sealed."""
 
     heads: dict[str, tuple[int, str]]
 
 
-class Retired(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class SegmentsRetired(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """Segments that retention removes: number, first and last record, hash before the first and of
     the last."""
 
@@ -121,7 +121,7 @@ class Retired(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     why: str = ""
 
 
-class Erased(Note, frozen=True, gc=False, omit_defaults=True, kw_only=True):
+class Erased(TrailNote, frozen=True, gc=False, omit_defaults=True, kw_only=True):
     """What was said in some records is erased: their numbers by chain, from the first to the last
     of each row."""
 
@@ -142,7 +142,7 @@ PRODUCED_BYTES: Final = LONGEST // 2
 _encode = msgspec.json.Encoder(order="deterministic", enc_hook=plain).encode
 
 
-def encode_note(note: Note, salt: str = NO_SALT) -> Parts:
+def encode_note(note: TrailNote, salt: str = NO_SALT) -> RecordParts:
     """The canonical bytes of a record that is no decision."""
     try:
         return _parts(note, salt)
@@ -152,16 +152,16 @@ def encode_note(note: Note, salt: str = NO_SALT) -> Parts:
         )
 
 
-def _parts(note: Note, salt: str) -> Parts:
-    if not isinstance(note, Ended | Told):
-        return Parts(_bytes(note))
+def _parts(note: TrailNote, salt: str) -> RecordParts:
+    if not isinstance(note, RunEnded | FactNote):
+        return RecordParts(_bytes(note))
     apart = {name: value for name in APART if (value := getattr(note, name, None))}
-    usual: dict[str, Any] = {"data": {}} if isinstance(note, Told) else {"produced": ()}
+    usual: dict[str, Any] = {"data": {}} if isinstance(note, FactNote) else {"produced": ()}
     kept = b'{"salt":"%b",%b' % (salt.encode(), json_safe(_encode(apart))[1:]) if apart else b""
     return bound(_bytes(msgspec.structs.replace(note, why="", **usual)), kept, salt)
 
 
-def _bytes(note: Note) -> bytes:
+def _bytes(note: TrailNote) -> bytes:
     return b'{"v":%d,%b' % (VERSION, json_safe(_encode(note))[1:])
 
 
@@ -169,7 +169,7 @@ def note_from(body: bytes, kept: bytes, kind: type[N]) -> N:
     """A record that is no decision, joined again; what was erased of it says so."""
     note = typed.decode(body, kind)
     if not kept or is_erased(body, kept):
-        gone = is_erased(body, kept) and isinstance(note, Ended | Told)
+        gone = is_erased(body, kept) and isinstance(note, RunEnded | FactNote)
         return msgspec.structs.replace(note, why=GONE) if gone else note
     apart = msgspec.json.decode(kept)
     produced = {"produced": tuple(apart["produced"])} if "produced" in apart else {}

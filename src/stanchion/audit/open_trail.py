@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from stanchion.audit.keys import load_key
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail, wall_ms
 from stanchion.locks import Lock
@@ -43,9 +43,9 @@ def open_trail(
     )
 
 
-def options_of(key_file: Path | None, keep: Keep) -> Options:
+def options_of(key_file: Path | None, keep: Keep) -> TrailOptions:
     """How a trail is kept, with the key from its file."""
-    return Options(key=None if key_file is None else load_key(key_file), keep=keep)
+    return TrailOptions(key=None if key_file is None else load_key(key_file), keep=keep)
 
 
 # The backlog of a trail: how much this process has written, and what of it is not on the disk yet.

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from stanchion.audit.keys import Key
+from stanchion.audit.keys import TrailKey
 from stanchion.audit.record import Redact
 from stanchion.audit.redaction import masked
 from stanchion.audit.retention import Keep
 
 
-class Options(msgspec.Struct, frozen=True, kw_only=True):
+class TrailOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a trail is kept. `key` seals it; `keep` says what retention leaves; the rest has good
     defaults.
 
@@ -19,7 +19,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     disk before it is refused.
     """
 
-    key: Key | None = None
+    key: TrailKey | None = None
     keep: Keep = Keep()
     segment_bytes: int = 64 * 1024 * 1024
     queue_bytes: int = 64 * 1024 * 1024
@@ -31,4 +31,4 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     redact: Redact = masked
 
 
-USUAL = Options()
+USUAL = TrailOptions()

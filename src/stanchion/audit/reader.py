@@ -6,7 +6,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -14,7 +14,7 @@ from stanchion.audit import notes
 from stanchion.audit.layout import chains, segment_file, segments
 from stanchion.audit.segment_scan import (
     DECISIONS,
-    Found,
+    FoundRecord,
     Stub,
     backwards,
     forwards,
@@ -22,12 +22,13 @@ from stanchion.audit.segment_scan import (
     hits,
     of_kind,
 )
+from stanchion.audit.verifying.heads import head_file
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.names import Names
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.state import FOREVER
 
-__all__ = ["DECISIONS", "Found", "Progress", "Reader", "Stub"]
+__all__ = ["DECISIONS", "FoundRecord", "Progress", "Stub", "TrailReader"]
 
 STEP: Final = 1 << 20
 """How many bytes are read before progress is told again."""
@@ -39,7 +40,69 @@ Progress = Callable[[int, int], None]
 """Hears how many bytes are read, of how many."""
 
 
-class Reader:
+class Following(Protocol):
+    """Sees the records that come to a source. What was there when it began is behind it."""
+
+    @property
+    def unread(self) -> set[tuple[str, int, int]]:
+        """Where lines begin that came and cannot be read."""
+
+    def is_behind(self, found: FoundRecord) -> bool:
+        """Whether a record was there when following began, so that it does not come again."""
+
+    def new(self) -> list[FoundRecord]:
+        """The records that came since the last look, oldest first."""
+
+
+class RecordSource(Protocol):
+    """Records in a folder or in a database. A span of time may let records through that are outside
+    of it: who gives one looks at them once more."""
+
+    @property
+    def name(self) -> str:
+        """Where the records are, for people."""
+
+    @property
+    def unread(self) -> set[tuple[str, int, int]]:
+        """Where lines begin that were met and cannot be read: chain, segment and byte."""
+
+    def chains(self) -> list[str]:
+        """The chains, sorted by name."""
+
+    def heads(self) -> Iterator[tuple[str, bytes]]:
+        """Each chain and its head as it was written; nothing where it has none that can be read."""
+
+    def follow(self) -> Following:
+        """What sees the records that come from now on."""
+
+    def forwards(
+        self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[FoundRecord]:
+        """Records of a time, oldest first."""
+
+    def backwards(
+        self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[FoundRecord]:
+        """Records of a time, newest first."""
+
+    def of_run(
+        self, run: str, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[FoundRecord]:
+        """Records of one run, newest first."""
+
+    def of_kinds(
+        self, kinds: tuple[str, ...], progress: Progress | None = None
+    ) -> Iterator[FoundRecord]:
+        """Records of some kinds, newest first."""
+
+    def find(self, decision: str, progress: Progress | None = None) -> FoundRecord | None:
+        """The decision with that id; the newest, where several have it."""
+
+    def at(self, chain: str, seq: int) -> FoundRecord | None:
+        """The record with that number in a chain."""
+
+
+class TrailReader:
     """Reads the trail in a folder; needs no lock, and sees what is complete when it comes to it.
 
     Lines that cannot be read are passed over: finding out why is for `stanchion audit verify`.
@@ -48,8 +111,23 @@ class Reader:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.name = folder, str(folder)
         self.unread: set[tuple[str, int, int]] = set()
+
+    def chains(self) -> list[str]:
+        """The chains, sorted by name."""
+        return chains(self.folder)
+
+    def heads(self) -> Iterator[tuple[str, bytes]]:
+        """Each chain and its head. Whoever watches may be another user: no link is followed, and
+        nothing is waited for."""
+        for name in self.chains():
+            found = head_file(self.folder / name)
+            yield name, b"" if found.raw is None or found.head is None else found.raw.rstrip(b"\n")
+
+    def follow(self) -> Follower:
+        """What sees the records that come from now on."""
+        return Follower(self.folder)
 
     def _missed(self, chain: str, number: int, offset: int) -> None:
         if len(self.unread) < MOST_UNREAD:
@@ -66,15 +144,19 @@ class Reader:
                     continue
         return total
 
-    def forwards(self, progress: Progress | None = None) -> Iterator[Found]:
+    def forwards(
+        self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[FoundRecord]:
         """All records, oldest first; those of several chains by their time."""
         return self._merged(progress, lambda name, count: self._chain(name, False, count), False)
 
-    def backwards(self, progress: Progress | None = None) -> Iterator[Found]:
+    def backwards(
+        self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[FoundRecord]:
         """All records, newest first."""
         return self._merged(progress, lambda name, count: self._chain(name, True, count))
 
-    def find(self, decision: str, progress: Progress | None = None) -> Found | None:
+    def find(self, decision: str, progress: Progress | None = None) -> FoundRecord | None:
         """The decision with that id; the newest, where several have it."""
         pattern = b'"id":' + json_safe(msgspec.json.encode(decision))
         count = _Count(self.size(), progress)
@@ -84,7 +166,7 @@ class Reader:
         ]
         return max(filter(None, newest), key=lambda one: one.stub.at, default=None)
 
-    def at(self, chain: str, seq: int) -> Found | None:
+    def at(self, chain: str, seq: int) -> FoundRecord | None:
         """The record with that number in a chain."""
         if chain not in chains(self.folder):
             return None
@@ -93,7 +175,7 @@ class Reader:
             (found for found in hits if (found.stub.seq, found.stub.chain) == (seq, chain)), None
         )
 
-    def begun(self, of: Found) -> notes.Begun | None:
+    def begun(self, of: FoundRecord) -> notes.RunBegun | None:
         """How the run of a decision began, or last went on, before it: as its chain has it, or else
         another one."""
         others = [name for name in chains(self.folder) if name != of.chain]
@@ -101,13 +183,13 @@ class Reader:
             found = self._begun(name, of)
             if found is not None:
                 try:
-                    begun: notes.Begun = found.note(notes.Begun)
+                    begun: notes.RunBegun = found.note(notes.RunBegun)
                 except msgspec.MsgspecError:
                     return None
                 return begun
         return None
 
-    def _begun(self, name: str, of: Found) -> Found | None:
+    def _begun(self, name: str, of: FoundRecord) -> FoundRecord | None:
         folder, own = self.folder / name, name == of.chain
         run = of.stub.run_id
         pattern = b'"run":{"id":' + json_safe(msgspec.json.encode(run))
@@ -124,13 +206,15 @@ class Reader:
                     return found
         return None
 
-    def of_run(self, run: str, progress: Progress | None = None) -> Iterator[Found]:
+    def of_run(
+        self, run: str, progress: Progress | None = None, since: int = 0, until: int = FOREVER
+    ) -> Iterator[FoundRecord]:
         """The records of one run, newest first."""
         pattern = json_safe(msgspec.json.encode(run))
         merged = self._merged(progress, lambda name, count: self._chain(name, True, count, pattern))
         return (found for found in merged if found.stub.run_id == run)
 
-    def of_run_since(self, begun: Found) -> Iterator[Found]:
+    def of_run_since(self, begun: FoundRecord) -> Iterator[FoundRecord]:
         """The records of a run from its beginning on, in the chain where it began, newest first."""
         run, folder = begun.stub.run_id, self.folder / begun.chain
         pattern = json_safe(msgspec.json.encode(run))
@@ -141,7 +225,7 @@ class Reader:
                 if found.stub.run_id == run:
                     yield found
 
-    def earlier(self, of: Found) -> Iterator[Found]:
+    def earlier(self, of: FoundRecord) -> Iterator[FoundRecord]:
         """The decisions of a run that stand before one of them in its segment, newest first."""
         pattern = json_safe(msgspec.json.encode(of.stub.run_id))
         each = hits(self.folder / of.chain, of.segment, pattern, of.offset)
@@ -149,19 +233,21 @@ class Reader:
             found for found in each if found.is_decision and found.stub.run_id == of.stub.run_id
         )
 
-    def of_kinds(self, kinds: tuple[str, ...], progress: Progress | None = None) -> Iterator[Found]:
+    def of_kinds(
+        self, kinds: tuple[str, ...], progress: Progress | None = None
+    ) -> Iterator[FoundRecord]:
         """The records of some kinds, newest first: those that are few are found without reading the
         others."""
         return self._merged(progress, lambda name, count: self._of_kinds(name, kinds, count))
 
-    def _of_kinds(self, name: str, kinds: tuple[str, ...], count: _Count) -> Iterator[Found]:
+    def _of_kinds(self, name: str, kinds: tuple[str, ...], count: _Count) -> Iterator[FoundRecord]:
         folder = self.folder / name
         for number in reversed(segments(folder)):
             hits = [of_kind(folder, number, kind) for kind in kinds]
             each = heapq.merge(*hits, key=lambda found: found.offset, reverse=True)
             yield from each if count.silent else count.along(folder, number, True, each)
 
-    def opened(self, since: Found) -> Iterator[Found]:
+    def opened(self, since: FoundRecord) -> Iterator[FoundRecord]:
         """How processes took a chain, newest first: all that came after a record, and the last one
         before it."""
         for found in self._of_kinds(since.chain, (notes.OPEN,), _Count(0, None)):
@@ -172,9 +258,9 @@ class Reader:
     def _merged(
         self,
         progress: Progress | None,
-        read: Callable[[str, _Count], Iterator[Found]],
+        read: Callable[[str, _Count], Iterator[FoundRecord]],
         newest_first: bool = True,
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundRecord]:
         """What is read of each chain, by its time."""
         count = _Count(self.size(), progress)
         each = [read(name, count) for name in chains(self.folder)]
@@ -182,7 +268,7 @@ class Reader:
 
     def _chain(
         self, name: str, newest_first: bool, count: _Count, pattern: bytes = b""
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundRecord]:
         folder = self.folder / name
         for number in sorted(segments(folder), reverse=newest_first):
             if pattern:
@@ -205,8 +291,8 @@ class _Count:
         return self._progress is None
 
     def along(
-        self, folder: Path, number: int, newest_first: bool, each: Iterator[Found]
-    ) -> Iterator[Found]:
+        self, folder: Path, number: int, newest_first: bool, each: Iterator[FoundRecord]
+    ) -> Iterator[FoundRecord]:
         """Pass the records of a segment on, and tell how far they are."""
         try:
             size = segment_file(folder, number).stat().st_size
@@ -247,17 +333,17 @@ class Follower:
                 number: _whole(folder / name, number) for number in segments(folder / name)
             }
 
-    def is_behind(self, found: Found) -> bool:
+    def is_behind(self, found: FoundRecord) -> bool:
         """Whether a record was there when following began, so that it does not come again."""
         return found.offset < self._read.get(found.chain, {}).get(found.segment, 0)
 
-    def new(self) -> list[Found]:
+    def new(self) -> list[FoundRecord]:
         """The records that came since the last look, oldest first; those of a chain as they stand
         there."""
         each = [self._new(name) for name in chains(self.folder)]
         return list(heapq.merge(*each, key=lambda one: one.stub.at))
 
-    def _new(self, name: str) -> Iterator[Found]:
+    def _new(self, name: str) -> Iterator[FoundRecord]:
         folder, known = self.folder / name, self._read.setdefault(name, {})
         for number in segments(folder):
             start, path = known.get(number, 0), segment_file(folder, number)
@@ -308,7 +394,7 @@ REFUSED: Final = frozenset(NAMES[PROCEEDS + 1 :])
 """The actions under which an event does not go ahead."""
 
 
-class Wanted(msgspec.Struct, frozen=True, kw_only=True):
+class WantedRecords(msgspec.Struct, frozen=True, kw_only=True):
     """Which records are wanted; without anything, all. Who asks for tools, stages or actions asks
     for decisions; who asks for `shadow`, for those that guards in shadow mode would have
     changed."""

@@ -14,8 +14,8 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.apart import is_erased
-from stanchion.audit.reader import Found, Reader
-from stanchion.audit.record import FINDING, OUTCOME, RISKS, Entry
+from stanchion.audit.reader import FoundRecord, TrailReader
+from stanchion.audit.record import FINDING, OUTCOME, RISKS, RecordEntry
 from stanchion.audit.repeated import AT_MOST, digest_of_left
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.chain import Policy
@@ -35,12 +35,12 @@ WITHHELD: Final = frozenset({"$withheld", "$sha256", "$digest"})
 """Keys by which a record's content is known not to be the content itself."""
 
 
-def run_of(entry: Entry) -> RunInfo:
+def run_of(entry: RecordEntry) -> RunInfo:
     """A run as far as a decision's own record tells of it; how it began tells more."""
     return RunInfo(entry.run, entry.agent, "", entry.task, entry.tenant)
 
 
-def before_of(entry: Entry, earlier: Iterable[Entry]) -> str:
+def before_of(entry: RecordEntry, earlier: Iterable[RecordEntry]) -> str:
     """What stands before a streamed piece: the pieces of its stream that were passed on before it
     on its channel.
 
@@ -57,7 +57,7 @@ def before_of(entry: Entry, earlier: Iterable[Entry]) -> str:
     return "".join([pieces[number] for number in sorted(pieces)])
 
 
-def _place(entry: Entry) -> tuple[str, str, int]:
+def _place(entry: RecordEntry) -> tuple[str, str, int]:
     """Where a streamed piece stands: the stream (named by its first piece), the channel, its
     number."""
     stream = entry.call if entry.call else entry.id
@@ -65,7 +65,7 @@ def _place(entry: Entry) -> tuple[str, str, int]:
 
 
 def event_of(
-    entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = ""
+    entry: RecordEntry, run: RunInfo, args: dict[str, Any] | None = None, before: str = ""
 ) -> Event:
     """The event that a record is about, as far as it has it: content that was withheld is missing.
 
@@ -108,7 +108,7 @@ def withheld(content: Any) -> bool:
 
 
 def moment_of(
-    entry: Entry, run: RunInfo, args: dict[str, Any] | None = None, before: str = ""
+    entry: RecordEntry, run: RunInfo, args: dict[str, Any] | None = None, before: str = ""
 ) -> Moment:
     """The moment that was judged."""
     event = event_of(entry, run, args, before)
@@ -146,7 +146,7 @@ def moment_of(
     )
 
 
-def inputs_of(entry: Entry) -> Inputs:
+def inputs_of(entry: RecordEntry) -> Inputs:
     """What the decision was made from besides the event and the policy."""
     reply = None
     if entry.now:
@@ -199,7 +199,7 @@ class Forgotten(ValueError):
 
 
 def args_of(
-    reader: Reader, entry: Entry, known: Mapping[str, Any] | None = None
+    reader: TrailReader, entry: RecordEntry, known: Mapping[str, Any] | None = None
 ) -> dict[str, Any] | None:
     """The arguments of an outcome's call, which its intent has; `known` has the content of some
     intents."""
@@ -217,11 +217,11 @@ class Rebuilding:
     """Rebuilds what the decisions of one run were judged on, under one policy. It remembers the
     last ones."""
 
-    def __init__(self, reader: Reader, policy: Policy, run: RunInfo) -> None:
+    def __init__(self, reader: TrailReader, policy: Policy, run: RunInfo) -> None:
         self._reader, self._policy, self._run = reader, policy, run
         self._known: dict[RecordId, tuple[Known, ...]] = {}
 
-    def entry(self, found: Found) -> Entry:
+    def entry(self, found: FoundRecord) -> RecordEntry:
         """A decision's record with everything that it was judged on; raises `Forgotten` where that
         is not there."""
         entry = found.entry()
@@ -234,14 +234,14 @@ class Rebuilding:
             self._walk(found)
         return msgspec.structs.replace(entry, records=self._known[place], left="")
 
-    def _walk(self, found: Found) -> None:
+    def _walk(self, found: FoundRecord) -> None:
         """Make the decisions before one again, and that one, too."""
         before = [*islice(self._reader.earlier(found), AT_MOST)]
         if len(self._known) + len(before) > REMEMBERED:
             self._known.clear()
         said: dict[str, tuple[int, Any]] = {}
         calls: dict[str, Any] = {}
-        gone: Found | None = None
+        gone: FoundRecord | None = None
         for one in (*reversed(before), found):
             if is_erased(one.line.body, one.line.kept):
                 said, gone = {}, one
@@ -268,7 +268,7 @@ class Rebuilding:
             raise Forgotten(why)
 
     def _again(
-        self, entry: Entry, said: dict[str, tuple[int, Any]], calls: dict[str, Any]
+        self, entry: RecordEntry, said: dict[str, tuple[int, Any]], calls: dict[str, Any]
     ) -> Decision | None:
         """A decision made again on what was said before; `None` where its record has too little for
         that."""
@@ -285,7 +285,7 @@ class Rebuilding:
             return None
 
 
-def judged_on(entry: Entry, decision: Decision) -> tuple[Known, ...] | None:
+def judged_on(entry: RecordEntry, decision: Decision) -> tuple[Known, ...] | None:
     """The records that a decision was judged on, made again; `None` where those that its record
     leaves to others are not the ones."""
     own = {name for name, _, _ in entry.records}

@@ -66,7 +66,7 @@ BESIDE: Final[dict[Stage, tuple[str, ...]]] = {
 intent is recorded stand there."""
 
 
-class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class RecordedFinding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A finding as it is written down: code and arguments, the words can be made again."""
 
     guard: str
@@ -76,7 +76,7 @@ class Said(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     text: str = ""
 
 
-class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class RecordEntry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """The record of one decision: what it was about, what was found, and everything it was made
     from.
 
@@ -106,9 +106,9 @@ class Entry(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     traits: tuple[str, ...] = ()
     content: Any = None
     beside: dict[str, Any] = {}
-    findings: tuple[Said, ...] = ()
+    findings: tuple[RecordedFinding, ...] = ()
     skipped: tuple[str, ...] = ()
-    shadow: tuple[Said, ...] = ()
+    shadow: tuple[RecordedFinding, ...] = ()
     passed: tuple[str, ...] = ()
     effects: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
@@ -215,7 +215,7 @@ def entry_of(
     notes: tuple[str, ...] = (),
     redact: Redact = masked,
     hide: tuple[Patch, ...] = (),
-) -> Entry:
+) -> RecordEntry:
     """The record of a decision about a moment, placed behind the record with hash `prev`. `hide` is
     what guards would have redacted that were no longer asked."""
     events = moment.events
@@ -229,7 +229,7 @@ def entry_of(
         content = patched(content, decision, hide)
     names = (*BESIDE[stage], "cleared") if event.cleared else BESIDE[stage]
     beside = _beside(event, names) if names else {}
-    return Entry(
+    return RecordEntry(
         VERSION,
         prev,
         seq,
@@ -394,10 +394,10 @@ def _name(name: Any) -> str:
     )
 
 
-def _said(findings: tuple[Finding, ...], redact: Redact) -> tuple[Said, ...]:
+def _said(findings: tuple[Finding, ...], redact: Redact) -> tuple[RecordedFinding, ...]:
     return tuple(
         [
-            Said(
+            RecordedFinding(
                 f.guard,
                 NAMES[f.action],
                 f.code,

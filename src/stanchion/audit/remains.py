@@ -20,12 +20,12 @@ from stanchion.audit.layout import (
     HEAD_NEW,
     LOCK,
     SEGMENT,
-    Head,
+    ChainHead,
     chains,
     segment_file,
     segments,
 )
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.segment_scan import is_text, stretches, stretches_back
 
 OWN: Final = frozenset({HEAD, HEAD_NEW, LOCK, DOUBT})
@@ -100,17 +100,14 @@ def _may_hold(path: Path, meant: Meant) -> bool:
     # What was cut off may be many lines: those behind a hole that the file system left are whole.
     *before, torn = data.split(b"\n")
     return (bool(torn) and meant.may_be_in(torn)) or any(
-        meant.is_in(one) or _may_be(one, meant) for one in before
+        meant.is_in(one) or (b"\0" in one and one.strip(b"\0") and meant.may_be_of(one))
+        for one in before
     )
-
-
-def _may_be(line: bytes, meant: Meant) -> bool:
-    return b"\0" in line and bool(line.strip(b"\0")) and meant.may_be_of(line)
 
 
 def _is_head(data: bytes) -> bool:
     try:
-        typed.decode(data, Head)
+        typed.decode(data, ChainHead)
     except msgspec.MsgspecError:
         return False
     return True
@@ -143,7 +140,7 @@ def held_fast(folder: Path, meant: Meant) -> list[Remain]:
     ]
 
 
-def damaged(reader: Reader, meant: Meant) -> list[Remain]:
+def damaged(reader: TrailReader, meant: Meant) -> list[Remain]:
     """Lines that a reader has met and could not read, which may be of whom is meant: what they say
     is not known."""
     found = []

@@ -12,7 +12,7 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any, Final
 
-from stanchion.audit.record import Entry, Quiet, canonical
+from stanchion.audit.record import Quiet, RecordEntry, canonical
 from stanchion.kernel.content import content_of
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.events import Moment, ToolCall
@@ -67,7 +67,7 @@ class Repeated:
         nothing."""
         return self if self.number == number and self.chain == chain else Repeated(chain, number)
 
-    def brief(self, entry: Entry | Quiet, decision: Decision) -> Brief:
+    def brief(self, entry: RecordEntry | Quiet, decision: Decision) -> Brief:
         """What to write of a record that this segment has not said."""
         run = self._run(entry, decision)
         run.since += 1
@@ -84,7 +84,9 @@ class Repeated:
             return Brief(run.digits, entry.records)
         return Brief(run.digits, tuple(rest), digest_of_left(known))
 
-    def note(self, entry: Entry | Quiet, moment: Moment, decision: Decision, whole: bool) -> None:
+    def note(
+        self, entry: RecordEntry | Quiet, moment: Moment, decision: Decision, whole: bool
+    ) -> None:
         """Remember what a record has said that was written; `whole` tells that nothing of it was
         too long."""
         run = self._runs[entry.run]
@@ -101,7 +103,7 @@ class Repeated:
             for one in decision.wrote:
                 said.pop(one[0], None)
 
-    def _run(self, entry: Entry | Quiet, decision: Decision) -> _Run:
+    def _run(self, entry: RecordEntry | Quiet, decision: Decision) -> _Run:
         run = self._runs.get(entry.run)
         if run is None or run.since >= AT_MOST or run.policy != decision.policy:
             if len(self._runs) >= MOST_RUNS:
@@ -112,7 +114,7 @@ class Repeated:
         return run
 
 
-def _is_changed(run: _Run, entry: Entry | Quiet, moment: Moment, decision: Decision) -> bool:
+def _is_changed(run: _Run, entry: RecordEntry | Quiet, moment: Moment, decision: Decision) -> bool:
     """Whether a record is not all that was judged: something in it, or in that of its call, was
     redacted."""
     event: Any = moment.events[0]

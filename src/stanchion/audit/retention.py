@@ -12,12 +12,12 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit import notes
-from stanchion.audit.chain import Chain, Heads
-from stanchion.audit.chain_end import Unfit, last_line
+from stanchion.audit.chain import Heads, OpenChain
+from stanchion.audit.chain_end import UnfitChain, last_line
 from stanchion.audit.chain_lock import is_written
-from stanchion.audit.keys import Key
+from stanchion.audit.keys import TrailKey
 from stanchion.audit.layout import chains, segment_file, segments
-from stanchion.audit.segment_scan import Line, backwards, forwards, of_kind, parse_line
+from stanchion.audit.segment_scan import SegmentLine, backwards, forwards, of_kind, parse_line
 from stanchion.kernel.tuples import NamedTuple
 
 DAY_MS: Final = 86_400_000
@@ -86,7 +86,7 @@ class Ends(msgspec.Struct, frozen=True):
 
 def retire(
     trail: Path,
-    own: Chain,
+    own: OpenChain,
     keep: Keep,
     now: int,
     lock: AbstractContextManager[object],
@@ -106,14 +106,14 @@ def retire(
 
 
 def prune(
-    trail: Path, gone: list[Old], keep: Keep, key: Key | None, clock: Callable[[], int]
+    trail: Path, gone: list[Old], keep: Keep, key: TrailKey | None, clock: Callable[[], int]
 ) -> int:
     """Remove segments of chains that nobody writes; gives how many. Those of a chain that somebody
     has taken meanwhile, or that is not as its writer left it, stay."""
     done = 0
     for name in sorted({old.chain for old in gone}):
-        with suppress(Unfit, OSError):
-            chain = Chain.resume(trail, name, key, clock)
+        with suppress(UnfitChain, OSError):
+            chain = OpenChain.resume(trail, name, key, clock)
             if chain is None:
                 continue
             try:
@@ -167,13 +167,15 @@ def leaving(trail: Path, keep: Keep, now: int, copier: Copier | None = None) -> 
             continue
         if copier is not None and not copier.has(old.chain, old.last):
             continue
-        if not _has(trail / old.chain, old.number, notes.BYPASS):
+        if not any(of_kind(trail / old.chain, old.number, notes.BYPASS)):
             chosen.append(old)
             total -= old.size
     return chosen
 
 
-def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextManager[object]) -> int:
+def _remove(
+    chain: OpenChain, gone: list[Old], keep: Keep, lock: AbstractContextManager[object]
+) -> int:
     gone = [old for old in gone if segment_file(chain.folder, old.number).exists()]
     if not gone:
         return 0
@@ -182,7 +184,9 @@ def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextMana
     listed = {old.number: (old.number, old.first, old.last, old.prev, old.hash) for old in gone}
     for old in gone:
         named = of_kind(chain.folder, old.number, notes.RETIRED)
-        listed |= {one[0]: one for found in named for one in found.note(notes.Retired).segments}
+        listed |= {
+            one[0]: one for found in named for one in found.note(notes.SegmentsRetired).segments
+        }
     erased = _erased_in(chain, gone)
     with lock:
         if erased:
@@ -193,7 +197,7 @@ def _remove(chain: Chain, gone: list[Old], keep: Keep, lock: AbstractContextMana
                 why="recorded before, in a segment that is removed now",
             )
         chain.note(
-            notes.Retired,
+            notes.SegmentsRetired,
             notes.RETIRED,
             segments=tuple(sorted(listed.values())),
             why=" or ".join(said),
@@ -234,14 +238,14 @@ def _read(folder: Path, number: int) -> Old | None:
     )
 
 
-def _ends(line: Line) -> Ends | None:
+def _ends(line: SegmentLine) -> Ends | None:
     try:
         return typed.decode(line.body, Ends)
     except msgspec.MsgspecError:
         return None
 
 
-def _erased_in(chain: Chain, gone: list[Old]) -> dict[str, tuple[tuple[int, int], ...]]:
+def _erased_in(chain: OpenChain, gone: list[Old]) -> dict[str, tuple[tuple[int, int], ...]]:
     """What records in some segments erase: it has to be said again when they go, as what they erase
     may stay."""
     rows: dict[str, set[tuple[int, int]]] = {}
@@ -250,12 +254,6 @@ def _erased_in(chain: Chain, gone: list[Old]) -> dict[str, tuple[tuple[int, int]
             for name, some in found.note(notes.Erased).records.items():
                 rows.setdefault(name, set()).update(some)
     return {name: tuple(sorted(some)) for name, some in sorted(rows.items())}
-
-
-def _has(folder: Path, number: int, kind: str) -> bool:
-    """Whether a segment holds a record of a kind; one that its own process has just removed does
-    not."""
-    return next(of_kind(folder, number, kind), None) is not None
 
 
 def _tells(folder: Path, number: int) -> bool:
@@ -274,11 +272,11 @@ class Ageing:
         self._folder, self._keep, self._clock = folder, keep, clock
         self._parted = False
 
-    def outlived(self, chain: Chain) -> bool:
+    def outlived(self, chain: OpenChain) -> bool:
         """Whether the present segment began so long ago that the next should begin."""
         return self._keep.covers(chain.began, self._clock())
 
-    def parted(self, chain: Chain, heads: Callable[[Chain], Heads]) -> int:
+    def parted(self, chain: OpenChain, heads: Callable[[OpenChain], Heads]) -> int:
         """Begin a segment before a chain is gone on with, where the present one began long ago:
         what was written then does not stay for the sake of what comes. Gives how many records that
         takes."""
@@ -296,7 +294,7 @@ class Ageing:
         )
 
     def leave(
-        self, chain: Chain, lock: AbstractContextManager[object], copier: Copier | None
+        self, chain: OpenChain, lock: AbstractContextManager[object], copier: Copier | None
     ) -> None:
         """Let leave what need not be kept; `lock` is what guards the chain."""
         self._parted = False

@@ -12,7 +12,7 @@ import msgspec
 from stanchion.audit import notes
 from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import read_head
-from stanchion.audit.reader import REFUSED, Found, Progress, Reader
+from stanchion.audit.reader import REFUSED, FoundRecord, Progress, TrailReader
 from stanchion.audit.record import INTENT, OUTCOME
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
@@ -37,13 +37,13 @@ class Gathering:
     """
 
     def __init__(self, later: Gathering | None = None) -> None:
-        self._later: dict[str, Found] = {} if later is None else later.first_in()
-        self.ends: list[tuple[Found, notes.Ended]] = []
-        self.begun: list[tuple[Found, notes.Begun]] = []
+        self._later: dict[str, FoundRecord] = {} if later is None else later.first_in()
+        self.ends: list[tuple[FoundRecord, notes.RunEnded]] = []
+        self.begun: list[tuple[FoundRecord, notes.RunBegun]] = []
 
-    def takes(self, found: Found, note: notes.Begun | notes.Ended) -> bool:
+    def takes(self, found: FoundRecord, note: notes.RunBegun | notes.RunEnded) -> bool:
         """Whether the next record is of this run, and not of an earlier one of that name."""
-        if isinstance(note, notes.Begun):
+        if isinstance(note, notes.RunBegun):
             # A process that goes on with a run says when that began. One that says nothing may be
             # going on, too.
             return not self.begun or not note.began or not self.reached or note.began >= self.since
@@ -51,24 +51,24 @@ class Gathering:
             return found.chain not in {one.chain for one, _ in (*self.ends, *self.begun)}
         return found.stub.at > self.since
 
-    def add(self, found: Found, note: notes.Begun | notes.Ended) -> None:
+    def add(self, found: FoundRecord, note: notes.RunBegun | notes.RunEnded) -> None:
         """Take what a record says of how it began, went on or ended."""
-        if isinstance(note, notes.Ended):
+        if isinstance(note, notes.RunEnded):
             self.ends.append((found, note))
         else:
             self.begun.append((found, note))
 
-    def first_in(self) -> dict[str, Found]:
+    def first_in(self) -> dict[str, FoundRecord]:
         """Where this run, or a later one of its name, begins in each chain: what stands before is
         of earlier ones."""
         return {**self._later, **{found.chain: found for found, _ in self.begun}}
 
-    def has(self, found: Found) -> bool:
+    def has(self, found: FoundRecord) -> bool:
         """Whether a record of its name stands before those of a later run of that name."""
         later = self._later.get(found.chain)
         return later is None or (found.segment, found.offset) < (later.segment, later.offset)
 
-    def reaches(self, found: Found) -> bool:
+    def reaches(self, found: FoundRecord) -> bool:
         """Whether a record does not stand before the run begins in its chain."""
         first = self.first_in().get(found.chain)
         return first is None or (found.segment, found.offset) >= (first.segment, first.offset)
@@ -83,7 +83,7 @@ class Gathering:
         """Whether its beginning is among what was read."""
         return min(found.stub.at for found, _ in self.begun) <= self.since
 
-    def untold(self, reader: Reader) -> dict[str, Found]:
+    def untold(self, reader: TrailReader) -> dict[str, FoundRecord]:
         """The chains whose process has not told at its end what it decided, and where the run
         begins in each."""
         oldest = {found.chain: found for found, _ in self.begun}
@@ -108,12 +108,14 @@ class Gathering:
                 total[action] = total.get(action, 0) + count
         return total
 
-    def end(self) -> notes.Ended | None:
+    def end(self) -> notes.RunEnded | None:
         """How it ended: as it was cancelled, or else as the last of its processes says."""
         ends = [end for _, end in self.ends]
         return next((end for end in ends if end.code == _CANCELLED), ends[0] if ends else None)
 
-    def state(self, reader: Reader, decided: dict[str, int], untold: dict[str, Found]) -> str:
+    def state(
+        self, reader: TrailReader, decided: dict[str, int], untold: dict[str, FoundRecord]
+    ) -> str:
         """How it stands, with what was decided in all of it."""
         if any(is_alive(reader, found) for found in untold.values()):
             return OPEN
@@ -123,7 +125,7 @@ class Gathering:
         return CANCELLED if end.code == _CANCELLED else HALTED if decided.get("HALT") else ENDED
 
 
-def is_alive(reader: Reader, begun: Found) -> bool:
+def is_alive(reader: TrailReader, begun: FoundRecord) -> bool:
     """Whether the process that began a run may still be at it: nobody else has taken its chain, and
     it is locked."""
     folder = reader.folder / begun.chain
@@ -138,20 +140,20 @@ FLAGGED: Final = "run.flagged"
 STRIKE: Final = "run.strike"
 
 
-class Marks:
+class RunMarks:
     """Which guards have flagged a run, and how many strikes each has given it at the most."""
 
     def __init__(self) -> None:
         self.flagged: dict[str, None] = {}
         self.strikes: dict[str, int] = {}
 
-    def ended(self, end: notes.Ended) -> None:
+    def ended(self, end: notes.RunEnded) -> None:
         """Take what a process told at its end."""
         self.flagged.update(dict.fromkeys(end.flagged))
         for guard, count in end.strikes.items():
             self.strikes[guard] = max(count, self.strikes.get(guard, 0))
 
-    def found(self, found: Found) -> None:
+    def found(self, found: FoundRecord) -> None:
         """Take what a record tells, if it tells of a mark."""
         if found.stub.kind != notes.FACT:
             return
@@ -223,13 +225,13 @@ class RunDetail(msgspec.Struct, frozen=True, kw_only=True):
     of it."""
 
     story: RunStory
-    newest: tuple[Found, ...]
-    unfinished: tuple[Found, ...]
+    newest: tuple[FoundRecord, ...]
+    unfinished: tuple[FoundRecord, ...]
     unfinished_count: int
 
 
 def _story(
-    reader: Reader, run: Gathering, counted: dict[str, int], last: int, marks: Marks
+    reader: TrailReader, run: Gathering, counted: dict[str, int], last: int, marks: RunMarks
 ) -> RunStory:
     """A run as it is told; `counted` is what those of its processes decided that have not told it
     themselves, `marks` what guards have marked in it."""
@@ -261,7 +263,7 @@ def _story(
 
 
 def newest_runs(
-    reader: Reader, most: int | None = None, progress: Progress | None = None
+    reader: TrailReader, most: int | None = None, progress: Progress | None = None
 ) -> Iterator[RunStory]:
     """Runs by when they began, newest first; reads no further back than it has to."""
     known: dict[tuple[str, str], Gathering] = {}
@@ -275,13 +277,13 @@ def newest_runs(
             continue
         name = (
             (note.tenant, note.run)
-            if isinstance(note, notes.Ended)
+            if isinstance(note, notes.RunEnded)
             else (note.run.tenant, note.run.id)
         )
         one = known.setdefault(name, Gathering())
         if not one.takes(found, note):
             one = known[name] = Gathering(one)
-        if isinstance(note, notes.Begun) and not one.begun:
+        if isinstance(note, notes.RunBegun) and not one.begun:
             if most is not None and len(begun) == most:
                 # Those that are listed are read back to where they began, and no others.
                 until = min([run.since for run in begun], default=found.stub.at)
@@ -293,28 +295,28 @@ def newest_runs(
         yield _story(reader, one, *_counted(reader, one))
 
 
-def _noted(found: Found) -> notes.Begun | notes.Ended | None:
+def _noted(found: FoundRecord) -> notes.RunBegun | notes.RunEnded | None:
     """How a run began or ended; `None` for any other record, and for one that cannot be read."""
-    note: notes.Begun | notes.Ended | None = None
+    note: notes.RunBegun | notes.RunEnded | None = None
     try:
         if found.stub.kind == notes.RUN:
-            note = found.note(notes.Begun)
+            note = found.note(notes.RunBegun)
         elif found.stub.kind == notes.END:
-            note = found.note(notes.Ended)
+            note = found.note(notes.RunEnded)
     except msgspec.MsgspecError:
         return None
     return note
 
 
-def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> RunDetail | None:
+def run_detail(reader: TrailReader, run: str, progress: Progress | None = None) -> RunDetail | None:
     """The newest run of that name, told in full; `None` where there is none."""
     gathered = Gathering()
     tallies: dict[str, Counter[str]] = {}
     loose: dict[str, Counter[str]] = {}
-    newest: list[Found] = []
-    unfinished: list[Found] = []
+    newest: list[FoundRecord] = []
+    unfinished: list[FoundRecord] = []
     finished: set[str] = set()
-    marks = Marks()
+    marks = RunMarks()
     last = 0
     for found in reader.of_run(run, progress):
         stub, note = found.stub, _noted(found)
@@ -322,7 +324,7 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
             if not gathered.takes(found, note):
                 break
             gathered.add(found, note)
-            if isinstance(note, notes.Begun):
+            if isinstance(note, notes.RunBegun):
                 # What stands before the run's beginning in a chain is of an earlier one, and stays
                 # loose.
                 tallies.setdefault(found.chain, Counter()).update(loose.pop(found.chain, {}))
@@ -355,8 +357,8 @@ def run_detail(reader: Reader, run: str, progress: Progress | None = None) -> Ru
 
 
 def records_of(
-    reader: Reader, story: RunStory, progress: Progress | None = None
-) -> Iterator[Found]:
+    reader: TrailReader, story: RunStory, progress: Progress | None = None
+) -> Iterator[FoundRecord]:
     """The records of a run from its end back to its beginning; not those of an earlier one of that
     name.
 
@@ -364,7 +366,7 @@ def records_of(
     before. What is older than the run is therefore held until its chain shows the beginning: behind
     that it belongs to the run.
     """
-    held: dict[str, list[Found]] = {}
+    held: dict[str, list[FoundRecord]] = {}
     over: set[str] = set()
     for found in reader.of_run(story.run.id, progress):
         if found.chain in over:
@@ -380,7 +382,7 @@ def records_of(
             held.setdefault(found.chain, []).append(found)
 
 
-def _starts(found: Found) -> bool:
+def _starts(found: FoundRecord) -> bool:
     """Whether an action went ahead that should report what came of it; what was degraded is judged
     once more first."""
     stub = found.stub
@@ -389,11 +391,11 @@ def _starts(found: Found) -> bool:
     return stub.action != Action.DEGRADE.name or found.data().get("attempt", 1) != 1
 
 
-def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int, Marks]:
+def _counted(reader: TrailReader, run: Gathering) -> tuple[dict[str, int], int, RunMarks]:
     """What those processes at a run decided that have not told it at their end, when the run last
     did anything, and what guards marked."""
     decided: Counter[str] = Counter()
-    marks = Marks()
+    marks = RunMarks()
     last = run.begun[0][0].stub.at
     for found in filter(run.has, _untold(reader, run)):
         last = max(last, found.stub.at)
@@ -404,7 +406,7 @@ def _counted(reader: Reader, run: Gathering) -> tuple[dict[str, int], int, Marks
     return dict(decided), last, marks
 
 
-def _untold(reader: Reader, run: Gathering) -> Iterator[Found]:
+def _untold(reader: TrailReader, run: Gathering) -> Iterator[FoundRecord]:
     """The records of those processes; where its beginning is not there any more, everything is
     looked through."""
     chains = run.untold(reader)

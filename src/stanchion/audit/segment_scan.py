@@ -15,7 +15,7 @@ from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.apart import data_from, entry_from
 from stanchion.audit.layout import segment_file
-from stanchion.audit.record import EVENT, INTENT, OUTCOME, Entry
+from stanchion.audit.record import EVENT, INTENT, OUTCOME, RecordEntry
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 
@@ -34,7 +34,7 @@ texts quotes are escaped."""
 ERASED: Final = b"null"
 
 
-class Line(NamedTuple):
+class SegmentLine(NamedTuple):
     """One line: the body's hash as written beside it, how long it took, its seal if it has one, the
     body, its mac if it has one, and what is kept apart from it: empty where there is nothing,
     `null` with spaces behind it where it was erased."""
@@ -80,7 +80,7 @@ def line_of(
     )
 
 
-def parse_line(line: bytes) -> Line | None:
+def parse_line(line: bytes) -> SegmentLine | None:
     """A line without its line feed, taken apart; `None` where it is no line of a segment, or no
     text."""
     return taken_apart(line) if is_text(line) else None
@@ -94,7 +94,7 @@ def is_text(line: bytes) -> bool:
         return False
 
 
-def taken_apart(line: bytes) -> Line | None:
+def taken_apart(line: bytes) -> SegmentLine | None:
     """A line in its parts, whether they can be read or not; `None` where it has none."""
     before = _BEFORE.match(line)
     if before is None or not line.endswith(b"}"):
@@ -105,7 +105,7 @@ def taken_apart(line: bytes) -> Line | None:
     if line[ends - 1 : ends] != b"}":
         return None
     kept = b"" if held is None else line[ends + len(KEPT) : -1]
-    return Line(
+    return SegmentLine(
         digest.decode(), int(took), _text(seal), line[before.end() : ends], _text(mac), kept
     )
 
@@ -197,13 +197,13 @@ class Stub(msgspec.Struct, frozen=True, gc=False):
         return str(self.run.get("id", "")) if isinstance(self.run, dict) else str(self.run)
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """A record and where it stands."""
 
     chain: str
     segment: int
     offset: int
-    line: Line
+    line: SegmentLine
     stub: Stub
 
     @property
@@ -211,18 +211,18 @@ class Found(NamedTuple):
         """Whether it records a decision."""
         return self.stub.kind in DECISIONS
 
-    def entry(self) -> Entry:
+    def entry(self) -> RecordEntry:
         """The decision it records."""
         return entry_from(self.line.body, self.line.kept)
 
-    def note(self, kind: type[notes.Note]) -> Any:
+    def note(self, kind: type[notes.TrailNote]) -> Any:
         """What it records that is no decision."""
         return notes.note_from(self.line.body, self.line.kept, kind)
 
-    def told(self) -> notes.Told | None:
+    def told(self) -> notes.FactNote | None:
         """The fact it records; `None` where that cannot be read."""
         try:
-            told: notes.Told = self.note(notes.Told)
+            told: notes.FactNote = self.note(notes.FactNote)
         except msgspec.MsgspecError:
             return None
         return told
@@ -244,7 +244,7 @@ def _nobody(chain: str, number: int, offset: int) -> None:
 _stub = typed.reader(Stub).decode
 
 
-def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:
+def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[FoundRecord]:
     """The records of a segment, oldest first."""
     for offset, data in stretches(segment_file(folder, number)):
         start = 0
@@ -257,7 +257,7 @@ def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Fo
             start = stop + 1
 
 
-def backwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[Found]:
+def backwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[FoundRecord]:
     """The records of a segment, newest first."""
     for offset, data in stretches_back(segment_file(folder, number)):
         stop = data.rfind(b"\n")
@@ -273,7 +273,7 @@ def backwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[F
 
 def hits(
     folder: Path, number: int, pattern: bytes, end: int | None, missed: Missed = _nobody
-) -> Iterator[Found]:
+) -> Iterator[FoundRecord]:
     """The records of a segment that hold a pattern, newest first; those before byte `end`, where a
     record begins."""
     for offset, data in stretches_back(segment_file(folder, number), end):
@@ -290,23 +290,23 @@ def hits(
             at = start
 
 
-def of_kind(folder: Path, number: int, kind: str) -> Iterator[Found]:
+def of_kind(folder: Path, number: int, kind: str) -> Iterator[FoundRecord]:
     """The records of one kind in a segment, newest first."""
     each = hits(folder, number, b'"kind":"%b"' % kind.encode(), None)
     return (found for found in each if found.stub.kind == kind)
 
 
-def found_in(folder: Path, number: int, offset: int, text: bytes) -> Found | None:
+def found_in(folder: Path, number: int, offset: int, text: bytes) -> FoundRecord | None:
     """The record that a line of a segment is; `None` where it is none."""
     return found_at(text, folder.name, number, offset)
 
 
-def found_at(text: bytes, chain: str = "", number: int = 0, offset: int = 0) -> Found | None:
+def found_at(text: bytes, chain: str = "", number: int = 0, offset: int = 0) -> FoundRecord | None:
     """The record that a line is, wherever it stands; `None` where it is none."""
     line = parse_line(text)
     if line is None:
         return None
     try:
-        return Found(chain, number, offset, line, _stub(line.body))
+        return FoundRecord(chain, number, offset, line, _stub(line.body))
     except msgspec.MsgspecError:
         return None

@@ -13,13 +13,13 @@ from pathlib import Path
 
 from stanchion.audit import notes as noted
 from stanchion.audit.anchors import Anchor, place_of
-from stanchion.audit.apart import Parts, Salts, encode, encode_quiet
-from stanchion.audit.chain import Chain, Lost, heads_beside, take_chain
+from stanchion.audit.apart import RecordParts, Salts, encode, encode_quiet
+from stanchion.audit.chain import Lost, OpenChain, heads_beside, take_chain
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
-from stanchion.audit.marks import Marks, Waking
-from stanchion.audit.options import USUAL, Options
-from stanchion.audit.record import INTENT, KINDS, Entry, Quiet, entry_of, quiet_of
+from stanchion.audit.marks import DiskMarks, Waking
+from stanchion.audit.options import USUAL, TrailOptions
+from stanchion.audit.record import INTENT, KINDS, Quiet, RecordEntry, entry_of, quiet_of
 from stanchion.audit.repeated import Repeated
 from stanchion.audit.retention import Ageing, Copier
 from stanchion.audit.tampering import Tampering
@@ -45,7 +45,7 @@ class Trail:
     def __init__(
         self,
         folder: Path,
-        options: Options = USUAL,
+        options: TrailOptions = USUAL,
         clock: Callable[[], int] = wall_ms,
         names: Callable[[], str] = lambda: os.urandom(8).hex(),
         process: Callable[[], int] = os.getpid,
@@ -60,7 +60,7 @@ class Trail:
         self.name = ""
         """The chain that this process writes, or wrote last."""
         self._place, self._written = place_of(folder), 0
-        self._chain: Chain | None = None
+        self._chain: OpenChain | None = None
         self._fresh()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -82,15 +82,15 @@ class Trail:
     def _fresh(self) -> None:
         """What a new trail has, and one in a forked process."""
         self._lock = Lock()
-        self._marks = Marks(self._written)
+        self._marks = DiskMarks(self._written)
         self._waking = Waking()
-        self._live: Chain | None = None
-        self._waiting: deque[tuple[Parts, int]] = deque()
+        self._live: OpenChain | None = None
+        self._waiting: deque[tuple[RecordParts, int]] = deque()
         self._gone: Lost = ()
         self.anchor: Anchor | None = None
         """The newest record that is on the disk."""
-        self._turning: Chain | None = None
-        self._left: list[Chain] = []
+        self._turning: OpenChain | None = None
+        self._left: list[OpenChain] = []
         self._closed = False
         self._ageing = Ageing(self.folder, self._options.keep, self._clock)
         self._limit = self._options.queue_bytes
@@ -99,7 +99,7 @@ class Trail:
         self._sealed = -1
         self._sealed_at = self._checked_at = 0.0
 
-    def _take(self) -> Chain:
+    def _take(self) -> OpenChain:
         chain, unfit, doubted = take_chain(self.folder, self._options.key, self._clock, self._names)
         self._unfit = self.tampering.opened(unfit, doubted)
         self._chain, self._live, self.name, self._gone = (
@@ -132,7 +132,7 @@ class Trail:
             repeated = self._repeated = self._repeated.of(chain.id, chain.number)
             place = chain.seq, chain.head, chain.id
             salt = self._salts.of(chain.id, chain.seq)
-            entry: Entry | Quiet
+            entry: RecordEntry | Quiet
             if moment.template is None or notes:
                 entry = entry_of(moment, decision, *place, notes, self._redact, hide)
                 parts = encode(entry, salt, repeated.brief(entry, decision))
@@ -158,13 +158,13 @@ class Trail:
         """Write down something that is no decision about an event."""
         self._tell(told, fact)
 
-    def _tell(self, encoded: Callable[..., Parts], what: Finish | Fact) -> None:
+    def _tell(self, encoded: Callable[..., RecordParts], what: Finish | Fact) -> None:
         with self._lock:
             chain = self._ready(False)
             salt = self._salts.of(chain.id, chain.seq)
             self._append(chain, encoded(what, chain.head, chain.seq, chain.id, self._redact, salt))
 
-    def _ready(self, starts: bool) -> Chain:
+    def _ready(self, starts: bool) -> OpenChain:
         """The chain to write to; raises where the queue is full, or no chain can be opened."""
         waiting = self._bytes - self._synced_bytes
         if waiting > self._options.queue_bytes * (1 if starts else 2):
@@ -183,7 +183,7 @@ class Trail:
         except OSError as error:
             raise self._troubled(reason(error)) from error
 
-    def _announce(self, chain: Chain) -> None:
+    def _announce(self, chain: OpenChain) -> None:
         """Say that this process goes on with the chain."""
         self._bytes += chain.enter(self._process(), self._unfit, self._gone)
         self._gone = ()
@@ -196,7 +196,7 @@ class Trail:
         self._waking.start(self._work)
         self._live = chain
 
-    def _move(self, chain: Chain, why: str) -> Chain:
+    def _move(self, chain: OpenChain, why: str) -> OpenChain:
         """Go on in a new chain, because somebody has cut, renamed or removed the one that was
         written. The new one names it, and gets whatever the disk did not have yet. Whoever calls
         has the lock."""
@@ -208,7 +208,7 @@ class Trail:
         try:
             self._sealed, self._unfit = -1, ()
             self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._chain = new = Chain.begin(
+            self._chain = new = OpenChain.begin(
                 self.folder, self._names(), self._options.key, self._clock
             )
             self.name = new.id
@@ -221,7 +221,7 @@ class Trail:
         self._waking.soon()
         return new
 
-    def _append(self, chain: Chain, parts: Parts, took_ns: int = 0) -> int:
+    def _append(self, chain: OpenChain, parts: RecordParts, took_ns: int = 0) -> int:
         try:
             self._bytes += chain.append(parts.body, took_ns, kept=parts.kept)
         except OSError as error:
@@ -231,7 +231,7 @@ class Trail:
         self._waking.soon()
         return self._written
 
-    def declare(self, kind: type[noted.Note], name: str, **fields: object) -> None:
+    def declare(self, kind: type[noted.TrailNote], name: str, **fields: object) -> None:
         """Write down something that the trail says of itself; it and its head are on the disk when
         this returns."""
         with self._lock:
@@ -247,7 +247,7 @@ class Trail:
             chain = self._ready(True)
             try:
                 self._bytes += chain.note(
-                    noted.Opened, noted.OPEN, cut=0, unfit=(), pid=self._process()
+                    noted.ChainOpened, noted.OPEN, cut=0, unfit=(), pid=self._process()
                 )
             except OSError as error:
                 raise self._troubled(reason(error)) from error
@@ -332,12 +332,12 @@ class Trail:
             self._bind(chain, full)
             self._checked_at = now
 
-    def _moor(self, chain: Chain, seq: int, digest: str) -> None:
+    def _moor(self, chain: OpenChain, seq: int, digest: str) -> None:
         """Remember how far it is certain to have come."""
         if self.anchor is None or (chain.id, seq) != self.anchor[:2]:
             self.anchor = Anchor(chain.id, seq, digest, self._place)
 
-    def _bind(self, chain: Chain, full: bool) -> None:
+    def _bind(self, chain: OpenChain, full: bool) -> None:
         """Write a checkpoint with the heads of the other chains; where the segment is full, begin
         the next."""
         heads = heads_beside(self.folder, chain.id)

@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.audit.apart import ERASED
 from stanchion.audit.notes import GONE
-from stanchion.audit.record import Said
+from stanchion.audit.record import RecordedFinding
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.words import PLACE, advice_of, detail_of, is_declared, message_of
 
@@ -21,7 +21,7 @@ class Worded(NamedTuple):
     detail: str
 
 
-def worded(said: Said, erased: bool) -> Worded:
+def worded(said: RecordedFinding, erased: bool) -> Worded:
     """A finding of a record in words. Where what was said in the record is erased, the words of its
     code stay, with `(erased)` in the place of each argument."""
     asked = said.action == NAMES[Action.ESCALATE]

@@ -29,7 +29,7 @@ from stanchion.cli.command import (
 )
 from stanchion.cli.terminal import Terminal, put_lines, warn
 from stanchion.cli.trails import records_in
-from stanchion.ops.views.trails import heads_of, said
+from stanchion.ops.views.trails import said
 from stanchion.runtime.standing.places import KEY as KEY_FILE
 
 
@@ -60,7 +60,7 @@ def heads(args: Args) -> int:
     """Print the heads as they stand, one a line; a chain without one is named."""
     without = []
     with records_in(args) as reader:
-        for name, head in heads_of(reader):
+        for name, head in reader.heads():
             # What is printed is what is there: a witness with a seal has to keep it byte for byte.
             if head:
                 sys.stdout.buffer.write(head + b"\n")

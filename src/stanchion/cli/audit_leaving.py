@@ -13,10 +13,19 @@ from msgspec import Struct
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
-from stanchion.audit.erasure import Meant, Said, blank, count_of, cut_off, meant_in, remove, undone
+from stanchion.audit.erasure import (
+    Meant,
+    MeantRecords,
+    blank,
+    count_of,
+    cut_off,
+    meant_in,
+    remove,
+    undone,
+)
 from stanchion.audit.keys import load_key
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
 from stanchion.cli.answerers import answered, answerer
@@ -120,7 +129,7 @@ def _permitted(args: Args, asked: Keep) -> Keep:
         return permitted(asked, shield.store, pinned_by(shield.policy))
 
 
-def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
+def _show(reader: TrailReader, gone: list[Old], keep: Keep) -> None:
     bounds = [f"older than {keep.days:g} days"] if keep.days is not None else []
     bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
     if not gone:
@@ -172,7 +181,7 @@ class ErasureLook(Struct, frozen=True):
     records at the end of segments, and what cannot be erased."""
 
     folder: Path
-    said: Said
+    said: MeantRecords
     torn: list[Path]
     tails: list[Tail]
     left: list[Remain]
@@ -196,7 +205,7 @@ def erase(args: Args) -> int:
     looks = _looked(folders, meant)
 
     def left(now: list[ErasureLook]) -> list[Remain]:
-        runs = open_runs(Reader(trail), meant, looks[0].said.runs)
+        runs = open_runs(TrailReader(trail), meant, looks[0].said.runs)
         return [
             *(one for each in now for one in each.left),
             *runs,
@@ -238,7 +247,7 @@ def _looked(folders: list[Path], meant: Meant) -> list[ErasureLook]:
     """What there is of what is meant in each of some trails."""
     looks = []
     for folder in folders:
-        reader = Reader(folder)
+        reader = TrailReader(folder)
         with progress("looking") as told:
             said = meant_in(reader, meant, told)
         left = [*damaged(reader, meant), *strangers(folder, meant)]

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from stanchion.audit.export import NoParquet, line_of, said_of, write_jsonl, write_parquet
-from stanchion.audit.reader import REFUSED, Found, Reader, Wanted
+from stanchion.audit.reader import REFUSED, FoundRecord, RecordSource, WantedRecords
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.answers import labelled, row, style_of, verdict_words
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words, moment_ms, one_of
@@ -40,20 +40,15 @@ from stanchion.ops.views.trails import (
     chosen,
     coming,
     digits_of,
-    follower_of,
     is_database,
-    name_of,
     newest,
     record,
     unread,
 )
 from stanchion.stores.memory import wall_ms
 
-if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
 
-
-def wanted_of(args: Args, now_ms: int) -> Wanted:
+def wanted_of(args: Args, now_ms: int) -> WantedRecords:
     """The records that the options ask for."""
     actions = {one_of("--action", action.upper(), NAMES) for action in args.action or ()}
     if args.refused:
@@ -64,7 +59,7 @@ def wanted_of(args: Args, now_ms: int) -> Wanted:
     until = FOREVER if args.until is None else moment_ms("--until", args.until, now_ms)
     if since >= until:
         raise BadInput(f"`--since {args.since}` is not before `--until {args.until}`: swap them")
-    return Wanted(
+    return WantedRecords(
         run=args.run,
         agents=None if args.agent is None else names(args.agent),
         tools=None if args.tool is None else names(args.tool),
@@ -96,24 +91,24 @@ def tail(args: Args) -> int:
 
 
 def _newest(
-    reader: Reader | DatabaseReader,
-    wanted: Wanted,
+    reader: RecordSource,
+    wanted: WantedRecords,
     most: int,
-    behind: Callable[[Found], bool] = lambda _: True,
-) -> list[Found]:
+    behind: Callable[[FoundRecord], bool] = lambda _: True,
+) -> list[FoundRecord]:
     with progress_in(reader, "looking") as told:
         return newest(reader, wanted, most, told, behind)
 
 
 def follow(
-    reader: Reader | DatabaseReader,
-    wanted: Wanted,
+    reader: RecordSource,
+    wanted: WantedRecords,
     most: int,
-    show: Callable[[Iterable[Found]], None],
+    show: Callable[[Iterable[FoundRecord]], None],
     pause: Callable[[], None],
 ) -> None:
     """Show the newest records and then those that come, until somebody interrupts."""
-    follower = follower_of(reader)
+    follower = reader.follow()
     show(_newest(reader, wanted, most, follower.is_behind))
     told = tell_unread(reader)
     while True:
@@ -123,15 +118,15 @@ def follow(
         pause()
 
 
-def _put_records(records: Iterable[Found]) -> None:
+def _put_records(records: Iterable[FoundRecord]) -> None:
     sys.stdout.buffer.write(b"".join(json_safe(line_of(found)) for found in records))
     sys.stdout.buffer.flush()
 
 
-def _words(digits: int) -> Callable[[Iterable[Found]], None]:
+def _words(digits: int) -> Callable[[Iterable[FoundRecord]], None]:
     lines = Lines(Terminal.of_stdout(), digits)
 
-    def show(records: Iterable[Found]) -> None:
+    def show(records: Iterable[FoundRecord]) -> None:
         for found in records:
             put_lines(lines.of(record_view(found)))
 
@@ -155,7 +150,7 @@ def show(args: Args) -> int:
     ):
         found = record(reader, args.what, told)
         detail = None if found is None else record_detail(reader, found)
-        where = name_of(reader)
+        where = reader.name
     if found is None or detail is None:
         raise BadInput(f"there is no record `{args.what}` in `{where}`: see `stanchion audit tail`")
     if args.json:
@@ -265,7 +260,7 @@ def _total(found: ShadowView) -> str:
     return f"{found.changed:,} of {found.decisions:,} decisions would have been more severe"
 
 
-FORMATS: Final[dict[str, Callable[[Iterable[Found], BinaryIO], int]]] = {
+FORMATS: Final[dict[str, Callable[[Iterable[FoundRecord], BinaryIO], int]]] = {
     "jsonl": write_jsonl,
     "parquet": write_parquet,
 }
@@ -286,10 +281,7 @@ def export(args: Args) -> int:
         progress_in(reader, "exporting") as told,
     ):
         heard = None if printed else told
-        if isinstance(reader, Reader):
-            each = reader.forwards(heard)
-        else:
-            each = reader.forwards(heard, wanted.since, wanted.until)
+        each = reader.forwards(heard, wanted.since, wanted.until)
         with AsBadInput(NoParquet):
             count = FORMATS[form]((found for found in each if wanted.has(found.stub)), sink)
         tell_unread(reader)
@@ -298,14 +290,14 @@ def export(args: Args) -> int:
     return 0
 
 
-def _write_back(args: Args, wanted: Wanted) -> int:
+def _write_back(args: Args, wanted: WantedRecords) -> int:
     """Write the records of a database into a folder, which is then a trail, byte for byte."""
     url = database_of(args.trail)
     if url is None:
         no_schema(args.schema)
         folder = trail_at(args.trail, whose(args.project))
         raise BadInput(f"`{folder}` is already the folder of a trail: copy it, or give a database")
-    if wanted != Wanted():
+    if wanted != WantedRecords():
         raise BadInput(
             "a trail can only be exported as a whole, because its records are chained: leave the "
             "filters out"

@@ -25,7 +25,7 @@ from stanchion.cli.terminal import Terminal, put_lines, tell, visible, warn
 from stanchion.cli.trails import database_of, no_schema, records_in, trail_at
 from stanchion.cli.whose import opened, whose
 from stanchion.ops.views.amounts import counted, shown, size
-from stanchion.ops.views.trails import anchors_in, heads_of, name_of
+from stanchion.ops.views.trails import anchors_in
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.remote.witness import NAME, BrokerPlace
 from stanchion.runtime.standing.listeners import listened_to, post_for
@@ -301,10 +301,10 @@ def _heads(args: Args) -> Mapping[str, bytes]:
     """The heads as they stand; a trail that is not there yet has none."""
     with records_in(args, empty=True) as reader:
         try:
-            return {name: head for name, head in heads_of(reader) if head}
+            return {name: head for name, head in reader.heads() if head}
         except OSError as error:
             raise BadInput(
-                f"the heads in `{name_of(reader)}` cannot be read: {error.strerror or error}"
+                f"the heads in `{reader.name}` cannot be read: {error.strerror or error}"
             ) from None
 
 

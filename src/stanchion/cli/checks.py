@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact, Finish, MemoryJournal, Start
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from stanchion.ops.views.explain import DecisionCase
 
-KEPT: Final = Options(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
+KEPT: Final = TrailOptions(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 1024))
 
 Tell = Callable[[str], None]
 

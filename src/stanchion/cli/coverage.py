@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from stanchion.audit.reader import Wanted
+from stanchion.audit.reader import WantedRecords
 from stanchion.cli.command import (
     JSON,
     PROJECT,
@@ -48,7 +48,7 @@ def _found(args: Args, told: HostTranscript | None) -> CoverageView:
     with records_in(args, may_be_empty) as reader:
         with progress_in(reader, "looking") as done:
             found = coverage(
-                chosen(reader, Wanted(), done), "" if args.run is None else args.run, told
+                chosen(reader, WantedRecords(), done), "" if args.run is None else args.run, told
             )
         tell_unread(reader)
     if args.run is not None and not found.runs:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any, Final
 
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.worded import content_in_words
 from stanchion.cli.answers import labelled, style_of, verdict_words
 from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, option
@@ -221,14 +221,14 @@ def run(args: Args) -> int:
     return 0
 
 
-def _readers(trail: str | None, state: StateFinder) -> list[Reader]:
+def _readers(trail: str | None, state: StateFinder) -> list[TrailReader]:
     """What can be looked in: the trail of shields and that of checks, as far as they are there."""
     if trail is not None:
         return [reader_of(trail, state)]
     try:
         folder = trail_folder(None, os.environ, state)
         return [
-            Reader(where)
+            TrailReader(where)
             for where in (folder, checks_folder(state))
             if where is not None and where.is_dir()
         ]

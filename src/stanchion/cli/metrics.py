@@ -33,7 +33,7 @@ from stanchion.telemetry.catalogue import BY_NAME, PROCESSES, STORE_UP, UNREADAB
 from stanchion.telemetry.exposition import exposed
 from stanchion.telemetry.folder import Collected, collect
 from stanchion.telemetry.guardrails import GuardrailState, states
-from stanchion.telemetry.registry import Series, Sum
+from stanchion.telemetry.registry import FigureSum, Series
 from stanchion.telemetry.server import server
 
 NUMBERS: Final = ("reached", "pass", "warn", "escalate", "block", "avg ms")
@@ -109,7 +109,7 @@ def _figures(
     trouble: StoreTrouble,
 ) -> tuple[Series, ...]:
     kept = _counted(found)
-    total: Sum = kept.figures
+    total: FigureSum = kept.figures
     total.add((Series(PROCESSES.name, (), (kept.alive,)),))
     if kept.unreadable:
         total.add((Series(UNREADABLE.name, (), (kept.unreadable,)),))

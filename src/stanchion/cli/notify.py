@@ -21,7 +21,7 @@ from stanchion.runtime.standing.listeners import (
 from stanchion.stores.memory import wall_ms
 from stanchion.telemetry.notices.message import message_of
 from stanchion.telemetry.notices.post import Post
-from stanchion.telemetry.notices.spool import Waiting, waiting
+from stanchion.telemetry.notices.spool import WaitingDelivery, waiting
 from stanchion.telemetry.notices.webhook import new_secret
 from stanchion.telemetry.occurrences import Kind, Occurrence, new_id
 
@@ -102,7 +102,7 @@ def _post(args: Args) -> Post:
     return post
 
 
-def _row(one: Waiting) -> tuple[str, ...]:
+def _row(one: WaitingDelivery) -> tuple[str, ...]:
     kept = one.delivery
     process = "there" if one.is_held else "gone"
     times = shown(kept.at), str(kept.attempts), shown(kept.due)

@@ -13,7 +13,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.manifest_check import NoManifest, read
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, Verb, count, option
 from stanchion.cli.printing import Layout, progress, put_found, put_view
 from stanchion.cli.record_lines import STYLES, run_lines
@@ -85,7 +85,7 @@ def verify(args: Args) -> int:
     return 0 if found.whole else CHANGED
 
 
-def _reader(args: Args) -> Reader | None:
+def _reader(args: Args) -> TrailReader | None:
     """The trail that was named, or the project's where there is one."""
     try:
         return reader_of(args.trail, whose(args.project))

@@ -7,10 +7,9 @@ import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from stanchion.audit.layout import chains
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import Following, RecordSource, TrailReader
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
 from stanchion.cli.printing import Progress, progress, records
 from stanchion.cli.terminal import warn
@@ -18,9 +17,6 @@ from stanchion.cli.whose import whose
 from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.trails import URL, is_database, unread
 from stanchion.runtime.standing.places import AUDIT, MEMORY, StateFinder, trail_folder
-
-if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
 
 
 def database_of(given: str | None) -> str | None:
@@ -44,7 +40,7 @@ def trail_at(given: str | None, found: StateFinder) -> Path:
     return folder
 
 
-def reader_of(given: str | None, found: StateFinder) -> Reader:
+def reader_of(given: str | None, found: StateFinder) -> TrailReader:
     """A reader of the trail; one that is not there yet, or cannot be read, is bad input."""
     folder = trail_at(given, found)
     try:
@@ -58,7 +54,7 @@ def reader_of(given: str | None, found: StateFinder) -> Reader:
             f"there is no trail in `{folder}` yet: give another folder, or have a shield write "
             f"there first"
         )
-    return Reader(folder)
+    return TrailReader(folder)
 
 
 def no_schema(schema: str | None) -> None:
@@ -70,9 +66,7 @@ def no_schema(schema: str | None) -> None:
 
 
 @contextmanager
-def records_in(
-    args: Args, empty: bool = False, store: str | None = None
-) -> Iterator[Reader | DatabaseReader]:
+def records_in(args: Args, empty: bool = False, store: str | None = None) -> Iterator[RecordSource]:
     """What reads the records that were named, of a folder or a database; where there are none yet
     that is bad input, unless `empty` says that they may come. `store` is the one that was named
     beside them."""
@@ -80,7 +74,7 @@ def records_in(
     url = database_of(given)
     if url is None:
         no_schema(schema)
-        yield Reader(trail_at(given, found)) if empty else reader_of(given, found)
+        yield TrailReader(trail_at(given, found)) if empty else reader_of(given, found)
         return
     from stanchion.audit.postgres.shipment import SCHEMA, check_driver
 
@@ -101,10 +95,10 @@ def records_in(
 
 def progress_in(reader: object, what: str) -> AbstractContextManager[Progress | None]:
     """Progress of work on what a reader reads: in bytes, or of a database in records."""
-    return progress(what, None if isinstance(reader, Reader) else records)
+    return progress(what, None if isinstance(reader, TrailReader) else records)
 
 
-def tell_unread(*readers: object) -> int:
+def tell_unread(*readers: RecordSource | Following) -> int:
     """Say how many lines were met that cannot be read, if any; gives how many."""
     count = len(unread(*readers))
     if count:

@@ -23,7 +23,7 @@ class MemoryStore:
 
     def __init__(self, clock: Callable[[], int] = wall_ms) -> None:
         self._state = State()
-        self._lock = Lock(self._mend)
+        self._lock = Lock(lambda: take_back(self._state))
         self._clock = clock
         self._last = 0
 
@@ -90,6 +90,3 @@ class MemoryStore:
         with self._lock:
             cell = self._state.cells.get(key)
             return None if cell is None or cell[KEEP] < 0 else seen(key, cell, self._now())
-
-    def _mend(self) -> None:
-        take_back(self._state)

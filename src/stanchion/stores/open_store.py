@@ -65,9 +65,9 @@ def address_of(url: str) -> str:
     scheme = _scheme(url)
     try:
         if scheme in POSTGRES:
-            from stanchion.stores.postgres.address import Address
+            from stanchion.stores.postgres.address import PostgresAddress
 
-            return f"postgresql://{Address(url, 1.0).name}"
+            return f"postgresql://{PostgresAddress(url, 1.0).name}"
         from stanchion.stores.redis.address import parse
 
         return parse(url).name

@@ -121,7 +121,7 @@ class Room:
         self.lock: Final = Lock()
         self.waiting: Final[dict[Visit, Line]] = {}
         """Who waits, and in which line."""
-        self.left: Final[deque[tuple[Queue, Visit]]] = deque()
+        self.left: Final[deque[tuple[VisitQueue, Visit]]] = deque()
         """Who has left, and is still to be taken out."""
         self._beats: Final[dict[asyncio.AbstractEventLoop, Beat]] = {}
         self._name = name
@@ -159,7 +159,7 @@ class Room:
         return Crowded(why, others, int(waited_s * 1000))
 
 
-class Queue:
+class VisitQueue:
     """A queue for so many places. Whoever finishes something goes first: it has a hold to give
     back."""
 

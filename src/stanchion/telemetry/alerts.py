@@ -39,7 +39,7 @@ MOST: Final = 500
 longest."""
 
 
-class Rule(msgspec.Struct, frozen=True):
+class AlertRule(msgspec.Struct, frozen=True):
     """When an alert begins and when it is over: above one value, and down to another. Without
     `least` events in the window nothing begins: few say nothing."""
 
@@ -57,16 +57,16 @@ class Rule(msgspec.Struct, frozen=True):
         return self.window_ms // SLOTS
 
 
-RULES: Final[dict[Kind, Rule]] = {
-    Kind.HIGH_BLOCK_RATE: Rule(600_000, least=10, above=0.3, until=0.2, rate=True),
-    Kind.BYPASS_ABUSE: Rule(3_600_000, least=1, above=5, until=3, rate=False),
-    Kind.GUARDRAIL_SLOW: Rule(600_000, least=10, above=500.0, until=400.0, rate=True),
+RULES: Final[dict[Kind, AlertRule]] = {
+    Kind.HIGH_BLOCK_RATE: AlertRule(600_000, least=10, above=0.3, until=0.2, rate=True),
+    Kind.BYPASS_ABUSE: AlertRule(3_600_000, least=1, above=5, until=3, rate=False),
+    Kind.GUARDRAIL_SLOW: AlertRule(600_000, least=10, above=500.0, until=400.0, rate=True),
 }
 """The share of actions that were blocked, requests of one agent, and milliseconds of a
 guardrail."""
 
 
-class Fresh(NamedTuple):
+class FreshEvents(NamedTuple):
     """What has occurred at about some time: events, and how much there is of what the alert is
     about."""
 
@@ -78,7 +78,7 @@ class Fresh(NamedTuple):
     amount: float = 0
 
 
-class Window(msgspec.Struct, frozen=True, array_like=True):
+class AlertWindow(msgspec.Struct, frozen=True, array_like=True):
     """What is known of one agent or guardrail: the parts of its window by number, each with its
     events and their amount, and whether the alert lasts."""
 
@@ -105,22 +105,22 @@ class Window(msgspec.Struct, frozen=True, array_like=True):
         return events if not RULES[self.kind].rate else self.amount / events if events else 0.0
 
 
-class Looked(NamedTuple):
+class AlertLook(NamedTuple):
     """The windows as they are now, and the alerts that begin."""
 
-    windows: tuple[Window, ...]
-    begun: tuple[Window, ...]
+    windows: tuple[AlertWindow, ...]
+    begun: tuple[AlertWindow, ...]
 
 
-def looked(windows: Iterable[Window], fresh: Iterable[Fresh], now_ms: int) -> Looked:
+def looked(windows: Iterable[AlertWindow], fresh: Iterable[FreshEvents], now_ms: int) -> AlertLook:
     """Enter what has occurred, let go of what is too old, and see which alerts begin and which are
     over."""
     known = {(one.kind, one.tenant, one.about): one for one in windows}
     for one in fresh:
         key = (one.kind, one.tenant, one.about)
-        known[key] = _entered(known.get(key, Window(*key, on=False)), one)
-    begun: list[Window] = []
-    kept: list[Window] = []
+        known[key] = _entered(known.get(key, AlertWindow(*key, on=False)), one)
+    begun: list[AlertWindow] = []
+    kept: list[AlertWindow] = []
     for window in known.values():
         now = _now(window, now_ms)
         if now.on and not window.on:
@@ -130,10 +130,10 @@ def looked(windows: Iterable[Window], fresh: Iterable[Fresh], now_ms: int) -> Lo
     kept.sort(
         key=lambda one: (one.on, one.slots[-1][0] * RULES[one.kind].slot_ms if one.slots else 0)
     )
-    return Looked(tuple(kept[-MOST:]), tuple(begun))
+    return AlertLook(tuple(kept[-MOST:]), tuple(begun))
 
 
-def _entered(window: Window, fresh: Fresh) -> Window:
+def _entered(window: AlertWindow, fresh: FreshEvents) -> AlertWindow:
     slot = fresh.at_ms // RULES[window.kind].slot_ms
     before = {number: (events, amount) for number, events, amount in window.slots}
     events, amount = before.get(slot, (0, 0))
@@ -143,7 +143,7 @@ def _entered(window: Window, fresh: Fresh) -> Window:
     )
 
 
-def _now(window: Window, now_ms: int) -> Window:
+def _now(window: AlertWindow, now_ms: int) -> AlertWindow:
     """A window without what is too old, or too new because a clock was set back, and whether its
     alert lasts."""
     rule = RULES[window.kind]
@@ -166,19 +166,19 @@ PATIENCE_S: Final = 5.0
 LARGEST: Final = 4 * 1024 * 1024
 
 
-class Kept(msgspec.Struct, frozen=True):
+class AlertPage(msgspec.Struct, frozen=True):
     """What the file holds."""
 
     version: int
-    windows: tuple[Window, ...]
+    windows: tuple[AlertWindow, ...]
 
 
-_decode: Final = typed.reader(Kept).decode
+_decode: Final = typed.reader(AlertPage).decode
 
 
 def looked_together(
-    folder: Path, fresh: Iterable[Fresh], now_ms: int, last: bool = False
-) -> Looked | None:
+    folder: Path, fresh: Iterable[FreshEvents], now_ms: int, last: bool = False
+) -> AlertLook | None:
     """Enter what has occurred in this process into the windows of all; `None` where another process
     is about to do the
     same: then it is to be tried again. A process that does so for the `last` time waits a while
@@ -191,13 +191,13 @@ def looked_together(
         before = _read(folder)
         found = looked(before, fresh, now_ms)
         if found.windows != before:
-            replace_file(folder / FILE, Kept(VERSION, found.windows))
+            replace_file(folder / FILE, AlertPage(VERSION, found.windows))
         return found
     finally:
         os.close(held)
 
 
-def _read(folder: Path) -> tuple[Window, ...]:
+def _read(folder: Path) -> tuple[AlertWindow, ...]:
     """The windows so far; from a file that is broken, or of another version, none."""
     try:
         with open(folder / FILE, "rb") as file:
@@ -254,8 +254,8 @@ class Alerts:
         self._agents: dict[Key, tuple[Any, ...]] = {}
         self._past: dict[Key, tuple[Any, ...]] = {}
         self._seen: dict[Any, tuple[float, float]] = {}
-        self._unsettled: list[Fresh] = []
-        self._windows: dict[tuple[Kind, str, str], Window] = {}
+        self._unsettled: list[FreshEvents] = []
+        self._windows: dict[tuple[Kind, str, str], AlertWindow] = {}
         self._on: frozenset[tuple[Kind, str, str]] = frozenset()
         self._due_ms = 0
 
@@ -343,7 +343,7 @@ class Alerts:
             if window.on and _key(window) not in before and window.kind is Kind.HIGH_BLOCK_RATE:
                 self._tell_above(window)
 
-    def _look(self, now_ms: int, few: bool, last: bool) -> Looked | None:
+    def _look(self, now_ms: int, few: bool, last: bool) -> AlertLook | None:
         """The windows as they are now: all of them, or the `few` that something is entered into."""
         if self.folder is not None:
             return looked_together(self.folder, self._unsettled, now_ms, last)
@@ -353,7 +353,7 @@ class Alerts:
         self._windows |= {_key(window): window for window in found.windows}
         return found
 
-    def _fresh(self, at_ms: int, only: Key | None) -> Iterator[Fresh]:
+    def _fresh(self, at_ms: int, only: Key | None) -> Iterator[FreshEvents]:
         """What was counted since the last time, by names as they may be shown."""
         for key in [*self._agents] if only is None else [only]:
             yield from self._counted(at_ms, Kind.HIGH_BLOCK_RATE, self._agents, key)
@@ -363,18 +363,20 @@ class Alerts:
             for guardrail, (spent_ns, measured) in self._times().totals().items():
                 events, ns = self._since((Kind.GUARDRAIL_SLOW, guardrail), measured, spent_ns)
                 if events:
-                    yield Fresh(at_ms, Kind.GUARDRAIL_SLOW, "", guardrail, int(events), ns / 1e6)
+                    yield FreshEvents(
+                        at_ms, Kind.GUARDRAIL_SLOW, "", guardrail, int(events), ns / 1e6
+                    )
 
     def _counted(
         self, at_ms: int, kind: Kind, known: dict[Key, tuple[Any, ...]], key: Key
-    ) -> Iterator[Fresh]:
+    ) -> Iterator[FreshEvents]:
         """What an agent has done of one kind; one that does nothing makes room."""
         cell = known.get(key)
         if cell is None:
             return
         events, amount = self._since((kind, key), *map(number, cell))
         if events:
-            yield Fresh(at_ms, kind, *self._named(key), int(events), amount)
+            yield FreshEvents(at_ms, kind, *self._named(key), int(events), amount)
         elif len(known) > MOST_AGENTS // 2:
             known.pop(key)
             self._seen.pop((kind, key))
@@ -387,7 +389,7 @@ class Alerts:
         self._seen[key] = (events, amount)
         return events - before[0], amount - before[1]
 
-    def _tell_above(self, window: Window) -> None:
+    def _tell_above(self, window: AlertWindow) -> None:
         for (tenant, agent), runs in list(self._above.items()):
             if self._named((tenant, agent)) == (window.tenant, window.about):
                 for above in list(runs):
@@ -399,11 +401,11 @@ def _by_kernel(decision: Decision) -> bool:
     return by is not None and by.guard == KERNEL
 
 
-def _key(window: Window | Fresh) -> tuple[Kind, str, str]:
+def _key(window: AlertWindow | FreshEvents) -> tuple[Kind, str, str]:
     return window.kind, window.tenant, window.about
 
 
-def _occurrence(window: Window, now_ms: int) -> Occurrence:
+def _occurrence(window: AlertWindow, now_ms: int) -> Occurrence:
     is_agent = window.kind is not Kind.GUARDRAIL_SLOW
     return Occurrence(
         kind=window.kind,
@@ -415,7 +417,7 @@ def _occurrence(window: Window, now_ms: int) -> Occurrence:
     )
 
 
-def _words(window: Window) -> str:
+def _words(window: AlertWindow) -> str:
     agent = f"agent `{window.about}`" if window.about else "an agent without a name"
     match window.kind:
         case Kind.HIGH_BLOCK_RATE:

@@ -86,7 +86,7 @@ Collect = Callable[[], Iterable[Series]]
 PLAIN: Final = "text/plain; charset=utf-8"
 
 
-class Answer(NamedTuple):
+class ScrapeAnswer(NamedTuple):
     """What is sent back."""
 
     status: int
@@ -95,7 +95,7 @@ class Answer(NamedTuple):
     body: bytes
 
 
-def answer(collect: Collect, method: str, accept: str) -> Answer:
+def answer(collect: Collect, method: str, accept: str) -> ScrapeAnswer:
     """Answer a request: the figures in the format that its `Accept` asks for. What went wrong is
     logged, not sent."""
     if method not in ("GET", "HEAD"):
@@ -121,7 +121,7 @@ def answer(collect: Collect, method: str, accept: str) -> Answer:
 
 def _made(
     status: int, reason: str, kind: str, text: str, method: str, *more: tuple[str, str]
-) -> Answer:
+) -> ScrapeAnswer:
     body = text.encode()
     headers = [
         ("Content-Type", kind),
@@ -129,4 +129,4 @@ def _made(
         ("Cache-Control", "no-store"),
         *more,
     ]
-    return Answer(status, reason, headers, b"" if method == "HEAD" else body)
+    return ScrapeAnswer(status, reason, headers, b"" if method == "HEAD" else body)

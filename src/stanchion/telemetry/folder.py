@@ -25,7 +25,7 @@ from stanchion.locks import Lock
 from stanchion.locks.files import attempt, hold, is_held
 from stanchion.locks.forks import tell_of_forks
 from stanchion.telemetry.catalogue import Metric
-from stanchion.telemetry.registry import Registry, Series, Sum
+from stanchion.telemetry.registry import FigureSum, Registry, Series
 
 VERSION: Final = 1
 FIGURES: Final = ".figures"
@@ -41,7 +41,7 @@ STALE_S: Final = 3_600
 TRIES: Final = 5
 
 
-class Page(msgspec.Struct, frozen=True):
+class FigurePage(msgspec.Struct, frozen=True):
     """What one file holds: the figures of a process, or the totals with the names of those that are
     in them."""
 
@@ -54,15 +54,15 @@ class Collected(NamedTuple):
     """The figures of all processes, how many of them are alive, and how many files could not be
     read."""
 
-    figures: Sum
+    figures: FigureSum
     alive: int
     unreadable: int
 
 
-_decode: Final = typed.reader(Page).decode
+_decode: Final = typed.reader(FigurePage).decode
 
 
-def write(folder: Path, name: str, page: Page) -> None:
+def write(folder: Path, name: str, page: FigurePage) -> None:
     """Replace the file of a process, or the totals."""
     replace_file(folder / f"{name}{FIGURES}", page)
 
@@ -82,7 +82,7 @@ def replace_file(path: Path, holds: msgspec.Struct) -> None:
         raise
 
 
-def read(folder: Path, name: str) -> Page | None:
+def read(folder: Path, name: str) -> FigurePage | None:
     """A file; `None` where it is gone. `OSError` where it cannot be read, `ValueError` where it
     holds no figures."""
     try:
@@ -112,7 +112,7 @@ def collect(folder: Path, but: str = "") -> Collected:
 
 def _collected(folder: Path, but: str) -> tuple[Collected, tuple[int, int] | None]:
     before = _mark(folder)
-    total, alive, unreadable = Sum(), 0, 0
+    total, alive, unreadable = FigureSum(), 0, 0
     contains: frozenset[str] = frozenset()
     for name in (TOTALS, *_names(folder)):
         if name == but or name in contains:
@@ -150,7 +150,7 @@ def compact(folder: Path, most: int = MOST_FILES) -> int:
 
 def _compacted(folder: Path) -> int:
     before = _totals(folder)
-    total = Sum()
+    total = FigureSum()
     total.add(before.series, gauges=False)
     names = _names(folder)
     gone: list[str] = [name for name in names if name in before.contains]
@@ -170,21 +170,21 @@ def _compacted(folder: Path) -> int:
             gone.append(name)
             dead += 1
     if dead:
-        write(folder, TOTALS, Page(VERSION, total.figures(), frozenset(gone)))
+        write(folder, TOTALS, FigurePage(VERSION, total.figures(), frozenset(gone)))
     for name in gone:
         _remove(folder, name)
     _tidy(folder)
     return dead
 
 
-def _totals(folder: Path) -> Page:
+def _totals(folder: Path) -> FigurePage:
     """The totals so far; those that are broken are put aside, and counting begins anew."""
     try:
         found = read(folder, TOTALS)
     except ValueError:
         os.replace(folder / f"{TOTALS}{FIGURES}", folder / f"{TOTALS}.broken")
         found = None
-    return Page(VERSION, ()) if found is None else found
+    return FigurePage(VERSION, ()) if found is None else found
 
 
 def _remove(folder: Path, name: str) -> None:
@@ -306,14 +306,14 @@ class Publication:
             self._failed(error)
 
     def _publish(self) -> None:
-        total = Sum()
+        total = FigureSum()
         total.add(self._registry.figures())
         series = total.figures()
         if series == self._written or (not series and self._written is None):
             return
         if self._lock is None:
             self._enter()
-        write(self.folder, self.name, Page(VERSION, series))
+        write(self.folder, self.name, FigurePage(VERSION, series))
         self._written = series
 
     def _enter(self) -> None:

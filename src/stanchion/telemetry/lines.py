@@ -27,7 +27,7 @@ MOST: Final = 10_000
 """How many lines wait behind a handler that is stuck; beyond that the oldest are dropped."""
 
 
-class Apart:
+class LogThread:
     """Does pieces of work one after the other in a thread that nobody interrupts."""
 
     def __init__(self) -> None:
@@ -97,7 +97,7 @@ def _done(work: Callable[[], object]) -> None:
         work()
 
 
-apart: Final = Apart()
+apart: Final = LogThread()
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=apart.fresh)
 atexit.register(apart.end)

@@ -34,7 +34,7 @@ class Series(msgspec.Struct, frozen=True, array_like=True):
     values: tuple[float, ...]
 
 
-class Sum:
+class FigureSum:
     """Adds figures up, and leaves out what is none. It keeps no more series of a metric than there
     may be, and labels as they can be shown."""
 
@@ -92,7 +92,7 @@ Gauges = Callable[[], Iterable[Series]]
 """Says how something stands now."""
 
 
-class Beside(Protocol):
+class BesideRegistry(Protocol):
     """Counts in its own way what is shown with the rest."""
 
     def figures(self) -> Iterable[Series]:
@@ -140,7 +140,7 @@ class Registry:
     def __init__(self) -> None:
         self.gauges: list[Gauges] = []
         """What is asked for how this process stands."""
-        self.beside: list[Beside] = []
+        self.beside: list[BesideRegistry] = []
         """Who counts in its own way."""
         self.begun: Callable[[], object] | None = None
         """Told once, when the first thing is counted; in a forked process once more."""

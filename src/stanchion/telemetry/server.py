@@ -5,7 +5,7 @@ from __future__ import annotations
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
 
-from stanchion.telemetry.exposition import PLAIN, Answer, Collect, answer
+from stanchion.telemetry.exposition import PLAIN, Collect, ScrapeAnswer, answer
 
 PATHS: Final = frozenset({"/metrics", "/metrics/"})
 PATIENCE_S: Final = 10.0
@@ -26,14 +26,14 @@ def server(collect: Collect, host: str, port: int) -> ThreadingHTTPServer:
 
         do_HEAD = do_POST = do_PUT = do_DELETE = do_GET  # noqa: N815 - the names that the library calls
 
-        def _answered(self) -> Answer:
+        def _answered(self) -> ScrapeAnswer:
             if self.path.partition("?")[0] not in PATHS:
-                return Answer(
+                return ScrapeAnswer(
                     404, "Not Found", [("Content-Type", PLAIN), ("Content-Length", "0")], b""
                 )
             return answer(collect, self.command, self.headers.get("Accept", ""))
 
-        def _send(self, made: Answer) -> None:
+        def _send(self, made: ScrapeAnswer) -> None:
             self.send_response(made.status, made.reason)
             for name, value in made.headers:
                 self.send_header(name, value)

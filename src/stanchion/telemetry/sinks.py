@@ -29,7 +29,7 @@ from stanchion.telemetry.catalogue import (
     UNREADABLE,
 )
 from stanchion.telemetry.counting import Counting
-from stanchion.telemetry.registry import Registry, Series, Sum
+from stanchion.telemetry.registry import FigureSum, Registry, Series
 
 if TYPE_CHECKING:
     from stanchion.telemetry.alerts import Alerts, Orchestrator
@@ -65,7 +65,7 @@ LEVELS: Final = tuple(
 """On which level a decision is logged, by its action."""
 
 
-class Told(msgspec.Struct, frozen=True):
+class ToldDecision(msgspec.Struct, frozen=True):
     """A decision as telemetry is told of it. `call` is the call that an outcome belongs to; `codes`
     are those of all findings, in order; `error` is the class of a failure; `parent` is the run that
     it works for. There are no arguments, texts and results in it. `key` and `of` tell which
@@ -149,7 +149,7 @@ Tally = tuple[Iterator[int], Callable[[int], None], Iterator[int]]
 class Sink(Protocol):
     """Hears of what a shield does, in the thread that does it: it has to be quick."""
 
-    def decided(self, told: Told) -> None:
+    def decided(self, told: ToldDecision) -> None:
         """A decision was made and written down."""
 
     def run_entered(self, run: ToldRun) -> None:
@@ -168,12 +168,12 @@ class Sink(Protocol):
         does the same."""
 
 
-class Words(Protocol):
+class ShownWords(Protocol):
     """Says what happens in words that may be shown: without secrets in names."""
 
     def name(self, name: str) -> str: ...
 
-    def decision(self, event: Event, decision: Decision, took_ns: int) -> Told: ...
+    def decision(self, event: Event, decision: Decision, took_ns: int) -> ToldDecision: ...
 
     def run(self, run: RunInfo) -> ToldRun: ...
 
@@ -184,7 +184,7 @@ class Telemetry:
     """Tells the log, the figures and every sink what a shield does. Nothing that it calls can
     change a decision. Without a registry nothing is counted."""
 
-    def __init__(self, words: Words, registry: Registry | None = None) -> None:
+    def __init__(self, words: ShownWords, registry: Registry | None = None) -> None:
         self.registry = registry
         self.sinks: tuple[Sink, ...] = ()
         self.state: list[Callable[[], Iterable[Series]]] = []
@@ -269,14 +269,13 @@ class Telemetry:
             self.failed("decisions", error)
 
     def _tell(self, event: Event, decision: Decision, took_ns: int) -> None:
-        if not self.sinks and not loggers.listens(self._log, self._level(decision)):
+        if not self.sinks and not loggers.listens(
+            self._log, ERROR if decision.code in BROKEN else LEVELS[decision.action]
+        ):
             return
         told = self._words.decision(event, decision, took_ns)
         loggers.say(loggers.DECISIONS, told.level, "decided", **told.fields)
         self._each(lambda sink: sink.decided(told))
-
-    def _level(self, decision: Decision) -> int:
-        return ERROR if decision.code in BROKEN else LEVELS[decision.action]
 
     def run_began(self) -> None:
         """The first record of a run was written."""
@@ -411,7 +410,7 @@ class Telemetry:
             return ()
         publication = self._publication
         others = None if publication is None else collect(publication.folder, publication.name)
-        total = Sum() if others is None else others.figures
+        total = FigureSum() if others is None else others.figures
         total.add(self.registry.figures())
         for ask in self.state:
             total.add(ask())

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from stanchion import Refused, Shield, Tool
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader, Stub
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import Stub, TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.policy.load import load_policy
 from stanchion.stores.sqlite import SqliteStore
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 BEGIN_MS = 1_700_000_000_000
 BUSY_S = 0.05
-STILL = Options(sync_ms=60_000, head_ms=3_600_000, checkpoint_s=3_600)
+STILL = TrailOptions(sync_ms=60_000, head_ms=3_600_000, checkpoint_s=3_600)
 """The trail's thread works only where somebody waits for it, so that nothing is left to chance."""
 AGAIN = "list_files"
 """The tool of the ordinary calls before and after."""
@@ -115,7 +115,7 @@ class World:
         """The records of the cell's run, without those of ordinary calls."""
         if not self.trail.is_dir():
             return []
-        found = [found.stub for found in Reader(self.trail).forwards() if found.is_decision]
+        found = [found.stub for found in TrailReader(self.trail).forwards() if found.is_decision]
         return [stub for stub in found if stub.run_id == "cell" and stub.tool != AGAIN]
 
 

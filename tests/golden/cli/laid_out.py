@@ -9,7 +9,7 @@ from typing import Any
 from stanchion import Shield
 from stanchion.audit.journal import Fact, Finish, Start
 from stanchion.audit.keys import load_key
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
@@ -75,7 +75,7 @@ def lay_out(folder: Path) -> None:
     names = (f"{number:016x}" for number in itertools.count(0x5F1D0C2AB8E94D17, 0x1111111111111111))
     # Heads and checkpoints only where a process comes and goes: what is written does not hang on
     # the time it takes.
-    options = Options(key=load_key(folder / "key"), checkpoint_s=1e9, head_ms=1e12)
+    options = TrailOptions(key=load_key(folder / "key"), checkpoint_s=1e9, head_ms=1e12)
     first, second = [
         Trail(folder / "trail", options, clock, lambda: next(names), pid, secret=lambda: bytes(32))
         for pid in (_one, _other)

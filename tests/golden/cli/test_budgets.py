@@ -7,7 +7,7 @@ from shutil import copyfile
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.options import Options
+from stanchion.audit.options import TrailOptions
 from stanchion.audit.trail import Trail
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
@@ -25,7 +25,7 @@ def lay_out(work: Path) -> None:
     names = (f"{number:016x}" for number in itertools.count(0x5F1D0C2AB8E94D17))
     trail = Trail(
         work / "trail",
-        Options(checkpoint_s=1e9, head_ms=1e12),
+        TrailOptions(checkpoint_s=1e9, head_ms=1e12),
         clock,
         lambda: next(names),
         lambda: 4711,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.witnessing.place import Entry, Unreachable
+from stanchion.audit.witnessing.place import Unreachable, WitnessEntry
 from stanchion.ops.broker import witnesses
 from stanchion.ops.broker.witnesses import Unkept, Witnesses
 from stanchion.runtime.remote import messages as m
@@ -43,13 +43,13 @@ def asked(name: str = "trail", *heads: bytes, every_s: int = 60) -> m.Witness:
 
 def test_the_time_is_the_brokers(place: BrokerPlace) -> None:
     before = wall_ms()
-    place.append(Entry((HEAD,), LONG_AGO, 60))
+    place.append(WitnessEntry((HEAD,), LONG_AGO, 60))
     (line,) = place.witness(0).lines
     assert before <= line.at <= wall_ms()
 
 
 def test_a_broker_of_the_trails_own_user_keeps_a_copy(place: BrokerPlace) -> None:
-    place.append(Entry((HEAD,), LONG_AGO, 60))
+    place.append(WitnessEntry((HEAD,), LONG_AGO, 60))
     assert place.witness(os.geteuid()).copy
     assert place.witness(AGENT_UID).copy == ""
 
@@ -68,7 +68,7 @@ def test_a_broker_of_the_trails_own_user_keeps_a_copy(place: BrokerPlace) -> Non
 )
 def test_what_is_no_head_is_not_written(place: BrokerPlace, head: bytes) -> None:
     with pytest.raises(Unreachable, match="is not a head"):
-        place.append(Entry((head,), LONG_AGO, 60))
+        place.append(WitnessEntry((head,), LONG_AGO, 60))
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a.b", "x" * 65, "\0"])
@@ -119,16 +119,16 @@ def test_a_broker_without_a_folder_says_so() -> None:
 
 def test_a_broker_that_is_away_is_told(tmp_path: Path) -> None:
     with pytest.raises(Unreachable, match="no answer"):
-        BrokerPlace(str(tmp_path / "none.sock")).append(Entry((HEAD,), LONG_AGO, 60))
+        BrokerPlace(str(tmp_path / "none.sock")).append(WitnessEntry((HEAD,), LONG_AGO, 60))
 
 
 WRITES = """
 import os, sys
-from stanchion.audit.witnessing.place import Entry
+from stanchion.audit.witnessing.place import WitnessEntry
 from stanchion.runtime.remote.witness import BrokerPlace
 place = BrokerPlace(sys.argv[1])
 for _ in range(2):
-    place.append(Entry((sys.argv[2].encode(),), 1_700_000_000_000, 60))
+    place.append(WitnessEntry((sys.argv[2].encode(),), 1_700_000_000_000, 60))
 found = place.witness(os.geteuid())
 print(len(found.lines), bool(found.copy), len(found.broken))
 """

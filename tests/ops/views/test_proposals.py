@@ -12,7 +12,7 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.audit.open_trail import open_trail
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.ops.views import proposals as gathering
 from stanchion.ops.views.proposals import DAY_MS, Proposals, ProposalTerms, pattern_of, proposals
 from stanchion.policy.load import load_policy
@@ -69,7 +69,7 @@ class House:
     ) -> Proposals:
         """What the trail proposes now."""
         made = load_policy(self.policy if policy is None else policy)
-        return proposals(Reader(self.folder), made, terms, self.clock(), "default")
+        return proposals(TrailReader(self.folder), made, terms, self.clock(), "default")
 
 
 @pytest.fixture
@@ -220,7 +220,7 @@ def test_other_tenants_do_not_count(at_home: Callable[..., House]) -> None:
     for _ in range(5):
         house.asks("make test")
     assert not proposals(
-        Reader(house.folder), load_policy(POLICY), ProposalTerms(), house.clock(), "other"
+        TrailReader(house.folder), load_policy(POLICY), ProposalTerms(), house.clock(), "other"
     ).proposed
 
 

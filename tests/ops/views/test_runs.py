@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.ops.views.explain import NoDecision, explained, newest_decisions
 from stanchion.ops.views.record_detail import record_detail
@@ -29,12 +29,12 @@ guards:
 
 
 @pytest.fixture(params=KINDS)
-def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Reader, Store]]:
+def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[TrailReader, Store]]:
     """A trail of a run that spends and is refused, and the store of its budget."""
     clock = FakeClock(START)
     file = tmp_path / "policy.yaml"
     file.write_text(POLICY, encoding="utf-8")
-    trail = Trail(tmp_path / "trail", Options(checkpoint_s=1e9, head_ms=1e12), clock)
+    trail = Trail(tmp_path / "trail", TrailOptions(checkpoint_s=1e9, head_ms=1e12), clock)
     with stored(request.param, tmp_path, clock) as kept:
         shield = shield_for(file, clock=clock, store=kept, journal=trail, source=str(file))
         with shield.run("ann", "fix", id="first") as run:
@@ -45,10 +45,10 @@ def told(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Reade
             run.check("rm", {"path": "/"})
             run.check("work", {"last": True}, cost_usd=0.25)
         trail.close()
-        yield Reader(tmp_path / "trail"), kept
+        yield TrailReader(tmp_path / "trail"), kept
 
 
-def test_runs_and_one_in_full(told: tuple[Reader, Store]) -> None:
+def test_runs_and_one_in_full(told: tuple[TrailReader, Store]) -> None:
     reader, store = told
     (one,) = runs(reader, None)
     assert (one.id, one.state, one.agent, one.lasted_ms, one.refused) == (
@@ -69,7 +69,7 @@ def test_runs_and_one_in_full(told: tuple[Reader, Store]) -> None:
     assert run_in_full(reader, "nobody", partial(totals_in, store)) is None
 
 
-def test_decisions_are_listed_and_explained_in_their_units(told: tuple[Reader, Store]) -> None:
+def test_decisions_are_listed_and_explained_in_their_units(told: tuple[TrailReader, Store]) -> None:
     reader, _ = told
     last, refused, *_ = newest_decisions([reader], 20)
     assert (refused.action, refused.guard, refused.code, refused.reason) == (
@@ -92,7 +92,7 @@ def test_decisions_are_listed_and_explained_in_their_units(told: tuple[Reader, S
     assert explained([reader], "no such id") is None
 
 
-def test_a_record_is_found_by_its_place_and_told_in_words(told: tuple[Reader, Store]) -> None:
+def test_a_record_is_found_by_its_place_and_told_in_words(told: tuple[TrailReader, Store]) -> None:
     reader, _ = told
     spending = next(found for found in reader.forwards() if found.is_decision)
     view = record_view(spending)
@@ -117,7 +117,7 @@ def test_a_record_is_found_by_its_place_and_told_in_words(told: tuple[Reader, St
 def test_digits_of_two_chains_are_not_guessed_at(tmp_path: Path) -> None:
     for name in ("abcd000000000000", "abce000000000000"):
         (tmp_path / name).mkdir()
-    reader = Reader(tmp_path)
+    reader = TrailReader(tmp_path)
     assert digits_of(reader) == 4
     with pytest.raises(Ambiguous, match="matches 2 chains"):
         record(reader, "abc:1")

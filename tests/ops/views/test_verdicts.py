@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.audit.options import Options
-from stanchion.audit.reader import Reader
+from stanchion.audit.options import TrailOptions
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.cli.main import main
 from stanchion.kernel.decision import Decision
@@ -56,13 +56,13 @@ def halted(shield: Shield) -> list[Decision]:
     return [shield.run("ann", "fix").check("ls", {})]
 
 
-def traced(folder: Path, policy: str, work: Work) -> tuple[Reader, list[Decision]]:
+def traced(folder: Path, policy: str, work: Work) -> tuple[TrailReader, list[Decision]]:
     clock = FakeClock()
-    trail = Trail(folder / "trail", Options(checkpoint_s=1e9, head_ms=1e12), clock)
+    trail = Trail(folder / "trail", TrailOptions(checkpoint_s=1e9, head_ms=1e12), clock)
     shield = shield_for(policy, clock=clock, journal=trail, source=policy)
     made = work(shield)
     shield.close()
-    return Reader(folder / "trail"), made
+    return TrailReader(folder / "trail"), made
 
 
 def said_of(decision: Decision) -> tuple[VerdictView, ...]:

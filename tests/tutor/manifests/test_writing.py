@@ -14,7 +14,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.audit.manifest_check import file_faults, hash_faults, read
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.ops.views.runs import checked
 from stanchion.tutor.bundles.canonical import digest
 from stanchion.tutor.bundles.file import BundleFault, BundleRefusal
@@ -162,7 +162,7 @@ def test_the_trail_knows_a_manifest(tmp_path: Path) -> None:
         shield.run("ann") as run,
     ):
         writer(path, run=run).finish(episode(turn(1, 1)), recorder(1))
-    reader = Reader(tmp_path / "trail")
+    reader = TrailReader(tmp_path / "trail")
     data = read(path)
     found = checked(data, reader, tmp_path)
     assert (found.wrong, found.known) == ((), True)

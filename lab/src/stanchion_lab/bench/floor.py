@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from stanchion.audit.journal import MEMORY
-from stanchion.audit.record import VERSION, Entry
+from stanchion.audit.record import VERSION, RecordEntry
 from stanchion.stores.memory import wall_ms
 from stanchion_lab.bench.guards import DROP, KEY, WriteFile
 
@@ -81,7 +81,7 @@ class Floor:
                 self.ring[bucket] = self.ring.get(bucket, 0) + 1
                 self.holds[event_id] = tokens
             body = _encode(
-                Entry(
+                RecordEntry(
                     VERSION, self.head, self.seq, MEMORY, "intent", at, event_id, "r1", "tool_call",
                     action, self.policy, "default", "a1", "t1", "", tool, traits=("content",),
                     content=args, amounts=(1, tokens, 0, 0, 0),

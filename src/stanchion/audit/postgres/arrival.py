@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from psycopg import errors, sql
 
 from stanchion.audit.postgres.connections import Connection, one
-from stanchion.audit.postgres.source import START, TYPES, Batch, Position, Sealed, moment_of
+from stanchion.audit.postgres.source import START, TYPES, Position, Sealed, ShippedBatch, moment_of
 from stanchion.audit.retention import DAY_MS
 
 _FIELDS: Final = sql.SQL(
@@ -53,7 +53,7 @@ class Cursor(NamedTuple):
 NOTHING: Final = Cursor(START)
 
 
-class Landing:
+class RecordLanding:
     """Where records arrive, through one connection. `retired` tells that some of them let others
     go, or what was said in others."""
 
@@ -69,7 +69,9 @@ class Landing:
         rows = self._db.execute(_CURSORS.format(**self._own), (chains,)).fetchall()
         return dict.fromkeys(chains, NOTHING) | {row[0]: _cursor(row) for row in rows}
 
-    def land(self, chain: str, before: Cursor, batch: Batch, head: Sealed | None) -> Cursor | None:
+    def land(
+        self, chain: str, before: Cursor, batch: ShippedBatch, head: Sealed | None
+    ) -> Cursor | None:
         """Take a batch in behind `before`, with the head where it is given; gives how far the chain
         has come now.
 
@@ -108,7 +110,7 @@ class Landing:
         row = self._db.execute(_CURSOR.format(**self._own), (chain,)).fetchone()
         return NOTHING if row is None else _cursor(row)
 
-    def _copy(self, batch: Batch) -> None:
+    def _copy(self, batch: ShippedBatch) -> None:
         with self._db.cursor() as cursor:
             with cursor.copy(_COPY.format(**self._own)) as copy:
                 copy.set_types(TYPES)
@@ -134,7 +136,7 @@ class Landing:
         values = (chain, place.seq, bytes.fromhex(place.hash), place.segment, place.offset)
         self._db.execute(_MOVED.format(**self._own), (*values, to.head_seq, to.head, to.stopped))
 
-    def _make_months(self, batch: Batch) -> None:
+    def _make_months(self, batch: ShippedBatch) -> None:
         """Make partitions for months that no batch of this connection had yet, unless somebody is
         in the way."""
         for day in {row.told.at // DAY_MS for row in batch.rows}:

@@ -35,7 +35,7 @@ _SAYS: Final = {
 }
 
 
-class Address:
+class RecordsAddress:
     """A database's URL. What people read of it is its name: host, port and database."""
 
     def __init__(self, url: str, timeout_s: float) -> None:
@@ -119,7 +119,7 @@ _TABLE: Final = sql.SQL(
 )
 
 
-class Schema:
+class RecordsSchema:
     """A schema of a database, seen through one connection. `where` names both for people."""
 
     def __init__(
@@ -265,7 +265,9 @@ def _until(gen: Generator[Any, Any, Any], until: float) -> Generator[Any, Any, A
         return stop.value
 
 
-def connected(address: Address, schema: str, timeout_s: float, reading: bool = False) -> Connection:
+def connected(
+    address: RecordsAddress, schema: str, timeout_s: float, reading: bool = False
+) -> Connection:
     """A connection, every statement a transaction of its own. The schema is brought up to date,
     unless it is only to be read; `TrailError` where it is not to be used."""
     db = Limited.connect(address.conninfo, autocommit=True, prepare_threshold=None)
@@ -277,7 +279,7 @@ def connected(address: Address, schema: str, timeout_s: float, reading: bool = F
                 f"database in {encoding}: "
                 f"use version {OLDEST // 10_000} or later with a UTF8 database"
             )
-        made = Schema(db, schema, address.name)
+        made = RecordsSchema(db, schema, address.name)
         if reading:
             _set(db, 0)
             made.check()

@@ -12,7 +12,7 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import NoRecords, TrailError
-from stanchion.audit.postgres.connections import Address, Connection, checked, connected, one
+from stanchion.audit.postgres.connections import Connection, RecordsAddress, checked, connected, one
 from stanchion.audit.postgres.shipment import SCHEMA
 from stanchion.experience.incident import DAY_MS, Incident, Practice
 from stanchion.experience.shelf import NothingKept, ShelfError, Sums, sums_of
@@ -97,7 +97,7 @@ class PostgresShelf:
     leave at once."""
 
     def __init__(self, url: str, schema: str = SCHEMA, reading: bool = False) -> None:
-        self._address: Final = Address(url, TIMEOUT_S)
+        self._address: Final = RecordsAddress(url, TIMEOUT_S)
         self._schema: Final = checked(schema)
         self._reading: Final = reading
         self._lock: Final = Lock()

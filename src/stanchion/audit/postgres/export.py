@@ -58,7 +58,7 @@ class Misfit(NamedTuple):
     record: str
 
 
-class Evidence(NamedTuple):
+class StopEvidence(NamedTuple):
     """What a chain's files had under a number, so that it is no longer shipped."""
 
     chain: str
@@ -79,7 +79,7 @@ class Exported(NamedTuple):
     headless: tuple[str, ...]
     strangers: tuple[str, ...]
     misfits: tuple[Misfit, ...]
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[StopEvidence, ...]
 
 
 def export(db: Connection, schema: str, folder: Path, progress: Progress | None) -> Exported:
@@ -91,7 +91,7 @@ def export(db: Connection, schema: str, folder: Path, progress: Progress | None)
     with db.transaction():
         found = db.execute(_CHAINS.format(**own)).fetchall()
         gone = db.execute(_RETIRED.format(**own)).fetchall()
-        evidence = tuple(Evidence(*row) for row in db.execute(_EVIDENCE.format(**own)))
+        evidence = tuple(StopEvidence(*row) for row in db.execute(_EVIDENCE.format(**own)))
         count = _Count(sum(row[2] for row in found) - sum(row[2] for row in gone), progress)
         skipped = {(chain, segment) for chain, segment, _ in gone}
         named = [(chain, head) for chain, head, _ in found if CHAIN.fullmatch(chain)]

@@ -13,11 +13,11 @@ from psycopg import sql
 
 from stanchion import typed
 from stanchion.audit.errors import TrailError
-from stanchion.audit.postgres.connections import Address, checked, connected
+from stanchion.audit.postgres.connections import RecordsAddress, checked, connected
 from stanchion.audit.postgres.export import Progress
 from stanchion.audit.postgres.shipment import SCHEMA
 from stanchion.audit.postgres.source import WIDEST, moment_of
-from stanchion.audit.segment_scan import DECISIONS, Found, Line, Stub, is_text
+from stanchion.audit.segment_scan import DECISIONS, FoundRecord, SegmentLine, Stub, is_text
 from stanchion.kernel.state import FOREVER
 
 TIMEOUT_S: Final = 10.0
@@ -62,9 +62,10 @@ class DatabaseReader:
 
     def __init__(self, url: str, schema: str = SCHEMA) -> None:
         """Connect to a database that a trail was shipped to."""
-        self._address = Address(url, TIMEOUT_S)
+        self._address = RecordsAddress(url, TIMEOUT_S)
         self._own = {"schema": sql.Identifier(checked(schema))}
         self.name: Final = f"{self._address.name} ({schema})"
+        self.unread: Final[set[tuple[str, int, int]]] = set()
         try:
             self._db = connected(self._address, schema, TIMEOUT_S, reading=True)
         except psycopg.Error as error:
@@ -82,41 +83,51 @@ class DatabaseReader:
         """How far each chain has come."""
         return {chain: seq for chain, seq, _ in self._heads()}
 
-    def heads(self) -> dict[str, str]:
-        """The head of each chain as it was written; empty for one whose head has not arrived."""
-        return {chain: head for chain, _, head in self._heads()}
+    def heads(self) -> Iterator[tuple[str, bytes]]:
+        """Each chain and its head as it was written; nothing for one whose head has not arrived."""
+        return ((chain, head.encode()) for chain, _, head in self._heads())
+
+    def follow(self) -> DatabaseFollower:
+        """What sees the records that come from now on."""
+        return DatabaseFollower(self)
 
     def forwards(
         self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundRecord]:
         """Records of a time, oldest first."""
         return self._found("forwards", progress, _span(since, until))
 
     def backwards(
         self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundRecord]:
         """Records of a time, newest first."""
         return self._found("backwards", progress, _span(since, until))
 
     def of_run(
         self, run: str, progress: Progress | None = None, since: int = 0, until: int = FOREVER
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundRecord]:
         """Records of one run, newest first."""
         found = self._found("of_run", progress, {**_span(since, until), "run": _column(run)})
         return (one for one in found if one.stub.run_id == run)
 
-    def find(self, decision: str) -> Found | None:
+    def of_kinds(
+        self, kinds: tuple[str, ...], progress: Progress | None = None
+    ) -> Iterator[FoundRecord]:
+        """Records of some kinds, newest first."""
+        return (one for one in self.backwards(progress) if one.stub.kind in kinds)
+
+    def find(self, decision: str, progress: Progress | None = None) -> FoundRecord | None:
         """The decision with that id; the newest, where several have it."""
-        found = self._found("find", None, {"id": _column(decision)})
+        found = self._found("find", progress, {"id": _column(decision)})
         return next(
             (one for one in found if one.stub.kind in DECISIONS and one.stub.id == decision), None
         )
 
-    def at(self, chain: str, seq: int) -> Found | None:
+    def at(self, chain: str, seq: int) -> FoundRecord | None:
         """The record with that number in a chain."""
         return next(self._found("at", None, {"chain": chain, "seq": seq}), None)
 
-    def since(self, chain: str, seq: int, last: int) -> list[Found]:
+    def since(self, chain: str, seq: int, last: int) -> list[FoundRecord]:
         """Records of a chain behind a number, up to another; the first of them, where they are
         many."""
         return list(
@@ -131,7 +142,7 @@ class DatabaseReader:
 
     def _found(
         self, query: str, progress: Progress | None, values: dict[str, Any]
-    ) -> Iterator[Found]:
+    ) -> Iterator[FoundRecord]:
         """What a query finds, a few rows at a time."""
         total = sum(self.arrived().values()) + len(self.arrived()) if progress is not None else 0
         try:
@@ -156,14 +167,15 @@ class DatabaseFollower:
     def __init__(self, reader: DatabaseReader) -> None:
         self._reader = reader
         self._read = reader.arrived()
+        self.unread = reader.unread
 
-    def is_behind(self, found: Found) -> bool:
+    def is_behind(self, found: FoundRecord) -> bool:
         """Whether a record was there when following began, so that it does not come again."""
         return found.stub.seq <= self._read.get(found.chain, -1)
 
-    def new(self) -> list[Found]:
+    def new(self) -> list[FoundRecord]:
         """The records that came since the last look, oldest first."""
-        each: list[list[Found]] = []
+        each: list[list[FoundRecord]] = []
         for chain, last in self._reader.arrived().items():
             known = self._read.get(chain, -1)
             if last > known:
@@ -184,16 +196,16 @@ def _column(text: str) -> str:
     return text[:WIDEST].replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-def _of_row(row: tuple[Any, ...]) -> Found | None:
+def _of_row(row: tuple[Any, ...]) -> FoundRecord | None:
     chain, segment, digest, took, seal, body, mac, kept = row
     if not is_text(body) or not is_text(kept):
         return None
     try:
-        return Found(
+        return FoundRecord(
             chain,
             segment,
             NOWHERE,
-            Line(digest.hex(), took, seal, body, mac.hex(), kept),
+            SegmentLine(digest.hex(), took, seal, body, mac.hex(), kept),
             _stub(body),
         )
     except msgspec.MsgspecError:

@@ -10,12 +10,12 @@ from typing import Final, NamedTuple
 
 from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import chains
-from stanchion.audit.postgres.arrival import NOTHING, Cursor, Landing
+from stanchion.audit.postgres.arrival import NOTHING, Cursor, RecordLanding
 from stanchion.audit.postgres.source import (
     Another,
-    Batch,
     Position,
     Sealed,
+    ShippedBatch,
     find,
     left_behind,
     read,
@@ -74,7 +74,7 @@ class Rounds:
         self._torn: dict[str, Position] = {}
         self._odd: dict[str, str] = {}
 
-    def go(self, landing: Landing, manner: Manner) -> bool:
+    def go(self, landing: RecordLanding, manner: Manner) -> bool:
         """Bring what is new to the database; tells whether some of it has to wait for another
         round."""
         names = chains(self._folder)
@@ -129,7 +129,7 @@ class Rounds:
         }
         return [words for _, words in sorted({**self._odd, **stopped}.items())]
 
-    def _learn(self, landing: Landing, names: Iterable[str]) -> None:
+    def _learn(self, landing: RecordLanding, names: Iterable[str]) -> None:
         asked = sorted(set(names))
         if asked:
             self._known.update(landing.cursors(asked))
@@ -188,7 +188,7 @@ class Rounds:
         now = self._clock()
         return any(now - self._waits.setdefault(name, now) >= manner.patience_s for name in stuck)
 
-    def _step(self, landing: Landing, name: str, manner: Manner) -> Did:
+    def _step(self, landing: RecordLanding, name: str, manner: Manner) -> Did:
         """Carry one batch of a chain."""
         seal = self._new(name)
         if seal is None:
@@ -219,7 +219,7 @@ class Rounds:
             known = self._places[name] = (copied, find(self._folder / name, copied))
         return known[1]
 
-    def _read(self, name: str, place: Position, seal: Sealed, manner: Manner) -> Batch:
+    def _read(self, name: str, place: Position, seal: Sealed, manner: Manner) -> ShippedBatch:
         chain = self._folder / name
         # Without a head a chain cannot be verified, so its first records come with one where that
         # is near enough.
@@ -233,10 +233,16 @@ class Rounds:
                 self._torn[name] = place
         return batch
 
-    def _fitting(self, name: str, start: Position, batch: Batch) -> tuple[Batch, bool]:
+    def _fitting(
+        self, name: str, start: Position, batch: ShippedBatch
+    ) -> tuple[ShippedBatch, bool]:
         """What of a batch can go now, and whether the rest has to wait."""
         for index, row in enumerate(batch.rows):
-            wants = {other for other, (seq, _) in row.heads.items() if self._seq(other) < seq}
+            wants = {
+                other
+                for other, (seq, _) in row.heads.items()
+                if self._known.get(other, NOTHING).place.seq < seq
+            }
             if wants and name not in self._forced:
                 self._wants[name] = wants
                 return batch.before(index, start), True
@@ -245,10 +251,7 @@ class Rounds:
                 self._waits.pop(name, None)
         return batch, False
 
-    def _seq(self, name: str) -> int:
-        return self._known.get(name, NOTHING).place.seq
-
-    def _arrived(self, name: str, batch: Batch, now: Cursor | None) -> Did:
+    def _arrived(self, name: str, batch: ShippedBatch, now: Cursor | None) -> Did:
         if now is None:
             return Did.BUSY
         self._known[name] = now
@@ -258,7 +261,7 @@ class Rounds:
 
     def _stop(
         self,
-        landing: Landing,
+        landing: RecordLanding,
         name: str,
         cursor: Cursor,
         deed: str,

@@ -13,8 +13,8 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import TrailError, reason
-from stanchion.audit.postgres.arrival import Landing
-from stanchion.audit.postgres.connections import Address, Connection, checked, connected, one
+from stanchion.audit.postgres.arrival import RecordLanding
+from stanchion.audit.postgres.connections import Connection, RecordsAddress, checked, connected, one
 from stanchion.audit.postgres.rounds import Manner, Rounds
 from stanchion.audit.postgres.shipment import Lag, Shipping
 from stanchion.locks.forks import tell_of_forks
@@ -34,7 +34,7 @@ class Shipper:
     def __init__(self, folder: Path, url: str, shipping: Shipping) -> None:
         self._folder: Final = folder
         self._shipping: Final = shipping
-        self._address: Final = Address(url, shipping.timeout_s)
+        self._address: Final = RecordsAddress(url, shipping.timeout_s)
         checked(shipping.schema)
         self._own: frozenset[str] = frozenset()
         self._fresh()
@@ -44,7 +44,7 @@ class Shipper:
         """What a new shipper has, and one that finds itself in a forked process."""
         self._rounds = Rounds(self._folder, monotonic)
         self._db: Connection | None = None
-        self._landing: Landing | None = None
+        self._landing: RecordLanding | None = None
         self._thread: threading.Thread | None = None
         self._starting = threading.Lock()
         self._wake, self._hurry = threading.Event(), threading.Event()
@@ -142,7 +142,7 @@ class Shipper:
         """One round; tells whether another one should follow soon."""
         if self._db is None or self._landing is None:
             self._db = connected(self._address, self._shipping.schema, self._shipping.timeout_s)
-            self._landing = Landing(self._db, self._shipping.schema)
+            self._landing = RecordLanding(self._db, self._shipping.schema)
         how = self._shipping
         manner = Manner(self._own, how.others_s, how.batch_bytes, how.patience_s)
         more = self._rounds.go(self._landing, manner)
@@ -261,12 +261,12 @@ def tidy(db: Connection, schema: str, portion: int, incident_days: float | None)
 def ship_once(folder: Path, url: str, shipping: Shipping) -> tuple[Lag, list[str]]:
     """Ship all that is there and see to the tables; gives what is left, and what is wrong with
     single chains."""
-    address, schema = Address(url, shipping.timeout_s), checked(shipping.schema)
+    address, schema = RecordsAddress(url, shipping.timeout_s), checked(shipping.schema)
     manner = Manner(frozenset(), 0.0, shipping.batch_bytes, shipping.patience_s)
     rounds = Rounds(folder, monotonic)
     try:
         with connected(address, schema, shipping.timeout_s) as db:
-            landing = Landing(db, schema)
+            landing = RecordLanding(db, schema)
             left = None
             while rounds.go(landing, manner) and left != (now := rounds.lag()):
                 left = now

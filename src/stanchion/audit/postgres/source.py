@@ -15,10 +15,10 @@ import msgspec
 from stanchion import typed
 from stanchion.audit.chain_end import last_line
 from stanchion.audit.chain_lock import is_written
-from stanchion.audit.layout import HEAD, Head, segment_file, segments
-from stanchion.audit.notes import CHECKPOINT, ERASED, RETIRED, Checkpoint, Erased, Retired
+from stanchion.audit.layout import HEAD, ChainHead, segment_file, segments
+from stanchion.audit.notes import CHECKPOINT, ERASED, RETIRED, Checkpoint, Erased, SegmentsRetired
 from stanchion.audit.record import GENESIS
-from stanchion.audit.segment_scan import Line, parse_line
+from stanchion.audit.segment_scan import SegmentLine, parse_line
 
 # Records as rows: the exact bytes that are hashed, and beside them what people look for.
 
@@ -55,7 +55,7 @@ Heads = dict[str, tuple[int, str]]
 Gone = tuple[int, int, int, str, str]
 
 
-class Told(msgspec.Struct, frozen=True, gc=False):
+class RowFields(msgspec.Struct, frozen=True, gc=False):
     """What rows have of any record. `run` is a run's id; for a run's beginning it is all of it."""
 
     prev: str
@@ -77,8 +77,8 @@ class Row(NamedTuple):
     """A record on its way to the database; where it is one, the heads that a checkpoint names, what
     is retired, and what is erased."""
 
-    line: Line
-    told: Told
+    line: SegmentLine
+    told: RowFields
     segment: int
     size: int
     heads: Heads = {}  # noqa: RUF012 - never changed
@@ -100,7 +100,7 @@ class Row(NamedTuple):
         return (*where, *columns_of(told), *beside)
 
 
-_told = typed.reader(Told).decode
+_told = typed.reader(RowFields).decode
 
 
 def row_of(text: bytes, segment: int) -> Row | str:
@@ -121,7 +121,9 @@ def row_of(text: bytes, segment: int) -> Row | str:
         if told.kind == CHECKPOINT:
             return Row(line, told, segment, size, heads=typed.decode(line.body, Checkpoint).heads)
         if told.kind == RETIRED:
-            return Row(line, told, segment, size, retires=typed.decode(line.body, Retired).segments)
+            return Row(
+                line, told, segment, size, retires=typed.decode(line.body, SegmentsRetired).segments
+            )
         if told.kind == ERASED:
             records = typed.decode(line.body, Erased).records
             erases = tuple((chain, *row) for chain, rows in records.items() for row in rows)
@@ -131,7 +133,7 @@ def row_of(text: bytes, segment: int) -> Row | str:
         return "it cannot be read"
 
 
-def columns_of(told: Told) -> tuple[str, ...]:
+def columns_of(told: RowFields) -> tuple[str, ...]:
     """The columns of a record, in the order of `COLUMNS`."""
     run, agent, task, tenant = told.run, told.agent, told.task, told.tenant
     if type(run) is dict:
@@ -146,7 +148,7 @@ def columns_of(told: Told) -> tuple[str, ...]:
     return texts
 
 
-def told_of(body: bytes) -> Told | None:
+def told_of(body: bytes) -> RowFields | None:
     """What a body says; `None` where it is no record."""
     try:
         return _told(body)
@@ -175,7 +177,7 @@ class Sealed(NamedTuple):
     """A chain's head, as its file spells it and as it is read."""
 
     text: str
-    head: Head
+    head: ChainHead
 
 
 class Bad(NamedTuple):
@@ -187,7 +189,7 @@ class Bad(NamedTuple):
     line: bytes
 
 
-class Batch(NamedTuple):
+class ShippedBatch(NamedTuple):
     """Records in their order, and the place behind them; and the line that did not follow, if there
     is one."""
 
@@ -195,15 +197,15 @@ class Batch(NamedTuple):
     behind: Position
     bad: Bad | None = None
 
-    def before(self, index: int, start: Position) -> Batch:
+    def before(self, index: int, start: Position) -> ShippedBatch:
         """The part of it before one of its records; `start` is the place before all of them."""
         if index == 0:
-            return Batch([], start)
+            return ShippedBatch([], start)
         rows = self.rows[:index]
         last = rows[-1]
         offset = start.offset if last.segment == start.segment else 0
         offset += sum(row.size for row in rows if row.segment == last.segment)
-        return Batch(rows, Position(last.segment, offset, last.told.seq, last.line.hash))
+        return ShippedBatch(rows, Position(last.segment, offset, last.told.seq, last.line.hash))
 
 
 class Another(Exception):
@@ -220,7 +222,7 @@ def sealed(chain: Path) -> Sealed | None:
     """A chain's head; `None` where there is none that can be read."""
     try:
         text = (chain / HEAD).read_bytes().removesuffix(b"\n")
-        return Sealed(text.decode("ascii"), typed.decode(text, Head))
+        return Sealed(text.decode("ascii"), typed.decode(text, ChainHead))
     except (OSError, UnicodeDecodeError, msgspec.MsgspecError):
         return None
 
@@ -252,7 +254,9 @@ def find(chain: Path, copied: Position) -> Position:
     return copied
 
 
-def read(chain: Path, place: Position, head: Head, most_bytes: int, tail: bool = False) -> Batch:
+def read(
+    chain: Path, place: Position, head: ChainHead, most_bytes: int, tail: bool = False
+) -> ShippedBatch:
     """The records behind a place, up to the head or to so many bytes.
 
     With `tail` also whole records that a crash left behind the head, unless somebody writes the
@@ -269,14 +273,18 @@ def read(chain: Path, place: Position, head: Head, most_bytes: int, tail: bool =
             more = _followed(data, place._replace(segment=number, offset=offset), jumps)
             rows, place, most_bytes = rows + more.rows, more.behind, most_bytes - len(data)
             if more.bad is not None:
-                return Batch(rows, place, None if tail and more.bad.seq > head.seq else more.bad)
+                return ShippedBatch(
+                    rows, place, None if tail and more.bad.seq > head.seq else more.bad
+                )
             if most_bytes <= 0:
-                return Batch(rows, place)
+                return ShippedBatch(rows, place)
             offset, jumps = place.offset, False
-    return Batch(rows, place)
+    return ShippedBatch(rows, place)
 
 
-def _segment(chain: Path, number: int, offset: int, head: Head, most: int, tail: bool) -> bytes:
+def _segment(
+    chain: Path, number: int, offset: int, head: ChainHead, most: int, tail: bool
+) -> bytes:
     """Whole lines of a segment that may be copied."""
     end = head.offset if number == head.segment and not tail else None
     try:
@@ -293,7 +301,7 @@ def _segment(chain: Path, number: int, offset: int, head: Head, most: int, tail:
         return b""
 
 
-def left_behind(chain: Path, place: Position, head: Head) -> bool:
+def left_behind(chain: Path, place: Position, head: ChainHead) -> bool:
     """Whether there is more in a chain's files than its head says, and than was copied: what a
     crash leaves.
 
@@ -308,7 +316,7 @@ def left_behind(chain: Path, place: Position, head: Head) -> bool:
         return segment <= numbers[-1] and file.read(1) not in (b"", b"\0")
 
 
-def unshipped(chain: Path, place: Position, head: Head) -> int:
+def unshipped(chain: Path, place: Position, head: ChainHead) -> int:
     """How many bytes of records stand between a place and the head."""
     size = 0
     with suppress(FileNotFoundError):
@@ -336,19 +344,19 @@ def _lines(file: BinaryIO, offset: int, end: int | None, most: int) -> bytes:
     return data[: data.rfind(b"\n") + 1]
 
 
-def _followed(data: bytes, place: Position, jumps: bool) -> Batch:
+def _followed(data: bytes, place: Position, jumps: bool) -> ShippedBatch:
     """The records in some lines, each following from the one before; up to one that does not."""
     rows: list[Row] = []
     for text in data.split(b"\n")[:-1]:
         row = row_of(text, place.segment)
         if isinstance(row, str):
-            return Batch(rows, place, Bad(place.seq + 1, row, text))
+            return ShippedBatch(rows, place, Bad(place.seq + 1, row, text))
         told = row.told
         follows = (told.seq, told.prev) == (place.seq + 1, place.hash)
         if not follows and not (jumps and not rows and told.seq > place.seq + 1):
-            return Batch(
+            return ShippedBatch(
                 rows, place, Bad(place.seq + 1, "it does not follow from the record before", text)
             )
         rows.append(row)
         place = Position(place.segment, place.offset + row.size, told.seq, row.line.hash)
-    return Batch(rows, place)
+    return ShippedBatch(rows, place)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from stanchion.audit.open_trail import options_of, shared
-from stanchion.audit.options import USUAL, Options
+from stanchion.audit.options import USUAL, TrailOptions
 from stanchion.audit.postgres.shipment import USUAL as USUAL_SHIPPING, Lag, Shipping, check_driver
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail, wall_ms
@@ -26,7 +26,7 @@ class PostgresTrail(Trail):
         self,
         folder: Path,
         url: str,
-        options: Options = USUAL,
+        options: TrailOptions = USUAL,
         shipping: Shipping = USUAL_SHIPPING,
         clock: Callable[[], int] = wall_ms,
         names: Callable[[], str] = lambda: os.urandom(8).hex(),

@@ -12,18 +12,19 @@ from typing import Final
 import psycopg
 
 from stanchion.audit.errors import TrailError, reason
-from stanchion.audit.postgres.connections import Address, checked, connected
-from stanchion.audit.postgres.export import Evidence, Exported, Misfit, export
+from stanchion.audit.postgres.connections import RecordsAddress, checked, connected
+from stanchion.audit.postgres.export import Exported, Misfit, StopEvidence, export
 from stanchion.audit.verify import CannotVerify, Deed, Fault, Progress, Remark, Report, verify
 from stanchion.audit.verifying.files import segment_name
 from stanchion.audit.verifying.witness import Given
 
 TIMEOUT_S: Final = 10.0
+STRANGER: Final = "there are rows whose chain has an impossible name"
 
 
 def written_back(url: str, schema: str, folder: Path, progress: Progress | None) -> Exported:
     """Write the records of a database into a new or empty folder; raises `TrailError`."""
-    address = Address(url, TIMEOUT_S)
+    address = RecordsAddress(url, TIMEOUT_S)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if any(folder.iterdir()):
@@ -50,7 +51,7 @@ def verified(
     """Verify the records of a database; raises `CannotVerify`."""
     with TemporaryDirectory(prefix="stanchion-audit-") as folder:
         try:
-            name = f"{Address(url, TIMEOUT_S).name} ({schema})"
+            name = f"{RecordsAddress(url, TIMEOUT_S).name} ({schema})"
             exported = written_back(url, schema, Path(folder), _half(progress, 0))
         except TrailError as error:
             raise CannotVerify(str(error)) from None
@@ -62,7 +63,9 @@ def verified(
         report = verify(folder, key, witness, _half(progress, 1))
     faulty = {fault.chain for fault in report.faults}
     faults = [_of_misfit(misfit) for misfit in exported.misfits if misfit.chain not in faulty]
-    faults += [_of_stranger(chain) for chain in exported.strangers]
+    faults += [
+        Fault(ascii(chain), "", None, None, Deed.INSERTED, STRANGER) for chain in exported.strangers
+    ]
     faults += [_of_evidence(evidence) for evidence in exported.evidence]
     remarks = [
         Remark(chain, "its head has not arrived yet: it is still being shipped")
@@ -89,17 +92,6 @@ def _of_misfit(misfit: Misfit) -> Fault:
     return Fault(chain, segment_name(segment), None, seq, Deed.EDITED, said)
 
 
-def _of_stranger(chain: str) -> Fault:
-    return Fault(
-        ascii(chain),
-        "",
-        None,
-        None,
-        Deed.INSERTED,
-        "there are rows whose chain has an impossible name",
-    )
-
-
-def _of_evidence(evidence: Evidence) -> Fault:
+def _of_evidence(evidence: StopEvidence) -> Fault:
     deed = Deed.SPLICED if evidence.deed == "spliced" else Deed.EDITED
     return Fault(evidence.chain, "", None, evidence.seq, deed, evidence.why)

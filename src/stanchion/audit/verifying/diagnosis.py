@@ -6,11 +6,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .files import Files, batches, segment_name
-from .heads import Head
+from .files import ChainFiles, batches, segment_name
+from .heads import VerifiedHead
 from .records import Record, Unsound, mended, read
 from .report import Deed, Fault
-from .walk import Naming, Stop, Walk
+from .walk import RetirementNaming, Stop, Walk
 
 
 class ChainLine(NamedTuple):
@@ -41,7 +41,9 @@ class Clues:
     """The lowest number, from the expected one on, that stands there or behind it."""
 
 
-def raw_lines(files: Files, wanted: Callable[[bytes], bool]) -> Iterator[tuple[ChainLine, bytes]]:
+def raw_lines(
+    files: ChainFiles, wanted: Callable[[bytes], bool]
+) -> Iterator[tuple[ChainLine, bytes]]:
     """All complete lines of a chain's files that are wanted; files that cannot be read are left
     out."""
     for number in files.numbers:
@@ -55,7 +57,7 @@ def raw_lines(files: Files, wanted: Callable[[bytes], bool]) -> Iterator[tuple[C
             continue
 
 
-def sound_lines(files: Files) -> Iterator[tuple[ChainLine, Record]]:
+def sound_lines(files: ChainFiles) -> Iterator[tuple[ChainLine, Record]]:
     """All records of the chain in its files whose hashes fit, wherever they stand."""
     for place, raw in raw_lines(files, bool):
         record = read(raw)
@@ -63,7 +65,7 @@ def sound_lines(files: Files) -> Iterator[tuple[ChainLine, Record]]:
             yield place, record
 
 
-def clues_of(files: Files, stop: Stop, bad: Record | Unsound) -> Clues:
+def clues_of(files: ChainFiles, stop: Stop, bad: Record | Unsound) -> Clues:
     """Read a chain's files once more and note what tells about the bad line."""
     clues = Clues()
     here = ChainLine(stop.number, stop.line)
@@ -114,11 +116,11 @@ def diagnose(walk: Walk, stop: Stop) -> Fault:
     return Fault(files.chain, segment_name(place.number), place.line, seq, deed, said)
 
 
-def _named(head: Head | None, record: Record) -> bool:
+def _named(head: VerifiedHead | None, record: Record) -> bool:
     return head is not None and (head.seq, head.hash) == (record.seq, record.hash)
 
 
-def _is_next(stop: Stop, next_: Record | None, naming: Naming | None) -> bool:
+def _is_next(stop: Stop, next_: Record | None, naming: RetirementNaming | None) -> bool:
     """Whether the record that should stand at a bad line stands right behind it, or stood there and
     was retired."""
     follows = next_ is not None and (next_.seq, next_.prev) == (stop.seq, stop.prev)
@@ -179,7 +181,7 @@ def _misplaced(stop: Stop, clues: Clues) -> tuple[ChainLine, int, Deed, str]:
 
 
 def _unlinked(
-    stop: Stop, bad: Record, clues: Clues, head: Head | None
+    stop: Stop, bad: Record, clues: Clues, head: VerifiedHead | None
 ) -> tuple[ChainLine, int, Deed, str]:
     """A record of this chain that does not follow from the one before it."""
     here, seq = ChainLine(stop.number, stop.line), stop.seq
@@ -212,7 +214,7 @@ def _unlinked(
 
 
 def _second(
-    stop: Stop, bad: Record, clues: Clues, head: Head | None
+    stop: Stop, bad: Record, clues: Clues, head: VerifiedHead | None
 ) -> tuple[ChainLine, int, Deed, str]:
     """A record whose number was there before, with another hash: one of the two was never
     written."""
@@ -231,7 +233,7 @@ def _second(
 
 
 def _other_prev(
-    stop: Stop, bad: Record, clues: Clues, head: Head | None
+    stop: Stop, bad: Record, clues: Clues, head: VerifiedHead | None
 ) -> tuple[ChainLine, int, Deed, str]:
     """The right number behind another hash: either this record is strange, or the one before was
     changed."""

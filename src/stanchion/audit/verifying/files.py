@@ -33,7 +33,7 @@ class NotPlain(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Files:
+class ChainFiles:
     """The files of one chain as they were listed: the numbers of its segments, in order, and what
     is none of it."""
 
@@ -43,7 +43,7 @@ class Files:
     strangers: tuple[str, ...]
 
     @classmethod
-    def of(cls, path: Path) -> Files:
+    def of(cls, path: Path) -> ChainFiles:
         """List a chain's folder."""
         numbers, strangers = [], []
         for name in sorted(os.listdir(path)):

@@ -12,7 +12,7 @@ LONGEST: Final = 1 << 16
 _FIELDS: Final = frozenset({"chain", "segment", "offset", "seq", "hash", "closed"})
 
 
-class Head(NamedTuple):
+class VerifiedHead(NamedTuple):
     """How far a chain had come: its last sealed record, where that ends, and whether the writer
     ended there."""
 
@@ -39,7 +39,7 @@ class HeadFile(NamedTuple):
     they say nothing."""
 
     raw: bytes | None
-    head: Head | None = None
+    head: VerifiedHead | None = None
     why: str = ""
 
 
@@ -58,7 +58,7 @@ def head_file(folder: Path) -> HeadFile:
         return HeadFile(raw, None, str(error))
 
 
-def head_of(raw: bytes) -> Head:
+def head_of(raw: bytes) -> VerifiedHead:
     """A head from its JSON, which is written without a byte too many; raises `ValueError`."""
     try:
         said = parsed(raw)
@@ -68,7 +68,7 @@ def head_of(raw: bytes) -> Head:
         raise ValueError("it does not have the fields of a head")
     if json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode() != raw:
         raise ValueError("it is not in the form of a head")
-    head = Head(**said)
+    head = VerifiedHead(**said)
     counts = is_count(head.segment) and is_count(head.offset) and is_count(head.seq)
     named = is_chain(head.chain) and is_hash(head.hash)
     begun = head.since is None or is_count(head.since)

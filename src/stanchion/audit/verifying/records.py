@@ -36,7 +36,7 @@ _DECIDING: Final = ("v", "prev", "seq", "chain", "kind", "at")
 OTHER_HASH: Final = "its bytes do not match the hash written beside them"
 
 
-class Retired(NamedTuple):
+class RetiredSegment(NamedTuple):
     """A segment that a `retired` record names."""
 
     number: int
@@ -56,7 +56,7 @@ class Lost(NamedTuple):
     why: str
 
 
-class Apart(Enum):
+class ContentState(Enum):
     """How what was said stands beside a record that holds it by its hash."""
 
     NOTHING = auto()
@@ -78,7 +78,7 @@ class Body(NamedTuple):
     at: int
     number: int = 0
     heads: tuple[tuple[str, int, str], ...] = ()
-    retired: tuple[Retired, ...] = ()
+    retired: tuple[RetiredSegment, ...] = ()
     epoch: str | None = None
     """What it says of the epoch of the key that begins with it."""
     found: tuple[int, int] | None = None
@@ -99,7 +99,7 @@ class Record(NamedTuple):
     chain: str
     body: Body
     mac: str | None = None
-    apart: Apart = Apart.NOTHING
+    apart: ContentState = ContentState.NOTHING
 
 
 class Unsound(NamedTuple):
@@ -129,7 +129,11 @@ def read(line: bytes) -> Record | Unsound:
         fields = _body(body)
     except _Unreadable as problem:
         return Unsound(str(problem))
-    apart = Apart.NOTHING if holds is None else _apart(holds[1], line[ends + len(',"kept":') : -1])
+    apart = (
+        ContentState.NOTHING
+        if holds is None
+        else _apart(holds[1], line[ends + len(',"kept":') : -1])
+    )
     place = fields.prev, fields.seq, fields.chain
     return Record(found, _text(seal), *place, fields, _text(mac), apart)
 
@@ -138,11 +142,11 @@ def _text(found: bytes | None) -> str | None:
     return None if found is None else found.decode()
 
 
-def _apart(holds: bytes, kept: bytes) -> Apart:
+def _apart(holds: bytes, kept: bytes) -> ContentState:
     """Whether what stands behind a body is what the body holds."""
     if kept.rstrip(b" ") in (b"", b"null"):
-        return Apart.GONE
-    return Apart.FITS if sha256(kept).hexdigest().encode() == holds else Apart.WRONG
+        return ContentState.GONE
+    return ContentState.FITS if sha256(kept).hexdigest().encode() == holds else ContentState.WRONG
 
 
 def _why(line: bytes) -> str:
@@ -306,9 +310,9 @@ def _erased(chain: Any, rows: Any) -> Iterator[tuple[str, int, int]]:
         yield chain, row[0], row[1]
 
 
-def _retired(segment: Any) -> Retired:
+def _retired(segment: Any) -> RetiredSegment:
     if isinstance(segment, list) and len(segment) == 5 and all(map(is_count, segment[:3])):
-        entry = Retired(*segment)
+        entry = RetiredSegment(*segment)
         if is_hash(entry.prev) and is_hash(entry.hash) and entry.first <= entry.last:
             return entry
     raise _Unreadable("it names an invalid retired segment")

@@ -7,16 +7,16 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from .diagnosis import raw_lines, sound_lines
-from .files import Files, segment_name
+from .files import ChainFiles, segment_name
 from .records import Record, mended, read
 from .report import Deed, Fault
-from .walk import Gap, Naming, Segment, Unsaid, Walk
+from .walk import Gap, RetirementNaming, Unsaid, Walk, WalkedSegment
 
 
-def retired_before(files: Files) -> dict[int, Naming]:
+def retired_before(files: ChainFiles) -> dict[int, RetirementNaming]:
     """The segments that a chain's records call retired, where some are not there: what to expect
     around them."""
-    found: dict[int, Naming] = {}
+    found: dict[int, RetirementNaming] = {}
     if files.numbers == tuple(range(1, len(files.numbers) + 1)):
         return found
     for place, line in raw_lines(files, lambda line: b'"retired"' in line):
@@ -25,7 +25,8 @@ def retired_before(files: Files) -> dict[int, Naming]:
         )  # that an editor touched the lines is found in its place, and not here
         if isinstance(record, Record):
             found |= {
-                entry.number: Naming(entry, record.seq, *place) for entry in record.body.retired
+                entry.number: RetirementNaming(entry, record.seq, *place)
+                for entry in record.body.retired
             }
     return found
 
@@ -37,7 +38,7 @@ def judge_gaps(walk: Walk, trusted: int) -> Iterator[Fault]:
     Where the walk ended early nobody knows what else retires what is not there, so that alone is no
     fault then.
     """
-    named: dict[int, Naming] = {}
+    named: dict[int, RetirementNaming] = {}
     there = {segment.number: segment for segment in walk.segments}
     for naming in walk.namings:
         if naming.seq <= trusted:
@@ -50,7 +51,9 @@ def judge_gaps(walk: Walk, trusted: int) -> Iterator[Fault]:
             yield from _judge_gap(walk, gap, named, sure=True)
 
 
-def _fits(walk: Walk, naming: Naming, first: Naming, there: Segment | None) -> Iterator[Fault]:
+def _fits(
+    walk: Walk, naming: RetirementNaming, first: RetirementNaming, there: WalkedSegment | None
+) -> Iterator[Fault]:
     entry = naming.entry
     if first.entry != entry:
         yield _contradicted(walk, naming, f"record {first.seq} says something else about it")
@@ -60,7 +63,9 @@ def _fits(walk: Walk, naming: Naming, first: Naming, there: Segment | None) -> I
         yield _contradicted(walk, naming, "it is still there and does not match")
 
 
-def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> Iterator[Fault]:
+def _judge_gap(
+    walk: Walk, gap: Gap, named: dict[int, RetirementNaming], sure: bool
+) -> Iterator[Fault]:
     """Go from the segment behind a gap to the one before it, from one retired segment to the
     next."""
     seq, prev = gap.next_seq, gap.next_prev
@@ -89,7 +94,9 @@ def _judge_gap(walk: Walk, gap: Gap, named: dict[int, Naming], sure: bool) -> It
         yield _contradicted(walk, named[gap.first], "it does not follow from what comes before it")
 
 
-def _deleted(walk: Walk, gap: Gap, number: int, behind: int, named: dict[int, Naming]) -> Fault:
+def _deleted(
+    walk: Walk, gap: Gap, number: int, behind: int, named: dict[int, RetirementNaming]
+) -> Fault:
     before = max((each for each in named if gap.first <= each < number), default=None)
     first, seq = (
         (gap.first, gap.seq) if before is None else (before + 1, named[before].entry.last + 1)
@@ -115,7 +122,7 @@ def _gone(walk: Walk, number: int, seq: int, said: str) -> Fault:
     return Fault(chain, name, None, seq, Deed.DELETED, said)
 
 
-def _contradicted(walk: Walk, naming: Naming, why: str) -> Fault:
+def _contradicted(walk: Walk, naming: RetirementNaming, why: str) -> Fault:
     said = f"record {naming.seq} says that segment {naming.entry.number} was retired, but {why}"
     chain, name = walk.files.chain, segment_name(naming.number)
     return Fault(chain, name, naming.line, naming.seq, Deed.CONTRADICTED, said)

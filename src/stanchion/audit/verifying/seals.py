@@ -33,7 +33,7 @@ _PRIVATE: Final = bytes.fromhex("302e020100300506032b657004220420")
 _ED25519: Final = "cryptography.hazmat.primitives.asymmetric.ed25519"
 
 
-class Sealing(Enum):
+class SealVerdict(Enum):
     """What is to be said of a seal."""
 
     FITS = auto()
@@ -46,7 +46,7 @@ class Sealing(Enum):
     """It is of an epoch before the one that the key given can check."""
 
 
-class Key(NamedTuple):
+class SealKey(NamedTuple):
     """A key that checks seals: its algorithm, its bytes (of the public key for `ed25519`), its id,
     and for one that ratchets how often it was replaced before."""
 
@@ -71,41 +71,41 @@ class Key(NamedTuple):
             _later(self.secret, epoch - self.epoch) if 0 <= epoch - self.epoch <= FURTHEST else None
         )
 
-    def judge(self, seal: str | None, sealed: str) -> Sealing:
+    def judge(self, seal: str | None, sealed: str) -> SealVerdict:
         """Say whether a seal was made with this key for that text."""
         if seal is None:
-            return Sealing.MISSING
+            return SealVerdict.MISSING
         if not looks_like_seal(seal):
-            return Sealing.NO_SEAL
+            return SealVerdict.NO_SEAL
         algorithm, identity, *epoch, mark = seal.split(":")
         if (algorithm, identity) != (self.algorithm, self.id):
-            return Sealing.OTHER_KEY
+            return SealVerdict.OTHER_KEY
         if algorithm == "ed25519":
             return self._signed(mark, sealed)
         secret: bytes | None = self.secret
         if algorithm == RATCHET:
             if int(epoch[0]) < self.epoch:
-                return Sealing.EARLIER
+                return SealVerdict.EARLIER
             secret = self.secret_of(int(epoch[0]))
             secret = None if secret is None else hmac.digest(secret, b"stanchion-seal", "sha256")
         if secret is None:
-            return Sealing.WRONG
+            return SealVerdict.WRONG
         fits = hmac.compare_digest(mark, hmac.new(secret, sealed.encode(), sha256).hexdigest())
-        return Sealing.FITS if fits else Sealing.WRONG
+        return SealVerdict.FITS if fits else SealVerdict.WRONG
 
-    def _signed(self, mark: str, sealed: str) -> Sealing:
+    def _signed(self, mark: str, sealed: str) -> SealVerdict:
         try:
             ed25519: Any = import_module(_ED25519)
             invalid = import_module("cryptography.exceptions").InvalidSignature
         except ImportError:
-            return Sealing.UNCHECKED
+            return SealVerdict.UNCHECKED
         try:
             ed25519.Ed25519PublicKey.from_public_bytes(self.secret).verify(
                 bytes.fromhex(mark), sealed.encode()
             )
         except (invalid, ValueError):
-            return Sealing.WRONG
-        return Sealing.FITS
+            return SealVerdict.WRONG
+        return SealVerdict.FITS
 
 
 _reached: dict[bytes, tuple[int, bytes]] = {}
@@ -129,7 +129,7 @@ def looks_like_seal(seal: str) -> bool:
     return _SEAL.fullmatch(seal) is not None
 
 
-def key_from(given: bytes | str | Path) -> Key:
+def key_from(given: bytes | str | Path) -> SealKey:
     """Make a key of a key file, or of the bytes that such a file holds."""
     if isinstance(given, bytes):
         return _key(given, "the key")
@@ -139,7 +139,7 @@ def key_from(given: bytes | str | Path) -> Key:
         raise CannotVerify(f"cannot read the key file `{given}`: {error.strerror}") from None
 
 
-def _key(content: bytes, name: str) -> Key:
+def _key(content: bytes, name: str) -> SealKey:
     if b"-----BEGIN " in content:
         return _named("ed25519", _public(content, name))
     if content.startswith(b"{"):
@@ -153,11 +153,11 @@ def _key(content: bytes, name: str) -> Key:
     return _named("hmac-sha256", secret)
 
 
-def _named(algorithm: str, secret: bytes) -> Key:
-    return Key(algorithm, secret, sha256(b"stanchion-audit-key:" + secret).hexdigest()[:16])
+def _named(algorithm: str, secret: bytes) -> SealKey:
+    return SealKey(algorithm, secret, sha256(b"stanchion-audit-key:" + secret).hexdigest()[:16])
 
 
-def _ratcheting(content: bytes, name: str) -> Key:
+def _ratcheting(content: bytes, name: str) -> SealKey:
     """A ratcheting key, as it began or as it is by now."""
     try:
         said = json.loads(content)
@@ -170,7 +170,7 @@ def _ratcheting(content: bytes, name: str) -> Key:
         raise CannotVerify(
             f"{name} is not a key: give the file that `stanchion audit key new` made to verify"
         )
-    return Key(RATCHET, secret, identity, epoch)
+    return SealKey(RATCHET, secret, identity, epoch)
 
 
 def _public(content: bytes, name: str) -> bytes:
@@ -204,7 +204,7 @@ def _public(content: bytes, name: str) -> bytes:
 _EPOCH: Final = re.compile(r"([0-9a-f]{16}):(0|[1-9][0-9]{0,8})")
 
 
-def epoch_of(said: str, key: Key) -> int | None:
+def epoch_of(said: str, key: SealKey) -> int | None:
     """The number of an epoch of this key; `None` where it is of another, or none."""
     match = _EPOCH.fullmatch(said)
     return None if match is None or match[1] != key.id else int(match[2])
@@ -221,11 +221,11 @@ class Marking(Enum):
     """It is of an epoch before the one that the key given can check."""
 
 
-class Macs:
+class MacWalk:
     """Goes along a chain and judges the mac of each record, with the key from which all of them
     follow."""
 
-    def __init__(self, key: Key, chain: str) -> None:
+    def __init__(self, key: SealKey, chain: str) -> None:
         self._key, self._chain = key, chain
         self._next: bytes | None = None
         self._why = Marking.MISSING

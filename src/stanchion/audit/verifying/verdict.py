@@ -8,17 +8,17 @@ from itertools import groupby
 
 from .diagnosis import diagnose, sound_lines
 from .files import segment_name
-from .heads import Head, HeadFile
+from .heads import HeadFile, VerifiedHead
 from .report import Deed, Fault
 from .retirement import judge_gaps
-from .seals import INSTALL, RATCHET, Key, Marking, Sealing
+from .seals import INSTALL, RATCHET, Marking, SealKey, SealVerdict
 from .walk import BadMac, BadSeal, Walk
 
 # Epochs of a key that ratchets: each begins once, and the next follows; which of them a trail does
 # not have.
 
 
-def unproven(walks: Iterable[Walk], key: Key | None) -> Iterator[str]:
+def unproven(walks: Iterable[Walk], key: SealKey | None) -> Iterator[str]:
     """Say which epochs are nowhere in the trail, and which begin twice.
 
     Whoever finds a key on the machine seals with it from then on, and could put such records in the
@@ -54,7 +54,7 @@ def unproven(walks: Iterable[Walk], key: Key | None) -> Iterator[str]:
 # Records that do not bear the mac of the key: written by somebody else, or changed since.
 
 
-def mac_fault(walk: Walk, bad: BadMac, vouched: int, head: Sealing | None) -> Fault:
+def mac_fault(walk: Walk, bad: BadMac, vouched: int, head: SealVerdict | None) -> Fault:
     """Say what a record is that does not bear the mac of the key.
 
     `vouched` is the last record that a seal of the key stands behind, `head` what the seal of the
@@ -64,7 +64,7 @@ def mac_fault(walk: Walk, bad: BadMac, vouched: int, head: Sealing | None) -> Fa
     seq, checks = bad.seq, walk.key is not None and walk.key.algorithm != RATCHET
     sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
     other = bad.marking is Marking.OTHER_KEY or (
-        bad.marking is Marking.MISSING and head is Sealing.OTHER_KEY
+        bad.marking is Marking.MISSING and head is SealVerdict.OTHER_KEY
     )
     if other and not (checks and vouched >= seq):
         deed = Deed.REWRITTEN
@@ -106,7 +106,7 @@ def first_fault(walk: Walk, file: HeadFile) -> Fault | None:
     head = walk.head
     sealing = None if head is None or walk.key is None else walk.key.judge(head.seal, head.sealed)
     vouched = walk.good_seal
-    if head is not None and sealing is Sealing.FITS and _meets(walk, head):
+    if head is not None and sealing is SealVerdict.FITS and _meets(walk, head):
         vouched = max(vouched, head.seq)
     found = [] if walk.fault is None else [walk.fault]
     if walk.stop is not None:
@@ -122,7 +122,7 @@ def first_fault(walk: Walk, file: HeadFile) -> Fault | None:
     return min(found, key=lambda fault: -1 if fault.seq is None else fault.seq, default=None)
 
 
-def _meets(walk: Walk, head: Head) -> bool:
+def _meets(walk: Walk, head: VerifiedHead) -> bool:
     return walk.head_ends is not None and walk.head_ends[2] == head.hash
 
 
@@ -137,28 +137,28 @@ def _seal_fault(walk: Walk, bad: BadSeal, vouched: int) -> Fault:
     seq, genuine = bad.seq, vouched >= bad.seq or walk.key is None or marked
     sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
     match bad.sealing:
-        case Sealing.UNCHECKED:
+        case SealVerdict.UNCHECKED:
             deed, said = (
                 Deed.UNVERIFIED,
                 f"the seal of checkpoint {seq} cannot be checked here: {INSTALL}",
             )
-        case Sealing.MISSING if genuine:
+        case SealVerdict.MISSING if genuine:
             deed, said = Deed.UNSEALED, f"the seal of checkpoint {seq} was removed"
-        case Sealing.MISSING if not sealed:
+        case SealVerdict.MISSING if not sealed:
             deed = Deed.UNSEALED
             said = (
                 f"checkpoint {seq} has no seal: the chain was written without the key, or "
                 f"rewritten without it"
             )
-        case Sealing.MISSING:
+        case SealVerdict.MISSING:
             deed = Deed.REWRITTEN
             said = (
                 f"checkpoint {seq} has no seal, and neither do later ones: the chain was "
                 f"rewritten up to it"
             )
-        case Sealing.OTHER_KEY if genuine:
+        case SealVerdict.OTHER_KEY if genuine:
             deed, said = Deed.RESEALED, f"checkpoint {seq} is sealed with another key"
-        case Sealing.OTHER_KEY:
+        case SealVerdict.OTHER_KEY:
             deed = Deed.REWRITTEN
             said = (
                 f"checkpoint {seq} is sealed with another key: the chain was rewritten up to "
@@ -176,7 +176,7 @@ def _seal_fault(walk: Walk, bad: BadSeal, vouched: int) -> Fault:
     return Fault(walk.files.chain, segment_name(bad.number), bad.line, seq, deed, said)
 
 
-def _head_faults(walk: Walk, file: HeadFile, sealing: Sealing | None) -> Iterator[Fault]:
+def _head_faults(walk: Walk, file: HeadFile, sealing: SealVerdict | None) -> Iterator[Fault]:
     """What is wrong with a head, or with a chain that is whole in itself but not the one its head
     names."""
     head, last, chain = walk.head, walk.seq - 1, walk.files.chain
@@ -201,22 +201,22 @@ def _head_faults(walk: Walk, file: HeadFile, sealing: Sealing | None) -> Iterato
             chain, "head", None, head.seq, Deed.SPLICED, f"the head belongs to chain {head.chain}"
         )
         return
-    if sealing is not None and sealing not in (Sealing.FITS, Sealing.EARLIER):
+    if sealing is not None and sealing not in (SealVerdict.FITS, SealVerdict.EARLIER):
         deed, said = _head_seal(sealing, walk)
         yield Fault(chain, "head", None, head.seq, deed, said)
         return
     yield from _missed(walk, head, last)
 
 
-def _head_seal(sealing: Sealing, walk: Walk) -> tuple[Deed, str]:
+def _head_seal(sealing: SealVerdict, walk: Walk) -> tuple[Deed, str]:
     behind = f"after checkpoint {walk.good_seal} " if walk.good_seal >= 0 else ""
     since = f"records {behind}may be gone or rewritten"
     match sealing:
-        case Sealing.UNCHECKED:
+        case SealVerdict.UNCHECKED:
             return Deed.UNVERIFIED, f"the seal of the head cannot be checked here: {INSTALL}"
-        case Sealing.MISSING:
+        case SealVerdict.MISSING:
             return Deed.UNSEALED, f"the head has no seal: {since}"
-        case Sealing.WRONG:
+        case SealVerdict.WRONG:
             return (
                 Deed.EDITED,
                 f"the head was edited: its seal does not match what it says, and {since}",
@@ -225,7 +225,7 @@ def _head_seal(sealing: Sealing, walk: Walk) -> tuple[Deed, str]:
             return Deed.RESEALED, f"the seal of the head was not made with the key: {since}"
 
 
-def _missed(walk: Walk, head: Head, last: int) -> Iterator[Fault]:
+def _missed(walk: Walk, head: VerifiedHead, last: int) -> Iterator[Fault]:
     """A readable head that its seal, if there is a key, fits: does the chain fit it?"""
     chain, sealed = walk.files.chain, walk.key is not None
     if not _meets(walk, head):
@@ -267,7 +267,7 @@ def _missed(walk: Walk, head: Head, last: int) -> Iterator[Fault]:
         yield Fault(chain, "head", None, head.seq, Deed.EDITED, said)
 
 
-def _other(walk: Walk, head: Head, last: int, moved: bool) -> Fault:
+def _other(walk: Walk, head: VerifiedHead, last: int, moved: bool) -> Fault:
     """The fault where the record that a head names is not there, or is another."""
     chain = walk.files.chain
     if moved or (walk.head_ends is None and head.seq <= last):

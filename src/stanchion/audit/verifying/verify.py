@@ -11,13 +11,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from .files import Files, Tick, batches, beside, chain_folders, noted, segment_name
+from .files import ChainFiles, Tick, batches, beside, chain_folders, noted, segment_name
 from .heads import HeadFile, head_file
 from .report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
 from .retirement import judge_content, retired_before
-from .seals import Key, key_from
+from .seals import SealKey, key_from
 from .verdict import first_fault, unproven
-from .walk import Claim, Walk
+from .walk import HeadClaim, Walk
 from .witness import Given, judge, read_witnesses
 
 # What chains say of one another, and what a witness says of all: is it still so?
@@ -27,11 +27,11 @@ STORE: Final = "store"
 
 
 def cross(
-    walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterable[Claim]
+    walks: Mapping[str, Walk], faulty: Mapping[str, Fault], claims: Iterable[HeadClaim]
 ) -> Iterator[Fault]:
     """Hold every claim against the chain it is about; a chain that has a fault already gets no
     other."""
-    about: defaultdict[str, list[Claim]] = defaultdict(list)
+    about: defaultdict[str, list[HeadClaim]] = defaultdict(list)
     for claim in claims:
         about[claim.chain].append(claim)
     for chain, said in sorted(about.items()):
@@ -49,7 +49,7 @@ def cross(
             yield from islice(_against(walk, said), 1)
 
 
-def trusted(walk: Walk, fault: Fault | None) -> Iterator[Claim]:
+def trusted(walk: Walk, fault: Fault | None) -> Iterator[HeadClaim]:
     """The claims in a chain that were made before anything that is wrong with it."""
     bound = walk.seq
     if fault is not None and fault.seq is not None:
@@ -57,7 +57,7 @@ def trusted(walk: Walk, fault: Fault | None) -> Iterator[Claim]:
     return (claim for claim in walk.claims.values() if claim.at < bound)
 
 
-def _against(walk: Walk, claims: list[Claim]) -> Iterator[Fault]:
+def _against(walk: Walk, claims: list[HeadClaim]) -> Iterator[Fault]:
     """What claims, by rising numbers, know against a chain that is whole in itself."""
     chain, last, fits = walk.files.chain, walk.seq - 1, None
     hashes = _hashes(walk, sorted({claim.seq for claim in claims if claim.seq <= last}))
@@ -96,7 +96,7 @@ def _against(walk: Walk, claims: list[Claim]) -> Iterator[Fault]:
         yield Fault(chain, segment_name(number), line, last + 1, Deed.TRUNCATED, said)
 
 
-def _source(claim: Claim) -> str:
+def _source(claim: HeadClaim) -> str:
     if claim.why:
         return f"its own writer, in record {claim.at} of chain {claim.by} ({claim.why!a}),"
     if claim.by == STORE:
@@ -160,9 +160,9 @@ def verify(
     holds = None if key is None else key_from(key)
     witnesses = read_witnesses(witness, path)
     outside = [
-        Claim(head.chain, head.seq, head.hash, "", 0) for one in witnesses for head in one.heads
+        HeadClaim(head.chain, head.seq, head.hash, "", 0) for one in witnesses for head in one.heads
     ]
-    outside += [Claim(chain, seq, digest, STORE, 0) for chain, seq, digest in anchors]
+    outside += [HeadClaim(chain, seq, digest, STORE, 0) for chain, seq, digest in anchors]
     until = {
         place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()
     }
@@ -240,14 +240,14 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
         ) from None
 
 
-def _listed(path: Path) -> Files:
+def _listed(path: Path) -> ChainFiles:
     try:
-        return Files.of(path)
+        return ChainFiles.of(path)
     except OSError:
-        return Files(path, path.name, (), ())
+        return ChainFiles(path, path.name, (), ())
 
 
-def _read(path: Path, key: Key | None, until: dict[tuple[str, int], int], tick: Tick) -> _Read:
+def _read(path: Path, key: SealKey | None, until: dict[tuple[str, int], int], tick: Tick) -> _Read:
     """Read one chain; again where it has a fault but has also changed in the meantime."""
     for again in range(TRIES, 0, -1):
         file = head_file(path)  # before the segments: what it names is then in them
@@ -299,7 +299,7 @@ def _told(read: _Read) -> Chain:
     )
 
 
-def _of_trail(walks: dict[str, Walk], key: Key | None, strangers: list[str]) -> list[Remark]:
+def _of_trail(walks: dict[str, Walk], key: SealKey | None, strangers: list[str]) -> list[Remark]:
     sealed = any(
         walk.sealed or (walk.head is not None and walk.head.seal is not None)
         for walk in walks.values()

@@ -11,16 +11,16 @@ from hashlib import sha256
 from itertools import islice
 from typing import BinaryIO, Final, NamedTuple
 
-from .files import HOLE, Files, Tick, batches, segment_name
-from .heads import Head
-from .records import GENESIS, HOLDS, Apart, Record, Retired, Unsound, once, read
+from .files import HOLE, ChainFiles, Tick, batches, segment_name
+from .heads import VerifiedHead
+from .records import GENESIS, HOLDS, ContentState, Record, RetiredSegment, Unsound, once, read
 from .report import Deed, Fault
-from .seals import Key, Macs, Marking, Sealing, epoch_of, looks_like_seal
+from .seals import MacWalk, Marking, SealKey, SealVerdict, epoch_of, looks_like_seal
 
 # What is noted on a walk along a chain.
 
 
-class Segment(NamedTuple):
+class WalkedSegment(NamedTuple):
     """A segment as it was read: its number, its first and last record, and the hashes that bind
     it."""
 
@@ -57,7 +57,7 @@ class Stop(NamedTuple):
     """What is wrong with a record that does follow, but stands in the wrong place."""
 
 
-class Claim(NamedTuple):
+class HeadClaim(NamedTuple):
     """What a checkpoint, a store or a witness says of a chain: it has that record, with that hash.
     `why` is what its own writer saw, who lost it."""
 
@@ -69,10 +69,10 @@ class Claim(NamedTuple):
     why: str = ""
 
 
-class Naming(NamedTuple):
+class RetirementNaming(NamedTuple):
     """A retired segment, and the record that names it."""
 
-    entry: Retired
+    entry: RetiredSegment
     seq: int
     number: int
     line: int
@@ -105,7 +105,7 @@ class BadSeal(NamedTuple):
     seq: int
     number: int
     line: int
-    sealing: Sealing
+    sealing: SealVerdict
 
 
 class BadMac(NamedTuple):
@@ -131,22 +131,22 @@ _PLAIN: Final = re.compile(
 class Walk:
     """One walk along a chain: what it needs, and what it has seen when `along` returns."""
 
-    files: Files
-    head: Head | None
-    key: Key | None
+    files: ChainFiles
+    head: VerifiedHead | None
+    key: SealKey | None
     until: Mapping[tuple[str, int], int]
     """How long each segment was before anything was read: what was written later names what nobody
     has read."""
-    retired: Mapping[int, Naming]
+    retired: Mapping[int, RetirementNaming]
     """What records of the chain say of segments that are not there."""
     tick: Tick | None = None
 
     seq: int = 0
     prev: str = GENESIS
-    segments: list[Segment] = field(default_factory=list)
+    segments: list[WalkedSegment] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
-    claims: dict[tuple[str, int, str], Claim] = field(default_factory=dict)
-    namings: list[Naming] = field(default_factory=list)
+    claims: dict[tuple[str, int, str], HeadClaim] = field(default_factory=dict)
+    namings: list[RetirementNaming] = field(default_factory=list)
     unsaid: list[Unsaid] = field(default_factory=list)
     """Records of which nothing is there but the skeleton."""
     erasures: list[Erasure] = field(default_factory=list)
@@ -175,7 +175,7 @@ class Walk:
     _start_prev: str = GENESIS
     _offset: int = 0
     _size: int = 0
-    _macs: Macs | None = None
+    _macs: MacWalk | None = None
 
     @property
     def records(self) -> int:
@@ -191,7 +191,7 @@ class Walk:
         """Read all segments, or up to the first fault. Raises `OSError` for one that cannot be
         read."""
         if self.key is not None and self.key.marks:
-            self._macs = Macs(self.key, self.files.chain)
+            self._macs = MacWalk(self.key, self.files.chain)
         for number in self.files.numbers:
             with self.files.open(number) as file:
                 going_on = self._segment(number, file)
@@ -245,7 +245,7 @@ class Walk:
                 break
         if self._offset:
             self.segments.append(
-                Segment(number, self._first, self.seq - 1, self._start_prev, self.prev)
+                WalkedSegment(number, self._first, self.seq - 1, self._start_prev, self.prev)
             )
         elif going_on and number != self.files.numbers[-1]:
             self._over_gap(number, Unsound("it is empty"))
@@ -282,7 +282,12 @@ class Walk:
         why = _misplaced(record, number, begins)
         if why:
             self.stop = Stop(number, self._line(begins), line, complete, self.seq, self.prev, why)
-        elif begins and self._follows_directly(number) and self.last_kind != "checkpoint":
+        elif (
+            begins
+            and self.segments
+            and self.segments[-1].number == number - 1
+            and self.last_kind != "checkpoint"
+        ):
             self.fault = self._unended(self.segments[-1])
         elif record.seal is not None and record.body.kind != "checkpoint":
             said = f"record {self.seq} has a seal, which only checkpoints have"
@@ -345,10 +350,7 @@ class Walk:
         self.left_over = self._size - self._offset
         return True
 
-    def _follows_directly(self, number: int) -> bool:
-        return bool(self.segments) and self.segments[-1].number == number - 1
-
-    def _unended(self, last: Segment) -> Fault:
+    def _unended(self, last: WalkedSegment) -> Fault:
         said = (
             f"segment {last.number} ends with record {last.last}, and not with a checkpoint as "
             f"it has to"
@@ -359,7 +361,9 @@ class Walk:
     def _note(self, number: int, record: Record, line: int, ends: int) -> None:
         """Keep what a record says of seals, of other chains and of retired segments."""
         self.last_kind = record.body.kind
-        self.namings += [Naming(entry, record.seq, number, line) for entry in record.body.retired]
+        self.namings += [
+            RetirementNaming(entry, record.seq, number, line) for entry in record.body.retired
+        ]
         if self.key is not None and record.body.epoch is not None:
             self.epochs += [
                 epoch for epoch in (epoch_of(record.body.epoch, self.key),) if epoch is not None
@@ -369,25 +373,29 @@ class Walk:
         for lost in (
             record.body.lost if ends <= self.until.get((self.files.chain, number), 0) else ()
         ):
-            claim = Claim(lost.chain, lost.seq, lost.hash, self.files.chain, record.seq, lost.why)
+            claim = HeadClaim(
+                lost.chain, lost.seq, lost.hash, self.files.chain, record.seq, lost.why
+            )
             self.claims.setdefault(claim[:3], claim)
         self.erasures += [Erasure(*row, record.seq) for row in record.body.erased]
-        if record.apart in (Apart.GONE, Apart.WRONG):
-            self._miss(Unsaid(record.seq, record.seq, number, line, record.apart is Apart.WRONG))
+        if record.apart in (ContentState.GONE, ContentState.WRONG):
+            self._miss(
+                Unsaid(record.seq, record.seq, number, line, record.apart is ContentState.WRONG)
+            )
         if record.body.kind != "checkpoint":
             return
         self.checkpoints += 1
         self.sealed += record.seal is not None
         sealing = self._sealing(record)
-        if sealing is not None and sealing not in (Sealing.FITS, Sealing.EARLIER):
+        if sealing is not None and sealing not in (SealVerdict.FITS, SealVerdict.EARLIER):
             if self.bad_seal is None:
                 self.bad_seal = BadSeal(record.seq, number, line, sealing)
             return
-        if sealing is Sealing.FITS:
+        if sealing is SealVerdict.FITS:
             self.good_seal = record.seq
         if ends <= self.until.get((self.files.chain, number), 0):
             for named in record.body.heads:
-                self.claims.setdefault(named, Claim(*named, self.files.chain, record.seq))
+                self.claims.setdefault(named, HeadClaim(*named, self.files.chain, record.seq))
 
     def _miss(self, one: Unsaid) -> None:
         last = self.unsaid[-1] if self.unsaid else None
@@ -396,10 +404,10 @@ class Walk:
         else:
             self.unsaid.append(one)
 
-    def _sealing(self, record: Record) -> Sealing | None:
+    def _sealing(self, record: Record) -> SealVerdict | None:
         if self.key is not None:
             return self.key.judge(record.seal, f"checkpoint:{record.chain}:{record.hash}")
-        return None if record.seal is None or looks_like_seal(record.seal) else Sealing.NO_SEAL
+        return None if record.seal is None or looks_like_seal(record.seal) else SealVerdict.NO_SEAL
 
 
 def _misplaced(record: Record, number: int, begins: bool) -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from .files import is_count, is_hash, parsed
-from .heads import Head, head_of
+from .heads import VerifiedHead, head_of
 from .report import CannotVerify, Deed, Fault, Remark, Witnessed
 from .rewritable import owner_of, why_rewritable
 
@@ -27,7 +27,7 @@ AHEAD_MS: Final = 300_000
 _FIELDS: Final = {"witness", "at", "every", "prev", "heads"}
 
 
-class Line(NamedTuple):
+class WitnessLine(NamedTuple):
     """One line of a witness: when it was written, in milliseconds, the seconds until the next, and
     the heads that had changed."""
 
@@ -35,7 +35,7 @@ class Line(NamedTuple):
     at: int
     every_s: int
     prev: str
-    heads: tuple[Head, ...]
+    heads: tuple[VerifiedHead, ...]
     hash: str
 
 
@@ -45,8 +45,8 @@ class Witness(NamedTuple):
     the reason."""
 
     name: str
-    heads: tuple[Head, ...]
-    lines: tuple[Line, ...] = ()
+    heads: tuple[VerifiedHead, ...]
+    lines: tuple[WitnessLine, ...] = ()
     copy: str = ""
     broken: tuple[tuple[int, str], ...] = ()
     notes: tuple[str, ...] = ()
@@ -75,8 +75,8 @@ def _of_file(given: Path | str, uid: int | None) -> Witness:
 def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
     """A witness from its lines; plain heads, one a line, are one too. Raises `CannotVerify` where
     it is none."""
-    heads: list[Head] = []
-    lines: list[Line] = []
+    heads: list[VerifiedHead] = []
+    lines: list[WitnessLine] = []
     trouble: list[tuple[int, str]] = []
     for number, text in enumerate(raw.split(b"\n"), 1):
         if not text.strip():
@@ -86,8 +86,8 @@ def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
         except ValueError as error:
             trouble.append((number, str(error)))
             continue
-        heads += [one] if isinstance(one, Head) else one.heads if one is not None else ()
-        lines += [one] if isinstance(one, Line) else []
+        heads += [one] if isinstance(one, VerifiedHead) else one.heads if one is not None else ()
+        lines += [one] if isinstance(one, WitnessLine) else []
     if trouble and not lines:
         raise CannotVerify(
             f"line {trouble[0][0]} of the witness `{name}` is not a head: {trouble[0][1]}"
@@ -104,7 +104,7 @@ def read_witness(name: str, raw: bytes, copy: str = "") -> Witness:
     return Witness(name, tuple(heads), tuple(lines), copy, tuple(broken), tuple(notes))
 
 
-def _read(number: int, text: bytes) -> Head | Line | None:
+def _read(number: int, text: bytes) -> VerifiedHead | WitnessLine | None:
     """What one line says; None for the token of a timestamp service, which is about the line before
     it."""
     if not text.startswith(b'{"witness":'):
@@ -118,10 +118,14 @@ def _read(number: int, text: bytes) -> Head | Line | None:
     if not (is_count(at) and is_count(every) and is_hash(prev) and isinstance(heads, list)):
         raise ValueError("one of its fields has an invalid value")
     named = [json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode() for head in heads]
-    return Line(number, at, every, prev, tuple(map(head_of, named)), sha256(text).hexdigest())
+    return WitnessLine(
+        number, at, every, prev, tuple(map(head_of, named)), sha256(text).hexdigest()
+    )
 
 
-def _followed(lines: list[Line], rewritable: bool) -> tuple[list[tuple[int, str]], list[str]]:
+def _followed(
+    lines: list[WitnessLine], rewritable: bool
+) -> tuple[list[tuple[int, str]], list[str]]:
     """The lines that do not follow from those before, and what else is worth knowing of them."""
     broken, notes = [], []
     before = GENESIS
@@ -174,7 +178,7 @@ def judge(
 
 
 def _covered(
-    one: Witness, last: Line, newest_at: int | None, now_ms: int
+    one: Witness, last: WitnessLine, newest_at: int | None, now_ms: int
 ) -> Iterator[Fault | Remark]:
     every_ms = last.every_s * 1000
     if last.at > now_ms + every_ms + AHEAD_MS:

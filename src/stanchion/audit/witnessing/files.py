@@ -15,9 +15,9 @@ from stanchion.audit.verifying.rewritable import why_rewritable
 from stanchion.audit.verifying.witness import Witness, read_witness
 from stanchion.audit.witnessing.place import (
     BadPlace,
-    Entry,
     Unreachable,
-    Written,
+    WitnessEntry,
+    WrittenLine,
     following,
     newest_in,
 )
@@ -50,7 +50,7 @@ class FilePlace:
         self._torn = False
         self._pipe: int | None = None
 
-    def append(self, entry: Entry) -> Written:
+    def append(self, entry: WitnessEntry) -> WrittenLine:
         """Write a line behind the newest one, to last."""
         try:
             kind = self.path.stat().st_mode if self.path.exists() else stat.S_IFREG
@@ -97,7 +97,7 @@ class FilePlace:
             os.close(self._pipe)
         self._pipe = None
 
-    def _to_file(self, entry: Entry) -> Written:
+    def _to_file(self, entry: WitnessEntry) -> WrittenLine:
         file, reads = _opened(self.path)
         try:
             _locked(file, self.name)
@@ -114,7 +114,7 @@ class FilePlace:
         finally:
             os.close(file)
 
-    def _to_pipe(self, entry: Entry) -> Written:
+    def _to_pipe(self, entry: WitnessEntry) -> WrittenLine:
         """Write to a pipe, which stays open: its reader would take the end of a line for the end of
         all."""
         try:

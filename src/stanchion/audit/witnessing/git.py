@@ -14,9 +14,9 @@ from stanchion.audit.verifying.witness import Witness, read_witness
 from stanchion.audit.witnessing.place import (
     OTHERS,
     BadPlace,
-    Entry,
     Unreachable,
-    Written,
+    WitnessEntry,
+    WrittenLine,
     following,
     shown,
 )
@@ -55,7 +55,7 @@ class GitPlace:
         self._tip = ""
         self._newest = b""
 
-    def append(self, entry: Entry) -> Written:
+    def append(self, entry: WitnessEntry) -> WrittenLine:
         """Commit a line and push it. What others pushed meanwhile is told, and never pushed
         over."""
         first = self._folder is None
@@ -143,7 +143,9 @@ class GitPlace:
             return False
         return True
 
-    def _pushed(self, entry: Entry, newest: bytes, given: Written | None = None) -> Written | None:
+    def _pushed(
+        self, entry: WitnessEntry, newest: bytes, given: WrittenLine | None = None
+    ) -> WrittenLine | None:
         """Commit and push a line; None where the branch has moved meanwhile."""
         written = following(entry, newest, lambda _: True) if given is None else given
         blob = self._git("hash-object", "-w", "--stdin", feed=written.line + b"\n").decode().strip()

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple, Protocol
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.layout import Head
+from stanchion.audit.layout import ChainHead
 from stanchion.audit.verifying.witness import Witness
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import StanchionError
@@ -38,7 +38,7 @@ PUT_BACK: Final = (
 )
 
 
-class Entry(msgspec.Struct, frozen=True):
+class WitnessEntry(msgspec.Struct, frozen=True):
     """What is to be written: heads as they stand in their files, when, in how many seconds the next
     comes (0: nobody knows), and the line that this witness wrote before."""
 
@@ -48,7 +48,7 @@ class Entry(msgspec.Struct, frozen=True):
     mine: bytes = b""
 
 
-class Written(NamedTuple):
+class WrittenLine(NamedTuple):
     """The line that was written, and what is odd about the place."""
 
     line: bytes
@@ -60,7 +60,7 @@ def hash_of(line: bytes) -> str:
     return sha256(line).hexdigest() if line else GENESIS
 
 
-def line_of(entry: Entry, prev: str) -> bytes:
+def line_of(entry: WitnessEntry, prev: str) -> bytes:
     """A line, without its line feed."""
     heads = b",".join(entry.heads)
     return b'{"witness":1,"at":%d,"every":%d,"prev":"%b","heads":[%b]}' % (
@@ -75,12 +75,12 @@ def number_in(head: bytes) -> int | None:
     """The number of the record that a head names; None where it is no head that fits into a
     line."""
     try:
-        return None if b"\n" in head else typed.decode(head, Head).seq
+        return None if b"\n" in head else typed.decode(head, ChainHead).seq
     except msgspec.MsgspecError:
         return None
 
 
-def following(entry: Entry, newest: bytes, holds: Callable[[bytes], bool]) -> Written:
+def following(entry: WitnessEntry, newest: bytes, holds: Callable[[bytes], bool]) -> WrittenLine:
     """The line that comes behind the newest one of a place. Where the place has lost a line of this
     witness, the new one is bound to the lost one: whoever verifies sees that it is missing."""
     prev, note = newest, ""
@@ -89,7 +89,7 @@ def following(entry: Entry, newest: bytes, holds: Callable[[bytes], bool]) -> Wr
             note = OTHERS
         else:
             prev, note = entry.mine, PUT_BACK
-    return Written(line_of(entry, hash_of(prev)), note)
+    return WrittenLine(line_of(entry, hash_of(prev)), note)
 
 
 def newest_in(tail: bytes) -> bytes:
@@ -120,7 +120,7 @@ class WitnessPlace(Protocol):
     def name(self) -> str:
         """Its name, as it may be shown."""
 
-    def append(self, entry: Entry) -> Written:
+    def append(self, entry: WitnessEntry) -> WrittenLine:
         """Write a line behind the newest one, to last; raises `Unreachable` or `BadPlace`."""
 
     def why_copy(self, uid: int | None) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple
 
-from stanchion.audit.witnessing.place import Entry, WitnessPlace, number_in
+from stanchion.audit.witnessing.place import WitnessEntry, WitnessPlace, number_in
 
 FIRST_S: Final = 1.0
 MOST_S: Final = 60.0
@@ -41,7 +41,7 @@ class Writer:
         changed = {name: head for name, head in heads.items() if self._known.get(name) != head}
         odd = tuple(_gone_back(self._known, heads))
         at_ms = self._clock()
-        entry = Entry(tuple(changed.values()), at_ms, self._every_s, self._mine)
+        entry = WitnessEntry(tuple(changed.values()), at_ms, self._every_s, self._mine)
         written = self._place.append(entry)
         self._mine, self._known = written.line, self._known | heads
         return Round(

@@ -15,9 +15,16 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.verifying.report import CannotVerify
-from stanchion.audit.verifying.witness import Line, Witness
+from stanchion.audit.verifying.witness import Witness, WitnessLine
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable, Written, hash_of, shown
+from stanchion.audit.witnessing.place import (
+    BadPlace,
+    Unreachable,
+    WitnessEntry,
+    WrittenLine,
+    hash_of,
+    shown,
+)
 
 TIMEOUT_S: Final = 30.0
 LONGEST: Final = 1 << 20
@@ -30,7 +37,7 @@ _GRANTED: Final = 0
 NEEDS: Final = "a timestamp service needs a package: install the extra `timestamp`"
 
 
-class Token(msgspec.Struct, frozen=True):
+class LineToken(msgspec.Struct, frozen=True):
     """What stands behind a line: the service's whole answer, and the hash of the line it is for."""
 
     token: str
@@ -47,7 +54,7 @@ class StampedPlace:
         self.name = f"tsa+{shown(url)}#{kept}"
         self._file = FilePlace(kept, self.name, self._stamped)
 
-    def append(self, entry: Entry) -> Written:
+    def append(self, entry: WitnessEntry) -> WrittenLine:
         """Have a line stamped, and keep it with its token."""
         return self._file.append(entry)
 
@@ -103,7 +110,7 @@ class StampedPlace:
         why = "" if self._certificates is None else self._mistrusted(response, hash_of(line))
         if why:
             raise Unreachable(f"`{self.name}` gave a token that cannot be trusted: {why}")
-        token = Token(base64.b64encode(answer).decode(), hash_of(line))
+        token = LineToken(base64.b64encode(answer).decode(), hash_of(line))
         return msgspec.json.encode(token) + b"\n"
 
     def _asked(self, query: bytes) -> bytes:
@@ -122,7 +129,7 @@ class StampedPlace:
         except ValueError:
             return None
 
-    def _checked(self, token: Token | None, line: Line) -> _Stamped:
+    def _checked(self, token: LineToken | None, line: WitnessLine) -> _Stamped:
         if token is None:
             return _Stamped(line, "has no token from the timestamp service")
         try:
@@ -151,7 +158,7 @@ class StampedPlace:
 
 
 class _Stamped(NamedTuple):
-    line: Line
+    line: WitnessLine
     why: str = ""
 
 
@@ -178,12 +185,12 @@ def _certificates(path: Path) -> list[Any]:
     return list(found)
 
 
-def _tokens(raw: bytes) -> dict[str, Token]:
+def _tokens(raw: bytes) -> dict[str, LineToken]:
     found = {}
     for line in raw.split(b"\n"):
         if line.startswith(b'{"token":'):
             try:
-                token = typed.decode(line, Token)
+                token = typed.decode(line, LineToken)
             except msgspec.MsgspecError:
                 continue
             found[token.of] = token

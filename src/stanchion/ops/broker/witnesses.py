@@ -9,7 +9,7 @@ from typing import Final
 
 from stanchion.audit.errors import reason
 from stanchion.audit.witnessing.files import FilePlace
-from stanchion.audit.witnessing.place import BadPlace, Entry, Unreachable, number_in
+from stanchion.audit.witnessing.place import BadPlace, Unreachable, WitnessEntry, number_in
 from stanchion.kernel.regex import regex
 from stanchion.runtime.remote.messages import Witness
 from stanchion.stores.memory import wall_ms
@@ -56,7 +56,7 @@ class Witnesses:
                 )
             if file.exists() and file.stat().st_size > LARGEST:
                 raise Unkept(f"the witness `{asked.name}` is full: continue under another name")
-            entry = Entry(asked.heads, self._clock(), asked.every_s)
+            entry = WitnessEntry(asked.heads, self._clock(), asked.every_s)
             return FilePlace(file, asked.name).append(entry).line
         except (BadPlace, Unreachable) as error:
             raise Unkept(str(error)) from None

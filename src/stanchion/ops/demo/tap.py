@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from stanchion.audit.journal import Fact, Finish, Start
-from stanchion.audit.reader import Found, Reader
+from stanchion.audit.reader import FoundRecord, TrailReader
 from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Moment
@@ -86,9 +86,9 @@ class Tap:
         """Wait for the disk."""
         self.trail.sync(mark)
 
-    def records(self) -> Iterator[Found]:
+    def records(self) -> Iterator[FoundRecord]:
         """What stands in the trail's files now, oldest first."""
-        return Reader(self.trail.folder).forwards()
+        return TrailReader(self.trail.folder).forwards()
 
     def close(self) -> None:
         """End the trail."""

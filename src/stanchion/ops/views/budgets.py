@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
 
-from stanchion.audit.reader import Found, Progress, Reader
+from stanchion.audit.reader import FoundRecord, Progress, TrailReader
 from stanchion.audit.rebuilt import Forgotten, Rebuilding, inputs_of, moment_of
-from stanchion.audit.record import Entry
+from stanchion.audit.record import RecordEntry
 from stanchion.audit.runs import RunStory, records_of
 from stanchion.guards.budget import ALLOTTED, SPENDS, Budget, allotment_key, allotments
 from stanchion.kernel.chain import Plans
@@ -210,7 +210,7 @@ def _is_held_by(one: HeldView, name: str, tenant: str | None) -> bool:
 # has of them.
 
 
-def counted(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> Iterator[tuple[Line, int]]:
+def counted(policy: CompiledPolicy, run: RunInfo, entry: RecordEntry) -> Iterator[tuple[Line, int]]:
     """The lines that a decision reached, each with its value before, found by judging it again as
     far as its batch.
 
@@ -229,7 +229,7 @@ def counted(policy: CompiledPolicy, run: RunInfo, entry: Entry) -> Iterator[tupl
         yield from ((line, value) for line, value, action in each if action != SKIPPED)
 
 
-def lines_of(plans: Plans, moment: Moment, entry: Entry) -> tuple[Line, ...]:
+def lines_of(plans: Plans, moment: Moment, entry: RecordEntry) -> tuple[Line, ...]:
     """The lines of the batch that a decision is judged again to; none where it comes to no
     batch."""
     inputs = inputs_of(entry)
@@ -297,7 +297,10 @@ Taken = list[tuple[str, Unit]]
 
 
 def burn_down(
-    reader: Reader, story: RunStory, policy: CompiledPolicy | None, progress: Progress | None = None
+    reader: TrailReader,
+    story: RunStory,
+    policy: CompiledPolicy | None,
+    progress: Progress | None = None,
 ) -> list[Burned]:
     """Every budget of a run; without its policy, everything it used that can be bounded, except for
     mere calls.
@@ -378,7 +381,7 @@ class _Reading:
     settled.
     """
 
-    def __init__(self, reader: Reader, story: RunStory, policy: CompiledPolicy | None) -> None:
+    def __init__(self, reader: TrailReader, story: RunStory, policy: CompiledPolicy | None) -> None:
         self._story, self._policy = story, policy
         self._rebuilding = None if policy is None else Rebuilding(reader, policy, story.run)
         self._samples: list[dict[str, _Sample]] = [{} for _ in range(PARTS)]
@@ -387,7 +390,7 @@ class _Reading:
         self._shapes: dict[object, Taken] = {}
         self._pending: dict[str, _Settled] = {}
 
-    def take(self, age: int, found: Found) -> None:
+    def take(self, age: int, found: FoundRecord) -> None:
         """Take in a decision that is older than all before."""
         try:
             entry = found.entry()
@@ -425,7 +428,7 @@ class _Reading:
             return len(looked) < MOST_SHAPES
         return looked[shape] < (DONE if went else MOST_SHAPES)
 
-    def _judged(self, found: Found, entry: Entry) -> Entry:
+    def _judged(self, found: FoundRecord, entry: RecordEntry) -> RecordEntry:
         """A decision's record with what it was judged on; without its counters, where that is not
         there any more."""
         try:
@@ -433,7 +436,7 @@ class _Reading:
         except Forgotten:
             return replace(entry, values=())
 
-    def _look(self, age: int, entry: Entry, part: int, shape: object) -> None:
+    def _look(self, age: int, entry: RecordEntry, part: int, shape: object) -> None:
         """See how the counters stood that a decision had before it."""
         assert self._policy is not None
         looked, taken = self._looked[part], Taken()
@@ -449,7 +452,7 @@ class _Reading:
         if entry.went and taken and len(self._shapes) < MOST_SHAPES * PARTS:
             self._shapes[shape] = taken
 
-    def _take_amounts(self, entry: Entry, part: int, settled: _Settled | None) -> None:
+    def _take_amounts(self, entry: RecordEntry, part: int, settled: _Settled | None) -> None:
         """Count what a call took, and what it turned out to use."""
         if not entry.went or not entry.now:
             return

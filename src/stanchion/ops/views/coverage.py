@@ -8,9 +8,9 @@ from typing import Any, Final
 from msgspec import MsgspecError, Struct
 from msgspec.structs import asdict, replace
 
-from stanchion.audit.notes import FACT, RUN, Begun, Told
+from stanchion.audit.notes import FACT, RUN, FactNote, RunBegun
 from stanchion.audit.record import INTENT, OUTCOME
-from stanchion.audit.segment_scan import Found
+from stanchion.audit.segment_scan import FoundRecord
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.records import decision_in
@@ -137,7 +137,7 @@ class _Pass:
         self._matches = matches
         self._reported: set[str] = set()
 
-    def take(self, found: Found) -> None:
+    def take(self, found: FoundRecord) -> None:
         """Take a record in."""
         stub = found.stub
         if found.is_decision:
@@ -155,7 +155,7 @@ class _Pass:
             self.left_out += 1
         return known
 
-    def _decision(self, found: Found) -> None:
+    def _decision(self, found: FoundRecord) -> None:
         stub = found.stub
         run = self._of(stub.run_id)
         if run is None:
@@ -173,7 +173,7 @@ class _Pass:
         if self._matches and stub.stage in MATCHED | COUNTED:
             self._to_match(found)
 
-    def _to_match(self, found: Found) -> None:
+    def _to_match(self, found: FoundRecord) -> None:
         stub, entry = found.stub, decision_in(found)
         if entry is None:
             return
@@ -182,17 +182,17 @@ class _Pass:
         if stub.stage in COUNTED:
             self.tokens[stub.run_id] = self.tokens.get(stub.run_id, 0) + tokens_of(entry)
 
-    def _begun(self, found: Found) -> None:
+    def _begun(self, found: FoundRecord) -> None:
         run = self._of(found.stub.run_id)
         try:
-            note: Begun = found.note(Begun)
+            note: RunBegun = found.note(RunBegun)
         except MsgspecError:
             return
         if run is not None:
             run.agent, run.task, run.parents = note.run.agent, note.run.task, note.run.parents
             run.began_ms = note.at
 
-    def _fact(self, found: Found) -> None:
+    def _fact(self, found: FoundRecord) -> None:
         note = found.told()
         if note is None:
             return
@@ -211,7 +211,7 @@ class _Pass:
                 run.named += 1
                 self._named(note)
 
-    def _named(self, note: Told) -> None:
+    def _named(self, note: FactNote) -> None:
         if len(self.escaped) >= MOST_NAMED:
             self.left_out += 1
             return
@@ -225,7 +225,7 @@ def _texts(values: Any) -> tuple[str, ...]:
     return tuple([str(one) for one in values]) if isinstance(values, list | tuple) else ()
 
 
-def _watched(run: _Run, note: Told) -> None:
+def _watched(run: _Run, note: FactNote) -> None:
     """Take in how one process has watched a run."""
     run.modes[str(note.data.get("mode", ""))] = None
     for name in ("escaped", "vouched", "unsure"):
@@ -234,7 +234,7 @@ def _watched(run: _Run, note: Told) -> None:
 
 
 def coverage(
-    records: Iterable[Found], run: str = "", transcript: HostTranscript | None = None
+    records: Iterable[FoundRecord], run: str = "", transcript: HostTranscript | None = None
 ) -> CoverageView:
     """What the records, given newest first, tell of coverage; of one run and those below it (`last`
     is the newest that is below no other), or of all. With a transcript, what it tells of and nobody
@@ -304,7 +304,7 @@ def with_canaries(view: CoverageView, came: Mapping[str, str]) -> CoverageView:
     return replace(view, escaped=(*kept, *missed), canaries=dict(sorted(canaries.items())))
 
 
-def _escaped(note: Told, what: str, name: str, told_by: str) -> EscapedView:
+def _escaped(note: FactNote, what: str, name: str, told_by: str) -> EscapedView:
     said = {
         key: str(note.data.get(key, "")) for key in ("kind", "target", "place", "through", "by")
     }

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from stanchion.audit.apart import is_erased
 from stanchion.audit.journal import Start
-from stanchion.audit.reader import Found, Progress, Reader
+from stanchion.audit.reader import FoundRecord, Progress, TrailReader
 from stanchion.audit.rebuilt import (
     Forgotten,
     Rebuilding,
@@ -23,7 +23,7 @@ from stanchion.audit.rebuilt import (
     moment_of,
     run_of,
 )
-from stanchion.audit.record import OUTCOME, Entry, Said
+from stanchion.audit.record import OUTCOME, RecordedFinding, RecordEntry
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
@@ -62,13 +62,13 @@ class DecisionCase(Struct, frozen=True):
     the record stands, for what else its trail has to say.
     """
 
-    entry: Entry
+    entry: RecordEntry
     run: RunInfo
     source: str | None = None
     env: str | None = None
     args: dict[str, Any] | None = None
     tools: str = ""
-    place: tuple[Reader, Found] | None = None
+    place: tuple[TrailReader, FoundRecord] | None = None
 
     @property
     def erased(self) -> bool:
@@ -100,7 +100,7 @@ class DecisionCase(Struct, frozen=True):
             else ""
         )
 
-    def judged(self, policy: CompiledPolicy) -> Entry:
+    def judged(self, policy: CompiledPolicy) -> RecordEntry:
         """The record with everything that the decision was judged on; raises `Forgotten` where that
         is not there."""
         if self.place is None:
@@ -111,7 +111,7 @@ class DecisionCase(Struct, frozen=True):
         return Rebuilding(reader, policy, self.run).entry(found)
 
 
-def case_of(reader: Reader, found: Found) -> DecisionCase:
+def case_of(reader: TrailReader, found: FoundRecord) -> DecisionCase:
     """The case of a decision in a trail; what is no longer there is left out."""
     entry = found.entry()
     args = args_of(reader, entry)
@@ -125,10 +125,10 @@ def case_of(reader: Reader, found: Found) -> DecisionCase:
     )
 
 
-def case_just_made(entry: Entry, start: Start, folder: Path | None) -> DecisionCase:
+def case_just_made(entry: RecordEntry, start: Start, folder: Path | None) -> DecisionCase:
     """The case of a decision that was just made; `folder` is its trail, where the arguments of a
     call may stand."""
-    args = None if folder is None else args_of(Reader(folder), entry)
+    args = None if folder is None else args_of(TrailReader(folder), entry)
     return DecisionCase(entry, start.info, start.source, start.env, args, start.tools)
 
 
@@ -310,7 +310,11 @@ def moment_in(case: DecisionCase) -> Moment:
 
 
 def _reason(
-    said: Said, policy: CompiledPolicy | None, event: Event | None, case: DecisionCase, missing: str
+    said: RecordedFinding,
+    policy: CompiledPolicy | None,
+    event: Event | None,
+    case: DecisionCase,
+    missing: str,
 ) -> FindingReason:
     seat = None if policy is None else policy.seat(said.guard)
     if seat is None and said.code.startswith("safe_mode."):
@@ -342,7 +346,10 @@ def _reason(
 
 
 def _unfit(
-    said: Said, seat: GuardSeat | None, event: Event | None, policy: CompiledPolicy | None
+    said: RecordedFinding,
+    seat: GuardSeat | None,
+    event: Event | None,
+    policy: CompiledPolicy | None,
 ) -> Iterator[str]:
     """Where a condition that failed does not fit the tool: as the policy defines it, or as it was
     called."""
@@ -355,7 +362,7 @@ def _unfit(
             yield f"{point.message}: {point.advice}"
 
 
-def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
+def _evidence(said: RecordedFinding, guard: Any, entry: RecordEntry) -> dict[str, str]:
     """What a guard was told that it judged by, where it can show that to a person."""
     shown = getattr(guard, "shown", None)
     answers = [
@@ -366,7 +373,9 @@ def _evidence(said: Said, guard: Any, entry: Entry) -> dict[str, str]:
     return dict(shown(answers[0])) if shown is not None and answers else {}
 
 
-def _counters(policy: CompiledPolicy, moment: Moment, entry: Entry) -> tuple[CounterView, ...]:
+def _counters(
+    policy: CompiledPolicy, moment: Moment, entry: RecordEntry
+) -> tuple[CounterView, ...]:
     """What the counters were, where the record's values are those of the lines that this moment
     leads to."""
     plans = Plans(policy, moment.events[0].run, could(inputs_of(entry)))
@@ -403,7 +412,7 @@ def _counter(
 LAST = "last"
 """What the newest decision can be called."""
 
-Known = tuple[Reader, Found]
+Known = tuple[TrailReader, FoundRecord]
 """A decision, and the trail it is in."""
 
 
@@ -415,7 +424,7 @@ class UnreadableDecision(ValueError):
     """That the record of a decision is there and cannot be read."""
 
 
-def newest_decisions(readers: Sequence[Reader], most: int) -> list[DecisionView]:
+def newest_decisions(readers: Sequence[TrailReader], most: int) -> list[DecisionView]:
     """The newest decisions of all trails, newest first; those that cannot be read are left out."""
     found = []
     for reader, each in islice(_newest(readers), most):
@@ -426,7 +435,7 @@ def newest_decisions(readers: Sequence[Reader], most: int) -> list[DecisionView]
 
 
 def explained(
-    readers: Sequence[Reader], name: str, told: Progress | None = None
+    readers: Sequence[TrailReader], name: str, told: Progress | None = None
 ) -> Explanation | None:
     """Why a decision was made, by its id, its place, or `last`; `None` where there is none.
 
@@ -443,15 +452,15 @@ def explained(
         raise UnreadableDecision(name) from None
 
 
-def _newest(readers: Sequence[Reader]) -> Iterator[Known]:
+def _newest(readers: Sequence[TrailReader]) -> Iterator[Known]:
     return heapq.merge(*map(_decisions, readers), key=lambda known: known[1].stub.at, reverse=True)
 
 
-def _decisions(reader: Reader) -> Iterator[Known]:
+def _decisions(reader: TrailReader) -> Iterator[Known]:
     return ((reader, found) for found in reader.backwards() if found.is_decision)
 
 
-def _by_name(readers: Sequence[Reader], name: str, told: Progress | None) -> Known | None:
+def _by_name(readers: Sequence[TrailReader], name: str, told: Progress | None) -> Known | None:
     for reader in readers:
         found = record(reader, name, told)
         if found is not None and found.is_decision:

@@ -15,10 +15,10 @@ from stanchion.approvals.scope import Scope, matches
 from stanchion.approvals.standing import CRITICAL, AskedCall, alike, fits, last_day
 from stanchion.approvals.ticket import Kind as TicketKind
 from stanchion.approvals.words import DENIED
-from stanchion.audit.notes import FACT, Told
-from stanchion.audit.reader import Found, Reader
+from stanchion.audit.notes import FACT, FactNote
+from stanchion.audit.reader import FoundRecord, RecordSource
 from stanchion.audit.rebuilt import withheld
-from stanchion.audit.record import INTENT, Entry, canonical
+from stanchion.audit.record import INTENT, RecordEntry, canonical
 from stanchion.kernel.actions import Action
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.stages import Stage
@@ -28,8 +28,7 @@ from stanchion.policy.schema import always_active
 from stanchion.policy.sections import ApprovedEntry
 
 if TYPE_CHECKING:
-    from stanchion.audit.postgres.reader import DatabaseReader
-    from stanchion.audit.reader import Found, Reader
+    from stanchion.audit.reader import FoundRecord
     from stanchion.policy.compiled import CompiledPolicy
 
 
@@ -70,13 +69,13 @@ class Gathered(NamedTuple):
     more: bool
 
 
-def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gathered:
+def gathered(reader: RecordSource, tenant: str, since_ms: int) -> Gathered:
     """The answers of a tenant's people since then, with their calls."""
     answers: list[TicketAnswer] = []
     calls: dict[str, str] = {}
     wanted: set[str] = set()
     more = False
-    for found in _facts(reader):
+    for found in reader.of_kinds((FACT,)):
         if found.stub.at < since_ms - LONGEST_S * 1000:
             break
         told = found.told()
@@ -102,14 +101,7 @@ def gathered(reader: Reader | DatabaseReader, tenant: str, since_ms: int) -> Gat
     )
 
 
-def _facts(reader: Reader | DatabaseReader) -> Iterator[Found]:
-    """Records that are no decisions, newest first."""
-    if isinstance(reader, Reader):
-        return reader.of_kinds((FACT,))
-    return (found for found in reader.backwards() if found.stub.kind == FACT)
-
-
-def _answered(told: Told) -> TicketAnswer:
+def _answered(told: FactNote) -> TicketAnswer:
     proven, about = told.data.get("proven") is True, str(told.data.get("about", ""))
     agents = told.data.get("agents")
     named = tuple(map(str, agents)) if isinstance(agents, list | tuple) else ()
@@ -118,7 +110,7 @@ def _answered(told: Told) -> TicketAnswer:
     return TicketAnswer(told.about, told.by, told.at, yes, proven, about, named)
 
 
-def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, AskedCall]:
+def _calls(reader: RecordSource, ids: frozenset[str]) -> dict[str, AskedCall]:
     """The calls with these ids that waited for a person, as they were recorded. A ticket about
     anything else, such as a run that somebody should look at, is no question about a call."""
     if not ids:
@@ -132,7 +124,7 @@ def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, As
     return {name: call for name, call in found if call is not None}
 
 
-def call_of(found: Found) -> AskedCall | None:
+def call_of(found: FoundRecord) -> AskedCall | None:
     """The tool call that a record is about; `None` where it is about something else, or does not
     have it as it was."""
     if found.stub.kind != INTENT or found.stub.stage != Stage.TOOL_CALL:
@@ -150,7 +142,7 @@ def call_of(found: Found) -> AskedCall | None:
     return AskedCall(entry.tool, args, asked, entry.agent, entry.task, once_only)
 
 
-def asked_in(entry: Entry) -> tuple[str, ...]:
+def asked_in(entry: RecordEntry) -> tuple[str, ...]:
     """The guards that ask for a person in a record."""
     asks = [said.guard for said in entry.findings if said.action == Action.ESCALATE.name]
     return tuple(sorted(dict.fromkeys(asks)))
@@ -328,7 +320,7 @@ class Proposals(Struct, frozen=True):
 
 
 def proposals(
-    reader: Reader | DatabaseReader,
+    reader: RecordSource,
     policy: CompiledPolicy,
     terms: ProposalTerms,
     now_ms: int,
@@ -424,7 +416,7 @@ def _against(
 
 
 def _with_history(
-    reader: Reader | DatabaseReader, made: list[Proposal], tenant: str
+    reader: RecordSource, made: list[Proposal], tenant: str
 ) -> Iterator[tuple[Proposal, History, bool]]:
     """Each proposal with what it matches among all records, read once; and whether anybody denied
     such a call."""
@@ -447,5 +439,5 @@ def _with_history(
         yield proposal, History(spared[at], dict(sorted(matched[at].items()))), at in denied
 
 
-def _was_denied(found: Found) -> bool:
+def _was_denied(found: FoundRecord) -> bool:
     return any(said.code == DENIED for said in found.entry().findings)

@@ -10,9 +10,9 @@ from msgspec import MsgspecError, Struct
 
 from stanchion.audit.apart import is_erased
 from stanchion.audit.layout import segment_file
-from stanchion.audit.reader import Reader
-from stanchion.audit.record import Entry
-from stanchion.audit.segment_scan import Found
+from stanchion.audit.reader import TrailReader
+from stanchion.audit.record import RecordEntry
+from stanchion.audit.segment_scan import FoundRecord
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import Action
 from stanchion.kernel.stages import Stage
@@ -81,7 +81,7 @@ class RecordDetail(Struct, frozen=True):
     offset: int
 
 
-def record_detail(reader: object, found: Found) -> RecordDetail:
+def record_detail(reader: object, found: FoundRecord) -> RecordDetail:
     """Everything of a record that was found in that trail."""
     entry = decision_in(found)
     data = found.data()
@@ -106,9 +106,9 @@ def record_detail(reader: object, found: Found) -> RecordDetail:
     )
 
 
-def _decided(entry: Entry, reader: object, found: Found) -> DecidedView:
+def _decided(entry: RecordEntry, reader: object, found: FoundRecord) -> DecidedView:
     """What was decided; where its run begins in the trail, the hash of its policy is whole."""
-    begun = reader.begun(found) if isinstance(reader, Reader) else None
+    begun = reader.begun(found) if isinstance(reader, TrailReader) else None
     erased = is_erased(found.line.body, found.line.kept)
     whole = begun is not None and begun.policy.startswith(entry.policy)
     happens = (
@@ -129,10 +129,10 @@ def _decided(entry: Entry, reader: object, found: Found) -> DecidedView:
     )
 
 
-def _verdicts(reader: object, found: Found) -> tuple[VerdictView, ...]:
+def _verdicts(reader: object, found: FoundRecord) -> tuple[VerdictView, ...]:
     """What each guardrail said; nothing where that cannot be known any more: the record is shown
     all the same."""
-    if not isinstance(reader, Reader):
+    if not isinstance(reader, TrailReader):
         return ()
     try:
         case = case_of(reader, found)
@@ -142,7 +142,7 @@ def _verdicts(reader: object, found: Found) -> tuple[VerdictView, ...]:
         return ()
 
 
-def _worded(name: str, value: Any, entry: Entry | None) -> Any:
+def _worded(name: str, value: Any, entry: RecordEntry | None) -> Any:
     if entry is None:
         return value
     match name:

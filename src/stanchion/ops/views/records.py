@@ -10,23 +10,23 @@ from msgspec.structs import asdict
 
 from stanchion.audit import notes
 from stanchion.audit.reader import DECISIONS, would_change
-from stanchion.audit.record import Entry
-from stanchion.audit.segment_scan import Found, Stub
+from stanchion.audit.record import RecordEntry
+from stanchion.audit.segment_scan import FoundRecord, Stub
 from stanchion.kernel.actions import NAMES
 from stanchion.ops.views.amounts import counted
 
 UNREADABLE: Final = "cannot be read: see `stanchion audit verify`"
 
-OF_KIND: Final[dict[str, type[notes.Note]]] = {
-    notes.RUN: notes.Begun,
-    notes.END: notes.Ended,
-    notes.SEGMENT: notes.Segment,
-    notes.OPEN: notes.Opened,
+OF_KIND: Final[dict[str, type[notes.TrailNote]]] = {
+    notes.RUN: notes.RunBegun,
+    notes.END: notes.RunEnded,
+    notes.SEGMENT: notes.SegmentBegun,
+    notes.OPEN: notes.ChainOpened,
     notes.CHECKPOINT: notes.Checkpoint,
-    notes.RETIRED: notes.Retired,
+    notes.RETIRED: notes.SegmentsRetired,
     notes.ERASED: notes.Erased,
-    notes.FACT: notes.Told,
-    notes.BYPASS: notes.Told,
+    notes.FACT: notes.FactNote,
+    notes.BYPASS: notes.FactNote,
 }
 """How records that are no decisions are read."""
 
@@ -86,7 +86,7 @@ class RecordView(Struct, frozen=True):
         return f"{self.chain[:digits]}:{self.seq}"
 
 
-def record_view(found: Found, policy: str | None = None) -> RecordView:
+def record_view(found: FoundRecord, policy: str | None = None) -> RecordView:
     """A record in short; `policy` is where the policy of a decision came from, where that is
     known."""
     stub = found.stub
@@ -102,7 +102,7 @@ def record_view(found: Found, policy: str | None = None) -> RecordView:
     )
 
 
-def decision_in(found: Found) -> Entry | None:
+def decision_in(found: FoundRecord) -> RecordEntry | None:
     """The decision that a record is; `None` where it is none, or none that can be read."""
     try:
         entry = found.entry() if found.is_decision else None
@@ -111,7 +111,7 @@ def decision_in(found: Found) -> Entry | None:
     return entry if entry is not None and entry.action in NAMES else None
 
 
-def _decision(entry: Entry, policy: str | None) -> DecisionView:
+def _decision(entry: RecordEntry, policy: str | None) -> DecisionView:
     determining = next((said for said in entry.findings if said.action == entry.action), None)
     return DecisionView(
         id=entry.id,
@@ -129,7 +129,7 @@ def _decision(entry: Entry, policy: str | None) -> DecisionView:
     )
 
 
-def _would(entry: Entry) -> Would | None:
+def _would(entry: RecordEntry) -> Would | None:
     worse = NAMES[NAMES.index(entry.action) + 1 :]
     worst = max(
         [said for said in entry.shadow if said.action in worse],
@@ -139,7 +139,7 @@ def _would(entry: Entry) -> Would | None:
     return None if worst is None else Would(worst.action, worst.guard, worst.code)
 
 
-def noted(found: Found) -> str:
+def noted(found: FoundRecord) -> str:
     """What a record says that is no decision."""
     kind = OF_KIND.get(found.stub.kind)
     if kind is None:
@@ -149,23 +149,23 @@ def noted(found: Found) -> str:
     except MsgspecError:
         return UNREADABLE
     match note:
-        case notes.Begun():
+        case notes.RunBegun():
             agent = f" of {note.run.agent}" if note.run.agent else ""
             task = f" on {note.run.task}" if note.run.task else ""
             source = f" ({note.source})" if note.source else ""
             return f"{note.run.id}{agent}{task}, under policy {note.policy[:12]}{source}"
-        case notes.Ended():
+        case notes.RunEnded():
             why = f": {note.why}" if note.why else ""
             return (
                 f"{note.run}, {note.code}{why}; {counted(sum(note.decided.values()), 'decision')}"
             )
-        case notes.Told():
+        case notes.FactNote():
             by = f" by {note.by}" if note.by else ""
             why = f": {note.why}" if note.why else ""
             return f"{note.what} {note.about}{by}{why}"
-        case notes.Segment():
+        case notes.SegmentBegun():
             return f"number {note.number:,} begins"
-        case notes.Opened():
+        case notes.ChainOpened():
             cut = (
                 f"; {counted(note.cut, 'byte')} of an unfinished record were cut off"
                 if note.cut
@@ -182,7 +182,7 @@ def noted(found: Found) -> str:
                 f"with "
                 f"{counted(len(note.heads), 'other chain')}{', sealed' if found.line.seal else ''}"
             )
-        case notes.Retired():
+        case notes.SegmentsRetired():
             return (
                 f"segment {', '.join(str(segment[0]) for segment in note.segments)} removed: "
                 f"{note.why}"
@@ -249,7 +249,7 @@ class _Tally(Struct):
             self.examples.append(stub.id)
 
 
-def shadowed(found: Iterable[Found]) -> ShadowView:
+def shadowed(found: Iterable[FoundRecord]) -> ShadowView:
     """What guards in shadow mode would have done with these decisions, given newest first; the most
     frequent first."""
     tallies: dict[tuple[str, str, str], _Tally] = {}

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from msgspec import Struct
 
-from stanchion.audit.record import Said
+from stanchion.audit.record import RecordedFinding
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.events import Event
@@ -147,7 +147,7 @@ CHILD: Final = {"budget.exceeded": ("a larger budget for this child when it is s
 
 
 def remedies(
-    said: Said,
+    said: RecordedFinding,
     guard: Any,
     event: Event | None,
     when: ConditionPart | None,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from stanchion.audit import notes
 from stanchion.audit.manifest_check import compared, file_faults, hash_faults, without_hashes
-from stanchion.audit.reader import Progress, Reader
+from stanchion.audit.reader import Progress, TrailReader
 from stanchion.audit.runs import LOST, RunStory, newest_runs, records_of, run_detail
 from stanchion.ops.views.amounts import MEASURES
 from stanchion.ops.views.budgets import Burned, burn_down, ends, policy_of
@@ -112,7 +112,7 @@ def none_kept(_keys: frozenset[str]) -> frozenset[str]:
 
 
 def runs(
-    reader: Reader, most: int | None, progress: Progress | None = None, kept: Kept = none_kept
+    reader: TrailReader, most: int | None, progress: Progress | None = None, kept: Kept = none_kept
 ) -> Iterator[RunView]:
     """The newest runs, newest first."""
     return (
@@ -137,7 +137,11 @@ def _rested(stories: list[RunStory], kept: Kept) -> list[RunStory]:
 
 
 def run_in_full(
-    reader: Reader, name: str, now: Totals, progress: Progress | None = None, kept: Kept = none_kept
+    reader: TrailReader,
+    name: str,
+    now: Totals,
+    progress: Progress | None = None,
+    kept: Kept = none_kept,
 ) -> RunDetailView | None:
     """The newest run of that name, or with `last` the newest of all; `None` where there is none."""
     if name == LAST:
@@ -214,7 +218,7 @@ def _burned(one: Burned, totals: dict[str, int]) -> BurnView:
 
 
 def run_manifest(
-    reader: Reader, name: str, progress: Progress | None = None
+    reader: TrailReader, name: str, progress: Progress | None = None
 ) -> dict[str, Any] | None:
     """The manifest of the newest run of that name, or with `last` of the newest of all; `None`
     where there is none. Everything in it is from the trail: what that does not know is `None`."""
@@ -243,7 +247,7 @@ def _manifest(story: RunStory, trail: TrailPart) -> Manifest:
     )
 
 
-def _trail(reader: Reader, story: RunStory, progress: Progress | None) -> TrailPart:
+def _trail(reader: TrailReader, story: RunStory, progress: Progress | None) -> TrailPart:
     """Where the records of a run stand; they come newest first."""
     records = 0
     ends: dict[str, tuple[int, int]] = {}
@@ -285,7 +289,7 @@ class ManifestView(Struct, frozen=True):
 
 def checked(
     manifest: Mapping[str, Any],
-    reader: Reader | None,
+    reader: TrailReader | None,
     folder: Path,
     progress: Progress | None = None,
 ) -> ManifestView:
@@ -306,7 +310,7 @@ def checked(
 
 
 def _hashes_in(
-    reader: Reader, manifest: Mapping[str, Any], progress: Progress | None
+    reader: TrailReader, manifest: Mapping[str, Any], progress: Progress | None
 ) -> tuple[dict[str, str], str] | None:
     """The hashes that a manifest would have by the trail: made anew from the records of its run, or
     as it was written down when the Tutor's run ended. Who changes the kind of a manifest is not
@@ -322,7 +326,7 @@ def _hashes_in(
 
 
 def _written(
-    reader: Reader, name: str, progress: Progress | None
+    reader: TrailReader, name: str, progress: Progress | None
 ) -> tuple[dict[str, str], str] | None:
     """The hashes that were written down with the newest manifest of that name."""
     for found in reader.of_kinds((notes.FACT,), progress):

@@ -11,7 +11,7 @@ import msgspec
 from msgspec import DecodeError, Struct
 from msgspec.structs import replace
 
-from stanchion.audit.record import Entry, digest_of
+from stanchion.audit.record import RecordEntry, digest_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
@@ -177,7 +177,7 @@ class MatchableDecision(NamedTuple):
     refused: bool
 
 
-def known_of(entry: Entry) -> MatchableDecision:
+def known_of(entry: RecordEntry) -> MatchableDecision:
     """The decision about a tool's call or a model's reply, as it is matched."""
     about = entry.tool if entry.stage == Stage.TOOL_CALL else REPLIES
     content = entry.content
@@ -186,7 +186,7 @@ def known_of(entry: Entry) -> MatchableDecision:
     return MatchableDecision(about, digest, NAMES.index(entry.action) > PROCEEDS)
 
 
-def tokens_of(entry: Entry) -> int:
+def tokens_of(entry: RecordEntry) -> int:
     """The tokens that a record counts as used: what a hold was settled to, or what was reported."""
     settled = sum([amounts[Unit.TOKENS] for _, amounts in entry.settles if amounts is not None])
     reported = entry.amounts[Unit.TOKENS] if entry.stage in REPORTED else 0

@@ -8,7 +8,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.audit.erasure import Meant, spelled
-from stanchion.audit.reader import Reader
+from stanchion.audit.reader import TrailReader
 from stanchion.audit.remains import Remain
 from stanchion.audit.runs import OPEN, newest_runs
 from stanchion.experience.shelf import NothingKept, ShelfError
@@ -32,7 +32,7 @@ BESIDE: Final = (
 ASKED: Final = "in the store until it expires: `stanchion tickets show` shows it"
 
 
-def open_runs(reader: Reader, meant: Meant, runs: frozenset[tuple[str, str]]) -> list[Remain]:
+def open_runs(reader: TrailReader, meant: Meant, runs: frozenset[tuple[str, str]]) -> list[Remain]:
     """Runs that are meant and still open; of those that hold a text, the ones that have said it."""
     found = []
     for story in newest_runs(reader):

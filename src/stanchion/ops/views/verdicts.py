@@ -13,7 +13,7 @@ from typing import Final
 from msgspec import Struct
 
 from stanchion.audit.rebuilt import inputs_of
-from stanchion.audit.record import Entry
+from stanchion.audit.record import RecordEntry
 from stanchion.audit.worded import worded
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Plan, Plans
@@ -35,7 +35,7 @@ class VerdictView(Struct, frozen=True):
     message: str
 
 
-def plan_of(entry: Entry, moment: Moment, policy: CompiledPolicy | None) -> Plan | None:
+def plan_of(entry: RecordEntry, moment: Moment, policy: CompiledPolicy | None) -> Plan | None:
     """The chain by which a decision was made; `None` where the policy is another one by now, or not
     there."""
     if policy is None or policy.hash != entry.policy:
@@ -45,7 +45,9 @@ def plan_of(entry: Entry, moment: Moment, policy: CompiledPolicy | None) -> Plan
     )
 
 
-def verdicts(entry: Entry, plan: Plan | None, erased: bool = False) -> tuple[VerdictView, ...]:
+def verdicts(
+    entry: RecordEntry, plan: Plan | None, erased: bool = False
+) -> tuple[VerdictView, ...]:
     """What each guardrail said, in the order of the chain; nothing where the chain is not known."""
     if plan is None:
         return ()

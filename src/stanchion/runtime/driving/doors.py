@@ -15,7 +15,7 @@ from typing import Any, Final
 from stanchion.kernel.state import StoreLost
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.on_loop import adrive
-from stanchion.stores.queue import Queue, Room, Visit
+from stanchion.stores.queue import Room, Visit, VisitQueue
 
 INSIDE: Final = 128
 """How many are inside at once, on one event loop."""
@@ -27,9 +27,9 @@ class Doors:
     def __init__(self, store: Any) -> None:
         self._store = store
         self._own: Room | None = None
-        self._here: dict[asyncio.AbstractEventLoop, Queue] = {}
+        self._here: dict[asyncio.AbstractEventLoop, VisitQueue] = {}
 
-    def here(self) -> Queue:
+    def here(self) -> VisitQueue:
         """The door on the running loop."""
         loop = asyncio.get_running_loop()
         door = self._here.get(loop)
@@ -39,7 +39,7 @@ class Doors:
                 self._here.pop(other, None)
             if room is None:
                 room = self._own = self._own or Room("the store")
-            door = self._here[loop] = Queue(INSIDE, room)
+            door = self._here[loop] = VisitQueue(INSIDE, room)
         return door
 
 
@@ -48,7 +48,7 @@ class DoorPlace:
 
     __slots__ = ("_door", "_place", "late")
 
-    def __init__(self, door: Queue) -> None:
+    def __init__(self, door: VisitQueue) -> None:
         self._door, self._place = door, Visit()
         self.late: StoreLost | None = None
         """Why it was not let in."""

@@ -55,9 +55,9 @@ def shelf_of(store: Any, reading: bool = False) -> Shelf:
             raise ShelfError(str(error)) from None
     if hasattr(inner, "address") and hasattr(inner, "prefix"):
         from stanchion.stores.experience.redis import RedisShelf
-        from stanchion.stores.redis.pool import Pool
+        from stanchion.stores.redis.pool import RedisPool
 
-        return RedisShelf(Pool(inner.address, inner.timeout_s, CONNECTIONS), inner.prefix)
+        return RedisShelf(RedisPool(inner.address, inner.timeout_s, CONNECTIONS), inner.prefix)
     return _in_memory(store)[1]
 
 

@@ -9,7 +9,14 @@ import struct
 from typing import Any, Final
 
 from stanchion.audit.verifying.witness import Witness, read_witness
-from stanchion.audit.witnessing.place import OTHERS, PUT_BACK, Entry, Unreachable, Written, hash_of
+from stanchion.audit.witnessing.place import (
+    OTHERS,
+    PUT_BACK,
+    Unreachable,
+    WitnessEntry,
+    WrittenLine,
+    hash_of,
+)
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.errors import BrokerLost
 from stanchion.runtime.remote.link import Wire, connected
@@ -29,14 +36,14 @@ class BrokerPlace:
         self._path, self._witness = path, witness
         self.name = f"broker:{path}#{witness}"
 
-    def append(self, entry: Entry) -> Written:
+    def append(self, entry: WitnessEntry) -> WrittenLine:
         """Have the broker write a line."""
         with _Talk(self._path, self.name) as talk:
             line = talk.asked(m.Witness(_new_id(), self._witness, entry.heads, entry.every_s))
             if not entry.mine or b'"prev":"%b"' % hash_of(entry.mine).encode() in line[:200]:
-                return Written(line)
+                return WrittenLine(line)
             held = entry.mine in self._all(talk).split(b"\n")
-        return Written(line, OTHERS if held else PUT_BACK)
+        return WrittenLine(line, OTHERS if held else PUT_BACK)
 
     def why_copy(self, uid: int | None) -> str:
         """Why a user could rewrite it: a broker of the same user keeps nothing from it."""

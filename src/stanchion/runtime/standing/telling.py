@@ -26,7 +26,7 @@ from stanchion.telemetry.catalogue import (
     UNWRITTEN,
 )
 from stanchion.telemetry.registry import Registry, Series
-from stanchion.telemetry.sinks import Telemetry, Told, ToldRun
+from stanchion.telemetry.sinks import Telemetry, ToldDecision, ToldRun
 
 if TYPE_CHECKING:
     from stanchion.runtime.shield import Shield
@@ -98,10 +98,10 @@ class ShownTelling:
                 return seat.placed.category.name.lower()
         return KERNEL
 
-    def decision(self, event: Event, decision: Decision, took_ns: int) -> Told:
+    def decision(self, event: Event, decision: Decision, took_ns: int) -> ToldDecision:
         """A decision, of which nothing that anybody said is told."""
         run, determining = event.run, decision.determining
-        told = Told(
+        told = ToldDecision(
             id=decision.id,
             run=run.id,
             stage=str(event.stage),

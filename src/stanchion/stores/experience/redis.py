@@ -13,7 +13,7 @@ from stanchion.experience.shelf import ShelfError
 from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally, chosen
 from stanchion.kernel.state import StoreLost, key
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.pool import Pool
+from stanchion.stores.redis.pool import RedisPool
 
 UNPROVEN_S: Final = 30 * 86_400
 """After how long a call that never worked is forgotten."""
@@ -77,7 +77,7 @@ class RedisShelf:
     """Experience in a Redis or Valkey server, shared by hosts. Keys begin with the store's prefix
     and a `~`."""
 
-    def __init__(self, pool: Pool, prefix: str) -> None:
+    def __init__(self, pool: RedisPool, prefix: str) -> None:
         self._pool: Final = pool
         self._prefix: Final = prefix
 

@@ -21,24 +21,24 @@ from stanchion.kernel.state import (
     When,
 )
 from stanchion.kernel.units import Amounts
-from stanchion.stores.leasing.lease import Lease, Parted, Parting, Shared, Terms
+from stanchion.stores.leasing.lease import Lease, LeaseTerms, Parted, Parting, Shared
 from stanchion.stores.leasing.slices import TRIES, Flow, Lending
 
 # A trip: a tenant's batch on its way to the store, with what was reserved for its shared lines
 # beforehand.
 
 
-class Part(NamedTuple):
+class LeasedPart(NamedTuple):
     """What is reserved of a lease."""
 
     lease: Lease
     amount: int
 
 
-class Held(NamedTuple):
+class LeasedHold(NamedTuple):
     """What a batch reserved that is still to be settled, and when that is late."""
 
-    parts: list[Part]
+    parts: list[LeasedPart]
     due: int
 
 
@@ -53,31 +53,31 @@ class Take(NamedTuple):
     own: int
 
 
-class Claim(NamedTuple):
+class SettledHold(NamedTuple):
     """A hold that a batch settles, the place of that among its settles, and the actual amounts.
     `doubt` is the trip that made the hold, where it is not known whether that arrived."""
 
     at: int
     id: str
     actual: Amounts | None
-    held: Held
-    doubt: Trip | None = None
+    held: LeasedHold
+    doubt: BatchTrip | None = None
 
-    def used(self, part: Part) -> int:
+    def used(self, part: LeasedPart) -> int:
         """What was really used of a part."""
         return 0 if self.actual is None else self.actual[part.lease.terms.unit]
 
 
-class Trip:
+class BatchTrip:
     """What has to be undone if the batch turns out not to have been carried out."""
 
     __slots__ = ("batch", "claims", "credit", "extra", "takes", "values")
 
-    def __init__(self, batch: Batch, claims: list[Claim]) -> None:
+    def __init__(self, batch: Batch, claims: list[SettledHold]) -> None:
         self.batch = batch
         self.claims = claims
         self.takes: list[Take] = []
-        self.extra: list[Part] = []
+        self.extra: list[LeasedPart] = []
         self.values: dict[int, int] = {}
         self.credit: dict[Lease, int] = {}
         for claim in claims:
@@ -91,9 +91,9 @@ class Trip:
         bucket."""
         return min([take.lease.until for take in self.takes], default=FOREVER)
 
-    def held(self) -> list[Part]:
+    def held(self) -> list[LeasedPart]:
         """What it holds if it was carried out and nothing was refused."""
-        return [Part(take.lease, take.amount) for take in self.takes if take.line.hold_ms]
+        return [LeasedPart(take.lease, take.amount) for take in self.takes if take.line.hold_ms]
 
     def undo(self) -> None:
         """Let go of everything: it was not carried out."""
@@ -127,7 +127,7 @@ UNREACHED: Final = LineOutcome(0, 0)
 """What a line came to that an earlier one stops."""
 
 
-def judge(lending: Lending, batch: Batch, parted: Parted, trip: Trip) -> Flow[tuple[int, ...]]:
+def judge(lending: Lending, batch: Batch, parted: Parted, trip: BatchTrip) -> Flow[tuple[int, ...]]:
     """Judge the shared lines as if no other line said anything: takers first, because those that
     only look at the same counter go by what the taker found."""
     judged: dict[int, LineOutcome] = {}
@@ -156,7 +156,7 @@ def judge(lending: Lending, batch: Batch, parted: Parted, trip: Trip) -> Flow[tu
 
 
 def _take(
-    lending: Lending, trip: Trip, shared: Shared, terms: Terms, amount: int
+    lending: Lending, trip: BatchTrip, shared: Shared, terms: LeaseTerms, amount: int
 ) -> Flow[tuple[LineOutcome, bool]]:
     """Reserve for one line; also says whether that was within all limits. What is written all the
     same is counted whatever it exceeds."""
@@ -188,14 +188,14 @@ MOST_KNOWN: Final = 8_192
 """How many answers are remembered, and how many batches whose answer did not come."""
 
 
-class Carrying:
+class LeasedCarrying:
     """What one process knows of its batches with shared lines."""
 
     def __init__(self, lending: Lending) -> None:
         self._lending = lending
         self._parting = Parting()
-        self._held: OrderedDict[str, Held] = OrderedDict()
-        self._doubt: OrderedDict[str, Trip] = OrderedDict()
+        self._held: OrderedDict[str, LeasedHold] = OrderedDict()
+        self._doubt: OrderedDict[str, BatchTrip] = OrderedDict()
         self._replies: OrderedDict[str, Reply] = OrderedDict()
 
     def concerns(self, batch: Batch) -> bool:
@@ -254,10 +254,10 @@ class Carrying:
             f"longer window"
         )
 
-    def _prepare(self, batch: Batch) -> Flow[Trip]:
+    def _prepare(self, batch: Batch) -> Flow[BatchTrip]:
         """Reserve what a batch needs, and make what is sent of it."""
         with self._lending.lock:
-            trip = Trip(batch, self._claims(batch))
+            trip = BatchTrip(batch, self._claims(batch))
         try:
             for claim in trip.claims:
                 yield from self._exceed(trip, claim)
@@ -278,18 +278,18 @@ class Carrying:
             )
         return trip
 
-    def _claims(self, batch: Batch) -> list[Claim]:
+    def _claims(self, batch: Batch) -> list[SettledHold]:
         """The holds of this process that a batch settles; nobody else can settle them meanwhile."""
-        claims: list[Claim] = []
+        claims: list[SettledHold] = []
         for at, (hold, actual) in enumerate(batch.settles):
             held, doubt = self._held.pop(hold, None), self._doubt.pop(hold, None)
             if held is not None:
-                claims.append(Claim(at, hold, actual, held))
+                claims.append(SettledHold(at, hold, actual, held))
             elif doubt is not None:
-                claims.append(Claim(at, hold, actual, Held(doubt.held(), 0), doubt))
+                claims.append(SettledHold(at, hold, actual, LeasedHold(doubt.held(), 0), doubt))
         return claims
 
-    def _exceed(self, trip: Trip, claim: Claim) -> Flow[None]:
+    def _exceed(self, trip: BatchTrip, claim: SettledHold) -> Flow[None]:
         """Reserve what was used beyond what had been reserved: it is spent already, so nothing
         bounds it."""
         for part in claim.held.parts:
@@ -298,14 +298,14 @@ class Carrying:
                 some = min(more, part.lease.free)
                 if some > 0:
                     part.lease.take(some)
-                    trip.extra.append(Part(part.lease, some))
+                    trip.extra.append(LeasedPart(part.lease, some))
             if more > some:
                 left, terms = more - max(0, some), part.lease.terms.unbounded()
                 lease, _, _ = yield from self._lending.reserve(terms, left, {})
                 assert lease is not None
-                trip.extra.append(Part(lease, left))
+                trip.extra.append(LeasedPart(lease, left))
 
-    def _finish(self, batch: Batch, trip: Trip, reply: Reply) -> Reply:
+    def _finish(self, batch: Batch, trip: BatchTrip, reply: Reply) -> Reply:
         """Keep what the lines took, give back the rest, and give the reply as one store would."""
         said = reply.actions
         words = list(reply.settled)
@@ -320,7 +320,7 @@ class Carrying:
             for line, action in zip(batch.lines, said, strict=False)
             if action > batch.ceiling
         }
-        parts: list[Part] = []
+        parts: list[LeasedPart] = []
         longest = 0
         for at, line, lease, amount, own in trip.takes:
             lease.take(amount - own)
@@ -329,12 +329,12 @@ class Carrying:
             ):
                 lease.give(amount)
             elif line.hold_ms:
-                parts.append(Part(lease, amount))
+                parts.append(LeasedPart(lease, amount))
                 longest = max(longest, line.hold_ms)
             else:
                 lease.open -= amount
         if parts:
-            self._held[batch.id] = Held(parts, reply.now + longest)
+            self._held[batch.id] = LeasedHold(parts, reply.now + longest)
             if len(self._held) > MOST_HELD:
                 for lease, amount in self._held.popitem(last=False)[1].parts:
                     lease.open -= amount
@@ -348,7 +348,7 @@ class Carrying:
             self._replies.popitem(last=False)
         return answer
 
-    def _close(self, claim: Claim, arrived: bool) -> None:
+    def _close(self, claim: SettledHold, arrived: bool) -> None:
         """Settle a hold with what was used; one whose batch never arrived took nothing."""
         if claim.doubt is not None:
             self._undo(claim.doubt) if not arrived else self._assume(claim.doubt)
@@ -357,7 +357,7 @@ class Carrying:
                 part.lease.open -= part.amount
                 part.lease.free += max(0, part.amount - claim.used(part))
 
-    def _assume(self, trip: Trip) -> None:
+    def _assume(self, trip: BatchTrip) -> None:
         """A batch did arrive whose answer was lost: what it took is taken, and what it settled is
         settled."""
         for claim in trip.claims:
@@ -369,7 +369,7 @@ class Carrying:
         for lease, amount in trip.extra:
             lease.open -= amount
 
-    def _undo(self, trip: Trip) -> None:
+    def _undo(self, trip: BatchTrip) -> None:
         """A batch was not carried out: what it reserved is free, and what it would have settled is
         held."""
         trip.undo()

@@ -62,7 +62,7 @@ ALWAYS: Final = -FOREVER
 Bands = tuple[tuple[int, Action], ...]
 
 
-class Terms(NamedTuple):
+class LeaseTerms(NamedTuple):
     """On which terms slices of a counter are taken: `bands` are those that refuse, `reach` is as
     far as slices may get ahead of what was asked for."""
 
@@ -73,7 +73,7 @@ class Terms(NamedTuple):
     window_ms: int
     idle_s: int
 
-    def unbounded(self) -> Terms:
+    def unbounded(self) -> LeaseTerms:
         """The same for what has to be counted whatever it exceeds: never more than asked for."""
         return self._replace(bands=(), reach=0)
 
@@ -84,7 +84,7 @@ class Shared(NamedTuple):
 
     at: int
     line: Line
-    terms: Terms | None
+    terms: LeaseTerms | None
     taker: int
 
 
@@ -166,7 +166,7 @@ def _shared(
         [limit for limit, _ in refusing], default=max([limit for limit, _ in bands], default=0)
     )
     return Shared(
-        at, line, Terms(line.key, line.unit, refusing, reach, line.window_ms, line.idle_s), at
+        at, line, LeaseTerms(line.key, line.unit, refusing, reach, line.window_ms, line.idle_s), at
     )
 
 
@@ -210,7 +210,7 @@ class Lease:
         "holds", "limit", "lost", "open", "pool", "stuck", "terms", "until",
     )  # fmt: skip
 
-    def __init__(self, terms: Terms, lender: str, size: int = 0) -> None:
+    def __init__(self, terms: LeaseTerms, lender: str, size: int = 0) -> None:
         self.terms = terms
         self._lender = lender
         self.pool = terms.reach // POOL
@@ -228,7 +228,8 @@ class Lease:
             pool_key(terms.key),
             unit=_beside(terms.unit),
             when=When.LOOK,
-            window_ms=_pool_window(terms),
+            # It slides with its counter, and forgets after a week what nobody settles or releases.
+            window_ms=terms.window_ms if terms.window_ms else IDLE_S * 1000 // BUCKETS * BUCKETS,
         )
         takes = looks._replace(
             bands=((self.pool, Action.BLOCK),), when=When.PROCEED, hold_ms=HOLD_MS
@@ -393,9 +394,3 @@ def beating(lender: str, unit: int = Unit.ONE) -> Line:
 def _beside(unit: int) -> Unit:
     """The place in a vector of amounts where a slice says what of it counts on the pool."""
     return Unit.TOKENS if unit == Unit.ONE else Unit.ONE
-
-
-def _pool_window(terms: Terms) -> int:
-    """A pool slides with its counter, and forgets after a week what nobody has settled or
-    released."""
-    return terms.window_ms if terms.window_ms else IDLE_S * 1000 // BUCKETS * BUCKETS

@@ -17,13 +17,13 @@ from typing import Any, Final, TypeVar
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import SKIPPED, Batch, Crowded, Line, Reply, StoreLost, When
 from stanchion.locks import Lock
-from stanchion.stores.leasing.lease import Lease, Terms, beating, slice_prefix
+from stanchion.stores.leasing.lease import Lease, LeaseTerms, beating, slice_prefix
 
 # A fleet-wide counter as one process knows it: what it held when last seen, and the leases that
 # this process has.
 
 
-class Counter:
+class LentCounter:
     """What is known of one counter. Whoever uses it has a lock."""
 
     def __init__(self, lender: str) -> None:
@@ -33,9 +33,9 @@ class Counter:
         self.answers = 0
         self.at = 0.0
         self.leases: list[Lease] = []
-        self._current: dict[Terms, Lease] = {}
+        self._current: dict[LeaseTerms, Lease] = {}
 
-    def lease(self, terms: Terms) -> Lease:
+    def lease(self, terms: LeaseTerms) -> Lease:
         """The lease on those terms that can be spent from."""
         lease = self._current.get(terms)
         return self._enter(Lease(terms, self._lender)) if lease is None else lease
@@ -117,7 +117,7 @@ class Lending:
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self.lock: Final = Lock()
         self._monotonic = monotonic
-        self._counters: dict[str, Counter] = {}
+        self._counters: dict[str, LentCounter] = {}
         self._lender = os.urandom(8).hex()
         self._prefix = slice_prefix(self._lender)
         self._beat = (beating(self._lender),)
@@ -143,7 +143,7 @@ class Lending:
         return reply.values[0]
 
     def reserve(
-        self, terms: Terms, amount: int, credit: dict[Lease, int]
+        self, terms: LeaseTerms, amount: int, credit: dict[Lease, int]
     ) -> Flow[tuple[Lease | None, int, int]]:
         """Reserve an amount, of this batch's own `credit` first, then of what is free, then of
         another slice.
@@ -212,7 +212,7 @@ class Lending:
             credit[lease] -= drawn
         return lease, 0 if known is None else min(known, lease.limit - amount), drawn
 
-    def give_back(self, counter: Counter, lease: Lease, last: bool = False) -> Flow[None]:
+    def give_back(self, counter: LentCounter, lease: Lease, last: bool = False) -> Flow[None]:
         """Give back what is free of a lease."""
         with self.lock:
             request = lease.giving_back(self._new_id(), last)
@@ -257,17 +257,17 @@ class Lending:
         """Spend from a lease no longer; whoever calls has the lock."""
         self._counter(lease.terms.key).pass_on(lease)
 
-    def _leases(self) -> list[tuple[Counter, Lease]]:
+    def _leases(self) -> list[tuple[LentCounter, Lease]]:
         """All leases that there are, each with its counter."""
         with self.lock:
             return [
                 (counter, lease) for counter in self._counters.values() for lease in counter.leases
             ]
 
-    def _counter(self, name: str) -> Counter:
+    def _counter(self, name: str) -> LentCounter:
         counter = self._counters.get(name)
         if counter is None:
-            counter = self._counters[name] = Counter(self._lender)
+            counter = self._counters[name] = LentCounter(self._lender)
         return counter
 
     def _new_id(self) -> str:

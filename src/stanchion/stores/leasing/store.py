@@ -18,7 +18,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Expect, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
-from stanchion.stores.leasing.carry import Carrying
+from stanchion.stores.leasing.carry import LeasedCarrying
 from stanchion.stores.leasing.lease import TAGS
 from stanchion.stores.leasing.slices import Flow, Lending, T
 from stanchion.stores.protocol import Store, is_lasting
@@ -176,7 +176,7 @@ class LeasingStore(Wrapped):
         """Start with nothing; in a forked process too, because its parent goes on spending what it
         was lent."""
         self._lending = Lending()
-        self._carrying = Carrying(self._lending)
+        self._carrying = LeasedCarrying(self._lending)
         self._knowing = Knowing()
         self._timer: threading.Timer | None = None
         self._starting = Lock()

@@ -124,7 +124,7 @@ FORM: Final = (
 )
 
 
-class Address:
+class PostgresAddress:
     """A server's URL. What people read of it is its name: host, port and database."""
 
     def __init__(self, url: str, timeout_s: float) -> None:

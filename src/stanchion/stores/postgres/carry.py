@@ -9,7 +9,7 @@ from time import monotonic
 from typing import Any, Final, TypeVar
 
 from stanchion.kernel.state import IDLE_S, Batch, Reply, StoreLost
-from stanchion.stores.postgres.address import AGAIN, Address, busy, closed, late
+from stanchion.stores.postgres.address import AGAIN, PostgresAddress, busy, closed, late
 from stanchion.stores.postgres.connections import (
     CARRY,
     PATIENCE_S,
@@ -18,8 +18,8 @@ from stanchion.stores.postgres.connections import (
     Connecting,
     words_for,
 )
-from stanchion.stores.postgres.link import Broken, Complaint, Exchange, Late, Link
-from stanchion.stores.postgres.pool import Pool, Words
+from stanchion.stores.postgres.link import BrokenLink, Complaint, Exchange, Late, PostgresLink
+from stanchion.stores.postgres.pool import PoolWords, PostgresPool
 from stanchion.stores.postgres.request import Requests, reply_of
 from stanchion.stores.queue import Room, Visit, finishes
 from stanchion.stores.track import Track
@@ -41,20 +41,20 @@ _PORTION: Final[list[bytes | None]] = [
     *[(seconds * 1000).to_bytes(8, "big") for seconds in (ANSWERS_S, IDLE_S, MARGIN_S)],
 ]
 
-Step = tuple[Link, Exchange] | None
+Step = tuple[PostgresLink, Exchange] | None
 """What carrying a batch out waits for: a connection, or the end of an exchange on one."""
 
 Clock = Callable[[], int]
 T = TypeVar("T")
 
 
-class Carrying:
+class PostgresCarrying:
     """The connections of one store, and what is sent over them. One piece of code serves threads
     and tasks."""
 
     def __init__(
         self,
-        address: Address,
+        address: PostgresAddress,
         schema: str,
         timeout_s: float,
         pool_size: int,
@@ -69,12 +69,12 @@ class Carrying:
         self.track: Final = Track()
         self._carried = 0
         server = address.name
-        words = Words(
+        words = PoolWords(
             busy(server, timeout_s),
             late(server, timeout_s),
             closed(server),
         )
-        self._pool: Final = Pool(
+        self._pool: Final = PostgresPool(
             Connecting(address, schema, timeout_s, reading), pool_size, words, room
         )
 
@@ -148,7 +148,7 @@ class Carrying:
                         if step is None
                         else step[0].wait(step[1], until)
                     )
-                except (Broken, Late, Complaint) as trouble:
+                except (BrokenLink, Late, Complaint) as trouble:
                     step = steps.throw(trouble)
                 else:
                     step = steps.send(got)
@@ -171,7 +171,7 @@ class Carrying:
                         if step is None
                         else await step[0].await_(step[1], until)
                     )
-                except (Broken, Late, Complaint) as trouble:
+                except (BrokenLink, Late, Complaint) as trouble:
                     step = steps.throw(trouble)
                 else:
                     step = steps.send(got)
@@ -193,7 +193,7 @@ class Carrying:
             except Complaint as complaint:
                 self._pool.give(place)
                 raise self._lost(complaint) from None
-            except (Broken, Late) as trouble:
+            except (BrokenLink, Late) as trouble:
                 self._pool.clear()
                 self._pool.drop(place)
                 if attempt or isinstance(trouble, Late):
@@ -213,7 +213,7 @@ class Carrying:
         given = self._arguments(batch)
         broken = False
         for _ in range(TRIES):
-            link: Link = yield None
+            link: PostgresLink = yield None
             began = monotonic()
             try:
                 answer = yield link, link.call(CARRY, given)
@@ -221,7 +221,7 @@ class Carrying:
                 self._pool.give(place)
                 if complaint.code not in AGAIN:
                     raise self._lost(complaint) from None
-            except Broken as trouble:
+            except BrokenLink as trouble:
                 self._pool.clear()
                 self._pool.drop(place)
                 if broken:
@@ -246,13 +246,13 @@ class Carrying:
             f"batch `{batch.id}` collided with others on its holds {TRIES} times: send it again"
         )
 
-    def _sweep(self, place: Visit, link: Link) -> Generator[Step, Any, None]:
+    def _sweep(self, place: Visit, link: PostgresLink) -> Generator[Step, Any, None]:
         """Remove a portion of what nobody needs; what fails here is done another time."""
         try:
             yield link, link.call(SWEEP, _PORTION)
         except Complaint:
             self._pool.give(place)
-        except (Broken, Late):
+        except (BrokenLink, Late):
             self._pool.drop(place)
         else:
             self._pool.give(place)
@@ -268,5 +268,5 @@ class Carrying:
             )
             raise StoreLost(says) from error
 
-    def _lost(self, trouble: Broken | Late | Complaint) -> StoreLost:
+    def _lost(self, trouble: BrokenLink | Late | Complaint) -> StoreLost:
         return StoreLost(words_for(trouble, self._address, self._timeout_s))

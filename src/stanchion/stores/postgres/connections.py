@@ -14,13 +14,13 @@ from psycopg import sql
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.postgres.address import (
     STANDBY,
-    Address,
+    PostgresAddress,
     explain,
     explain_refusal,
     late,
     unreached,
 )
-from stanchion.stores.postgres.link import Broken, Complaint, Late, Link
+from stanchion.stores.postgres.link import BrokenLink, Complaint, Late, PostgresLink
 from stanchion.stores.postgres.request import TEXT, read_number
 from stanchion.stores.protocol import StoreError
 
@@ -78,11 +78,15 @@ def statements(schema: str, file: str) -> str:
     return sql.SQL(text).format(schema=sql.Identifier(schema)).as_string(None)
 
 
-class Schema:
+class StoreSchema:
     """A schema, seen through one connection."""
 
     def __init__(
-        self, link: Link, name: str, server: str, migrations: tuple[Migration, ...] = MIGRATIONS
+        self,
+        link: PostgresLink,
+        name: str,
+        server: str,
+        migrations: tuple[Migration, ...] = MIGRATIONS,
     ) -> None:
         self._link: Final = link
         self._name: Final = name
@@ -212,20 +216,22 @@ class Connecting:
     """Makes connections. The first one finds out whether the schema is as it must be, or makes it
     so."""
 
-    def __init__(self, address: Address, schema: str, timeout_s: float, reading: bool) -> None:
+    def __init__(
+        self, address: PostgresAddress, schema: str, timeout_s: float, reading: bool
+    ) -> None:
         self._address: Final = address
         self._schema: Final = schema
         self._timeout_s: Final = timeout_s
         self._reading: Final = reading
         self._ready = False
 
-    def __call__(self) -> Link:
+    def __call__(self) -> PostgresLink:
         """A connection; `StoreLost` where there is none to be had, `StoreError` where the schema is
         not to be used."""
-        link = Link(self._connected())
+        link = PostgresLink(self._connected())
         try:
             self._prepare(link)
-        except (Broken, Late, Complaint) as trouble:
+        except (BrokenLink, Late, Complaint) as trouble:
             link.close()
             raise StoreLost(words_for(trouble, self._address, self._timeout_s)) from None
         except BaseException:
@@ -253,7 +259,7 @@ class Connecting:
             )
         return connection
 
-    def _prepare(self, link: Link) -> None:
+    def _prepare(self, link: PostgresLink) -> None:
         until = monotonic() + self._timeout_s
         settings = {
             **_SETTINGS,
@@ -267,7 +273,7 @@ class Connecting:
         ]
         link.wait(link.run(sql.SQL("; ").join(made).as_string(None).encode()), until)
         if not self._ready:
-            schema = Schema(link, self._schema, self._address.name)
+            schema = StoreSchema(link, self._schema, self._address.name)
             if self._reading:
                 schema.check()
             else:
@@ -280,10 +286,12 @@ class Connecting:
                 link.wait(link.prepare(name, own.as_string(None).encode()), until)
 
 
-def words_for(trouble: Broken | Late | Complaint, address: Address, timeout_s: float) -> str:
+def words_for(
+    trouble: BrokenLink | Late | Complaint, address: PostgresAddress, timeout_s: float
+) -> str:
     """What went wrong on a connection, for people."""
     if isinstance(trouble, Late):
         return late(address.name, timeout_s)
-    if isinstance(trouble, Broken) and trouble.code != STANDBY:
+    if isinstance(trouble, BrokenLink) and trouble.code != STANDBY:
         return unreached(address.name, address.reason(str(trouble)))
     return explain(trouble.code, address.reason(trouble.args[-1]), address.name, timeout_s * SHARE)

@@ -43,7 +43,7 @@ SELECT 0::bigint, due, seq, id, keys, took, at FROM {schema}.batch WHERE id = $1
 """
 
 
-class Listing:
+class PostgresListing:
     """Reads, and changes nothing. Like every store it shows cells as the newest batch left them."""
 
     def __init__(self, ask: Ask, schema: str, clock: Callable[[], int] | None) -> None:

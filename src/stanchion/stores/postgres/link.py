@@ -22,7 +22,7 @@ Exchange = Generator[bool, None, PGresult]
 the answer."""
 
 
-class Broken(Exception):
+class BrokenLink(Exception):
     """The connection is gone; whether the server did what was asked of it is not known."""
 
     def __init__(self, words: str, code: str = "") -> None:
@@ -43,7 +43,7 @@ class Complaint(Exception):
         self.words: Final = words
 
 
-class Link:
+class PostgresLink:
     """A connection, used by one caller at a time. Who does not go through with an exchange must
     close it."""
 
@@ -122,9 +122,9 @@ class Link:
                 if answer is None or answer.status != ExecStatus.FATAL_ERROR:
                     answer = result
         except psycopg.Error as error:
-            raise Broken(str(error)) from None
+            raise BrokenLink(str(error)) from None
         if answer is None:
-            raise Broken("it closed the connection")
+            raise BrokenLink("it closed the connection")
         if answer.status in (ExecStatus.TUPLES_OK, ExecStatus.COMMAND_OK):
             return answer
         code = (answer.error_field(DiagnosticField.SQLSTATE) or b"").decode()
@@ -132,7 +132,7 @@ class Link:
             answer.error_field(DiagnosticField.MESSAGE_PRIMARY) or answer.error_message
         ).decode("utf-8", "replace")
         if not code or code in GONE or pg.status == pq.ConnStatus.BAD:
-            raise Broken(words, code)
+            raise BrokenLink(words, code)
         raise Complaint(code, words)
 
 

@@ -15,9 +15,9 @@ from typing import Final, NamedTuple
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
-from stanchion.stores.postgres.link import Link
+from stanchion.stores.postgres.link import PostgresLink
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import PATIENT_S, Queue, Room, Visit, ring, tell
+from stanchion.stores.queue import PATIENT_S, Room, Visit, VisitQueue, ring, tell
 
 # A circuit: while the server is known to be lost nobody waits for it, and one at a time tries
 # again.
@@ -27,7 +27,7 @@ LONGEST_S: Final = 2.0
 """How long nobody tries after a failure: twice as long after each one."""
 
 
-class Circuit:
+class ServerCircuit:
     """Opens at a failure, closes at a success. Whoever uses it has a lock."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
@@ -73,7 +73,7 @@ class Circuit:
         self._trying = False
 
 
-class Words(NamedTuple):
+class PoolWords(NamedTuple):
     """What a pool says where it has no connection to give."""
 
     busy: str
@@ -81,7 +81,7 @@ class Words(NamedTuple):
     closed: str
 
 
-class Pool:
+class PostgresPool:
     """Hands connections out to those who have a place. `connect` gives a new one or raises
     `StoreLost`.
 
@@ -91,15 +91,19 @@ class Pool:
     """
 
     def __init__(
-        self, connect: Callable[[], Link], size: int, words: Words, room: Callable[[], Room]
+        self,
+        connect: Callable[[], PostgresLink],
+        size: int,
+        words: PoolWords,
+        room: Callable[[], Room],
     ) -> None:
         self._connect: Final = connect
         self._size: Final = size
         self._words: Final = words
         self._room: Final = room
         self._closed = False
-        self._idle: list[Link] = []
-        self.queue: Queue
+        self._idle: list[PostgresLink] = []
+        self.queue: VisitQueue
         self._begin()
         tell_of_forks(self)
 
@@ -114,7 +118,7 @@ class Pool:
         self._check()
         await self.queue.atake(place, finishes)
 
-    def take(self, place: Visit, until: float) -> Link:
+    def take(self, place: Visit, until: float) -> PostgresLink:
         """A connection for the calling thread; `StoreLost` where there is none until then."""
         link = self._at_once(place)
         if link is None:
@@ -126,7 +130,7 @@ class Pool:
             link = self._given(place)
         return link
 
-    async def atake(self, place: Visit, until: float) -> Link:
+    async def atake(self, place: Visit, until: float) -> PostgresLink:
         """A connection for the running task."""
         link = self._at_once(place)
         if link is None:
@@ -201,11 +205,11 @@ class Pool:
 
     def _begin(self) -> None:
         self._lock = Lock()
-        self._circuit = Circuit(monotonic)
+        self._circuit = ServerCircuit(monotonic)
         self._idle = []
         self._wanting: OrderedDict[Visit, None] = OrderedDict()
         self._making: list[Thread] = []
-        self.queue = Queue(self._size, self._room())
+        self.queue = VisitQueue(self._size, self._room())
         self._owner = os.getpid()
 
     def _check(self) -> None:
@@ -221,13 +225,13 @@ class Pool:
         """How many connections are in use."""
         return sum([place.link is not None for place in list(self.queue.seated)])
 
-    def _at_once(self, place: Visit) -> Link | None:
+    def _at_once(self, place: Visit) -> PostgresLink | None:
         with self._lock:
             if self._closed:
                 raise StoreLost(self._words.closed)
             if self._idle:
                 place.link = self._idle.pop()
-            link: Link | None = place.link
+            link: PostgresLink | None = place.link
             return link
 
     def _want(self, place: Visit) -> None:
@@ -240,12 +244,12 @@ class Pool:
             elif not self._grow() and self._circuit.is_open and not self._links():
                 raise StoreLost(self._circuit.reason)
 
-    def _given(self, place: Visit) -> Link:
+    def _given(self, place: Visit) -> PostgresLink:
         """What somebody got by now."""
         with self._lock:
             self._wanting.pop(place, None)
             if place.link is not None:
-                link: Link = place.link
+                link: PostgresLink = place.link
                 return link
             if place.why:
                 raise StoreLost(place.why)
@@ -254,7 +258,7 @@ class Pool:
             self._circuit.failed(self._words.late)
             raise StoreLost(self._words.late)
 
-    def _hand(self, link: Link) -> None:
+    def _hand(self, link: PostgresLink) -> None:
         """Hand a connection to whoever wants one for longest, or keep it."""
         if self._closed:
             link.close()
@@ -292,7 +296,7 @@ class Pool:
         return True
 
     def _make(self) -> None:
-        made: Link | str = "the connection could not be made"
+        made: PostgresLink | str = "the connection could not be made"
         try:
             made = self._connect()
         except (StoreLost, StoreError) as lost:
@@ -300,14 +304,14 @@ class Pool:
         finally:
             self._arrived(made)
 
-    def _arrived(self, made: Link | str) -> None:
+    def _arrived(self, made: PostgresLink | str) -> None:
         lost = ""
         with self._lock:
             me = current_thread()
             self._making = [
                 thread for thread in self._making if thread is not me and thread.is_alive()
             ]
-            if isinstance(made, Link):
+            if isinstance(made, PostgresLink):
                 self._circuit.worked()
                 self._hand(made)
             else:
@@ -336,4 +340,4 @@ class Pool:
             self.close()
 
 
-_inherited: Final[list[Link]] = []
+_inherited: Final[list[PostgresLink]] = []

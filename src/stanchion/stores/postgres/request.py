@@ -160,14 +160,14 @@ SHARED: Final = 1
 Arguments = list[bytes | None]
 
 
-class Name(NamedTuple):
+class SentKey(NamedTuple):
     """A key as it is sent, and the number of its lock."""
 
     sent: bytes
     lock: int
 
 
-class Bound(NamedTuple):
+class BoundLines(NamedTuple):
     """Lines as they are sent, once for each tuple of lines: a plan's are always the same."""
 
     lines: tuple[Line, ...]
@@ -185,8 +185,8 @@ class Requests:
 
     def __init__(self, schema: str) -> None:
         self._salt: Final = schema.encode()
-        self._names: Final[dict[str, Name]] = {}
-        self._bound: Final[dict[int, Bound]] = {}
+        self._names: Final[dict[str, SentKey]] = {}
+        self._bound: Final[dict[int, BoundLines]] = {}
 
     def arguments(
         self, batch: Batch, now: int | None, claim: Footprint = NO_FOOTPRINT
@@ -263,7 +263,7 @@ class Requests:
             sent += [place, when, at, shadow, FOREVER if key.endswith(KEPT) else IDLE_S * 1000]
         return numbers(sent)
 
-    def _bind(self, lines: tuple[Line, ...]) -> Bound:
+    def _bind(self, lines: tuple[Line, ...]) -> BoundLines:
         known: dict[str, int] = {}
         names: list[bytes] = []
         locks: dict[str, int] = {}
@@ -283,7 +283,7 @@ class Requests:
             width = -(2 * line.bits + line.push) if line.bits else line.window_ms // BUCKETS
             sent += [place, line.unit, line.when, line.follows, line.hold_ms, line.keep, width]
             sent += [line.shadow, idle_ms(line), lowest, first, len(bands), lock]
-        bound = Bound(
+        bound = BoundLines(
             lines,
             known,
             names,
@@ -305,14 +305,14 @@ class Requests:
             place = known[key] = len(names)
         return place
 
-    def _name(self, key: str) -> Name:
+    def _name(self, key: str) -> SentKey:
         name = self._names.get(key)
         if name is None:
             text = key.encode()
             digest = blake2b(text, digest_size=8, key=self._salt).digest()
             # An even number of 63 bits, so that the shared lock of the same key comes next in
             # order.
-            name = Name(element(text), int.from_bytes(digest, "big") >> 2 << 1)
+            name = SentKey(element(text), int.from_bytes(digest, "big") >> 2 << 1)
             if len(self._names) >= MOST_KEYS:
                 self._names.clear()
             self._names[key] = name

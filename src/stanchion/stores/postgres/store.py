@@ -46,15 +46,15 @@ class PostgresStore:
                 f"timeout_s is `{timeout_s}` and pool_size `{pool_size}`: both must be above zero"
             )
         try:
-            from stanchion.stores.postgres.address import Address
-            from stanchion.stores.postgres.carry import Carrying
+            from stanchion.stores.postgres.address import PostgresAddress
+            from stanchion.stores.postgres.carry import PostgresCarrying
             from stanchion.stores.postgres.connections import checked
-            from stanchion.stores.postgres.contents import Listing
+            from stanchion.stores.postgres.contents import PostgresListing
         except ImportError as error:
             raise StoreError(
                 f"the PostgreSQL store needs psycopg ({error}): install the extra `postgres`"
             ) from error
-        address = Address(url, timeout_s)
+        address = PostgresAddress(url, timeout_s)
         self._name, self._schema = address.name, schema
         self.conninfo: Final = address.conninfo
         """Everything the driver needs to reach the same database, secrets included."""
@@ -63,10 +63,10 @@ class PostgresStore:
         def room() -> Room:
             return Room(address.name, queue, patience_s)
 
-        self._carrying = Carrying(
+        self._carrying = PostgresCarrying(
             address, checked(schema), timeout_s, pool_size, clock, reading, room
         )
-        self._listing = Listing(self._carrying.ask, schema, clock)
+        self._listing = PostgresListing(self._carrying.ask, schema, clock)
         try:
             self._carrying.open()
         except StoreLost as lost:

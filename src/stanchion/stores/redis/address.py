@@ -30,7 +30,7 @@ _NAME: Final = regex("[a-z_]+")
 _PREFIX: Final = regex(r"[A-Za-z0-9_.]+")
 
 
-class Address(msgspec.Struct, frozen=True):
+class RedisAddress(msgspec.Struct, frozen=True):
     """A server, a database in it, and the settings a URL gives; `path` is that of a local
     socket."""
 
@@ -55,7 +55,7 @@ class Address(msgspec.Struct, frozen=True):
         return f"Address({self.name!r})"
 
 
-def parse(url: str) -> Address:
+def parse(url: str) -> RedisAddress:
     """Read a URL; `StoreError` says what is wrong with it, without what may be secret."""
     scheme = url.split(":", 1)[0].lower()
     try:
@@ -84,7 +84,7 @@ def parse(url: str) -> Address:
             ) from None
     if scheme == LOCAL:
         given["name"] = f"unix://{given['path']}"
-    return typed.convert(given, Address)
+    return typed.convert(given, RedisAddress)
 
 
 def _place(scheme: str, split: SplitResult, port: int | None) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def plain(text: str) -> str:
     return text if wrapped is None else wrapped[1]
 
 
-def answered(address: Address, text: str) -> str:
+def answered(address: RedisAddress, text: str) -> str:
     """What an error that a server answered means."""
     text = plain(text)
     if address.password:
@@ -242,7 +242,7 @@ def answered(address: Address, text: str) -> str:
     return f"`{address.name}` " + says.format(rest=rest[:300])
 
 
-def refused(address: Address, text: str) -> str:
+def refused(address: RedisAddress, text: str) -> str:
     """What an error means that a server answered to a greeting; it may repeat what is secret, so it
     is not shown."""
     code = text.partition(" ")[0]

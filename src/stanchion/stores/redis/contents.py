@@ -13,8 +13,8 @@ import msgspec
 from stanchion.kernel.state import BUCKETS, CLOCK, StoreLost, key
 from stanchion.stores.redis.address import answered
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.packed import Keys, tag_of, unpack_reply, unpack_value
-from stanchion.stores.redis.pool import Pool
+from stanchion.stores.redis.packed import RedisKeys, tag_of, unpack_reply, unpack_value
+from stanchion.stores.redis.pool import RedisPool
 from stanchion.stores.seen import Hold, Seen, Took
 
 PORTION: Final = 256
@@ -28,10 +28,10 @@ _hold: Final = struct.Struct("<BddI")
 _took: Final = struct.Struct("<dBdBI")
 
 
-class Listing:
+class RedisListing:
     """What people see of a server."""
 
-    def __init__(self, pool: Pool, keys: Keys, clock: Callable[[], int] | None) -> None:
+    def __init__(self, pool: RedisPool, keys: RedisKeys, clock: Callable[[], int] | None) -> None:
         self._pool = pool
         self._keys = keys
         self._clock = clock
@@ -46,7 +46,7 @@ class Listing:
     def cells(self, prefix: str) -> Iterator[Seen]:
         """Every cell whose key begins so; first all keys are gathered, then their cells are
         read."""
-        found = sorted(self._scan(self._keys.cell(_literal(prefix)) + b"*"))
+        found = sorted(self._scan(self._keys.cell(re.sub(r"([*?\[\]\\])", r"\\\1", prefix)) + b"*"))
         now = self._now()
         for start in range(0, len(found), PORTION):
             yield from self._seen(found[start : start + PORTION], now)
@@ -156,11 +156,6 @@ class Listing:
             f"`{self._pool.address.name}` has data under `{shown}` that no store wrote: remove "
             f"that key"
         )
-
-
-def _literal(text: str) -> str:
-    """A pattern that only the text itself matches."""
-    return re.sub(r"([*?\[\]\\])", r"\\\1", text)
 
 
 def _live(raw: bytes, now: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.redis.address import Address, no_certificates, refused, unreached
+from stanchion.stores.redis.address import RedisAddress, no_certificates, refused, unreached
 
 try:
     import hiredis
@@ -39,7 +39,7 @@ def left(deadline: float) -> float:
     return seconds
 
 
-class Link:
+class RedisLink:
     """A socket and the reader of what comes from it; one thread uses it at a time.
 
     An error that the server answers is returned, not raised. After anything was raised the link is
@@ -111,13 +111,13 @@ Spot = tuple[int, Any]
 """A family of addresses, and an address in it."""
 
 
-def connect(address: Address, timeout_s: float, deadline: float) -> Link:
+def connect(address: RedisAddress, timeout_s: float, deadline: float) -> RedisLink:
     """A connection that can be used; `StoreLost` says why there is none."""
     try:
         sock = _open(address, deadline)
     except (OSError, ValueError) as error:
         raise StoreLost(unreached(address.name, error, timeout_s)) from None
-    link = Link(sock, timeout_s)
+    link = RedisLink(sock, timeout_s)
     try:
         _greet(link, address, deadline)
     except CUT as error:
@@ -129,7 +129,7 @@ def connect(address: Address, timeout_s: float, deadline: float) -> Link:
     return link
 
 
-def _open(address: Address, deadline: float) -> socket.socket:
+def _open(address: RedisAddress, deadline: float) -> socket.socket:
     error: OSError = ConnectionRefusedError()
     for family, spot in _spots(address, deadline):
         sock = socket.socket(family, socket.SOCK_STREAM)
@@ -150,7 +150,7 @@ def _open(address: Address, deadline: float) -> socket.socket:
     raise error
 
 
-def _spots(address: Address, deadline: float) -> list[Spot]:
+def _spots(address: RedisAddress, deadline: float) -> list[Spot]:
     """Where the server may be; a name server is asked in a thread, because asking has no deadline
     of its own."""
     if address.path:
@@ -176,14 +176,14 @@ def _spots(address: Address, deadline: float) -> list[Spot]:
     return found[0]
 
 
-def _ask(address: Address, flags: int = 0) -> list[Spot]:
+def _ask(address: RedisAddress, flags: int = 0) -> list[Spot]:
     all_of_them = socket.getaddrinfo(
         address.host, address.port, type=socket.SOCK_STREAM, flags=flags
     )
     return [(family, spot) for family, _, _, _, spot in all_of_them]
 
 
-def _secure(sock: socket.socket, address: Address, deadline: float) -> socket.socket:
+def _secure(sock: socket.socket, address: RedisAddress, deadline: float) -> socket.socket:
     import ssl
 
     try:
@@ -201,7 +201,7 @@ def _secure(sock: socket.socket, address: Address, deadline: float) -> socket.so
     return context.wrap_socket(sock, server_hostname=address.host)
 
 
-def _greet(link: Link, address: Address, deadline: float) -> None:
+def _greet(link: RedisLink, address: RedisAddress, deadline: float) -> None:
     """Say who we are and which database we use, and make sure that the server can keep what it is
     given."""
     greeting: list[bytes] = []
@@ -230,7 +230,7 @@ LOOK: Final = command("INFO", "memory")
 """What is asked once in a while beside a batch, for `check_look`."""
 
 
-def check_look(address: Address, reply: Any) -> None:
+def check_look(address: RedisAddress, reply: Any) -> None:
     """Refuse a server that has begun to drop keys since it was greeted; one that does not say is as
     it was."""
     policy = _facts([reply]).get("maxmemory_policy", "") if isinstance(reply, bytes) else ""
@@ -250,7 +250,7 @@ def _setting(reply: Any) -> str:
     return reply[1].decode("utf-8", "replace")
 
 
-def _check(address: Address, version: str, policy: str) -> None:
+def _check(address: RedisAddress, version: str, policy: str) -> None:
     """Refuse a server that is too old, or that may drop what it was given: every key of ours that
     has a time to live is dropped by some policies, and every key by others."""
     numbers = tuple([int(part) for part in version.split(".")[:2] if part.isdigit()])

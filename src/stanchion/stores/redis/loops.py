@@ -13,15 +13,15 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from stanchion.locks import Lock
-from stanchion.stores.queue import Queue, Visit
-from stanchion.stores.redis.link import CHUNK, CUT, Link
-from stanchion.stores.redis.pool import Pool
+from stanchion.stores.queue import Visit, VisitQueue
+from stanchion.stores.redis.link import CHUNK, CUT, RedisLink
+from stanchion.stores.redis.pool import RedisPool
 
 # A connection that an event loop reads from: commands follow one another without waiting for
 # answers.
 
 
-class Asked(NamedTuple):
+class AwaitedCommand(NamedTuple):
     """A command, and who waits for so many answers to it."""
 
     answer: asyncio.Future[Any]
@@ -29,7 +29,7 @@ class Asked(NamedTuple):
     data: bytes
 
 
-class Stream:
+class RedisStream:
     """A link in the hands of an event loop. All commands of one turn of the loop go out together.
 
     Where it fails, `lost` says why, and so does what everybody who waits for an answer is given: an
@@ -39,7 +39,7 @@ class Stream:
     up: no answer ever goes to somebody who asked for another.
     """
 
-    def __init__(self, link: Link, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
+    def __init__(self, link: RedisLink, loop: asyncio.AbstractEventLoop, timeout_s: float) -> None:
         self.lost: BaseException | None = None
         self._loop = loop
         self._link = link
@@ -47,8 +47,8 @@ class Stream:
         self._fd = link.sock.fileno()
         self._not_yet = _not_yet(link)
         self._pending = getattr(link.sock, "pending", None)
-        self._out: deque[Asked] = deque()
-        self._asked: deque[Asked] = deque()
+        self._out: deque[AwaitedCommand] = deque()
+        self._asked: deque[AwaitedCommand] = deque()
         self._came: list[Any] = []
         self._unsent = b""
         self._will_send = False
@@ -63,7 +63,7 @@ class Stream:
         if self.lost is not None:
             answer.set_exception(self.lost)
             return answer
-        self._out.append(Asked(answer, count, data))
+        self._out.append(AwaitedCommand(answer, count, data))
         if not self._will_send:
             self._loop.call_soon(self._whole, self._send)
             self._will_send = True
@@ -193,7 +193,7 @@ def _is_here(loop: asyncio.AbstractEventLoop) -> bool:
         return False
 
 
-def _not_yet(link: Link) -> tuple[type[OSError], ...]:
+def _not_yet(link: RedisLink) -> tuple[type[OSError], ...]:
     """What a socket raises that is not ready."""
     if not hasattr(link.sock, "pending"):
         return (BlockingIOError,)
@@ -212,18 +212,18 @@ Loop = asyncio.AbstractEventLoop
 class Own:
     """What one loop has: a queue, and the connection behind it."""
 
-    def __init__(self, loop: Loop, queue: Queue) -> None:
+    def __init__(self, loop: Loop, queue: VisitQueue) -> None:
         self.loop: Final = loop
         self.queue: Final = queue
-        self.stream: Stream | None = None
-        self.opening: asyncio.Future[Stream] | None = None
+        self.stream: RedisStream | None = None
+        self.opening: asyncio.Future[RedisStream] | None = None
 
 
-class Loops:
+class RedisLoops:
     """The connections of all event loops. `StoreLost` where an answer does not come in time;
     `Crowded` where it cannot even be asked for, because others wait."""
 
-    def __init__(self, pool: Pool) -> None:
+    def __init__(self, pool: RedisPool) -> None:
         self._pool = pool
         self._can_stream = True
         self._begin()
@@ -291,7 +291,7 @@ class Loops:
         except CUT as error:
             raise self._pool.lost(error) from None
 
-    async def _open(self, own: Own) -> Stream:
+    async def _open(self, own: Own) -> RedisStream:
         """The loop's connection; all who need it while it is being made wait for the same one.
 
         A thread makes it, which keeps to the time that there is by itself: a loop that is held up
@@ -316,8 +316,8 @@ class Loops:
             own.opening = opening
         return await asyncio.shield(opening)
 
-    def _connect(self, own: Own, opening: asyncio.Future[Stream]) -> None:
-        made: Link | BaseException
+    def _connect(self, own: Own, opening: asyncio.Future[RedisStream]) -> None:
+        made: RedisLink | BaseException
         try:
             made = self._pool.connect(time.monotonic() + self._pool.timeout_s)
         except BaseException as error:  # noqa: BLE001 - told to those who wait for the connection
@@ -325,14 +325,14 @@ class Loops:
         try:
             own.loop.call_soon_threadsafe(_opened, own, opening, made, self._pool.timeout_s)
         except RuntimeError:
-            if isinstance(made, Link):
+            if isinstance(made, RedisLink):
                 made.close()
 
     def _enter(self, loop: Loop) -> Own:
         """What a loop has from now on; what closed loops had is let go of."""
         with self._lock:
             left = [self._owns.pop(other) for other in list(self._owns) if other.is_closed()]
-            own = self._owns.setdefault(loop, Own(loop, Queue(WINDOW, self._pool.room)))
+            own = self._owns.setdefault(loop, Own(loop, VisitQueue(WINDOW, self._pool.room)))
         for one in left:
             if one.stream is not None:
                 one.stream.end()
@@ -340,23 +340,26 @@ class Loops:
 
 
 def _opened(
-    own: Own, opening: asyncio.Future[Stream], made: Link | BaseException, timeout_s: float
+    own: Own,
+    opening: asyncio.Future[RedisStream],
+    made: RedisLink | BaseException,
+    timeout_s: float,
 ) -> None:
     """Hand a connection to all who wait for it, or what became of it."""
     if opening.done():
-        if isinstance(made, Link):
+        if isinstance(made, RedisLink):
             made.close()
         return
     try:
         if isinstance(made, BaseException):
             raise made
-        stream = Stream(made, own.loop, timeout_s)
+        stream = RedisStream(made, own.loop, timeout_s)
         if own.stream is not None:
             own.stream.end()
         own.stream = stream
         opening.set_result(stream)
     except BaseException as error:  # noqa: BLE001 - told to those who wait for the connection
-        if isinstance(made, Link):
+        if isinstance(made, RedisLink):
             made.close()
         if not opening.done():
             opening.set_exception(error)

@@ -31,7 +31,7 @@ from stanchion.stores.track import NO_FOOTPRINT, Footprint
 # slot of a cluster.
 
 
-class Keys:
+class RedisKeys:
     """Names behind a prefix: cells as the kernel names them; whatever else there is has a sign
     where they have a colon.
 
@@ -136,7 +136,7 @@ class Packing:
     """Packs batches. What comes again is packed once: tenants, keys, and lines, which a plan always
     has the same."""
 
-    def __init__(self, keys: Keys, script: Script) -> None:
+    def __init__(self, keys: RedisKeys, script: Script) -> None:
         self._keys = keys
         self._script = script
         self._tenants: dict[str, tuple[bytes, bytes]] = {}

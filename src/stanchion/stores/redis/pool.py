@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
-from stanchion.stores.queue import MOST, PATIENCE_S, Queue, Room, Visit
-from stanchion.stores.redis.address import Address, closed, unreached
-from stanchion.stores.redis.link import CHUNK, CUT, Link, connect
+from stanchion.stores.queue import MOST, PATIENCE_S, Room, Visit, VisitQueue
+from stanchion.stores.redis.address import RedisAddress, closed, unreached
+from stanchion.stores.redis.link import CHUNK, CUT, RedisLink, connect
 
 # Resting: after a failure a server is left alone for a moment, so that nobody waits for it in
 # vain.
@@ -59,14 +59,14 @@ class Rest:
             self._pause_s = FIRST_S
 
 
-class Pool:
+class RedisPool:
     """Gives every command a connection to itself while it is under way. `StoreLost` where the
     server does not answer in time; `Crowded` where no connection gets free while others wait,
     too."""
 
     def __init__(
         self,
-        address: Address,
+        address: RedisAddress,
         timeout_s: float,
         most: int,
         queue: int = MOST,
@@ -98,7 +98,7 @@ class Pool:
             _leave(queue, place)
         return reply
 
-    def connect(self, deadline: float) -> Link:
+    def connect(self, deadline: float) -> RedisLink:
         """A connection that does not count among those of the pool; for whoever looks after it."""
         if self.closed:
             raise StoreLost(closed(self.address.name))
@@ -132,9 +132,9 @@ class Pool:
     def _begin(self) -> None:
         """Start with nothing, in the process that is running now."""
         self._pid = os.getpid()
-        self._idle: list[Link] = []
+        self._idle: list[RedisLink] = []
         self.room = Room(self.address.name, *self._bounds)
-        self.queue = Queue(self.most, self.room)
+        self.queue = VisitQueue(self.most, self.room)
         self.rest = Rest()
 
     def _failed(self, why: str) -> None:
@@ -188,7 +188,7 @@ class Pool:
             self.let_go()
 
 
-def _leave(queue: Queue, place: Visit) -> None:
+def _leave(queue: VisitQueue, place: Visit) -> None:
     """Leave; a connection that was not given back is in the middle of something, and of no use."""
     link = place.link
     if link is not None:

@@ -13,24 +13,24 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
 from stanchion.stores.redis.address import answered, check_prefix, parse, plain, uncopied
-from stanchion.stores.redis.contents import Listing
+from stanchion.stores.redis.contents import RedisListing
 from stanchion.stores.redis.link import LOOK, check_look, command
 from stanchion.stores.redis.packed import (
     SERVER_TIME,
     UNWRITABLE,
-    Keys,
     Packing,
+    RedisKeys,
     Script,
     source,
     stale_reply,
     unpack_reply,
 )
-from stanchion.stores.redis.pool import Pool
+from stanchion.stores.redis.pool import RedisPool
 from stanchion.stores.seen import Hold, Seen
 from stanchion.stores.track import Track
 
 if TYPE_CHECKING:
-    from stanchion.stores.redis.loops import Loops
+    from stanchion.stores.redis.loops import RedisLoops
 
 PREFIX: Final = "stanchion"
 LOOK_S: Final = 1.0
@@ -84,17 +84,17 @@ class RedisStore:
         self._wait = _wait(self._replicas, timeout_s) if self._replicas else b""
         self._answers = 2 if self._replicas else 1
         self._clock = clock
-        keys = Keys(check_prefix(prefix) if address.prefix is None else address.prefix)
+        keys = RedisKeys(check_prefix(prefix) if address.prefix is None else address.prefix)
         self._packing = Packing(keys, Script(source(), remember_s, self._replicas > 0))
         self.prefix: Final = keys.prefix
         """What its keys begin with."""
         self.timeout_s: Final = timeout_s
         """How long the server has for an answer."""
-        self._pool = Pool(address, timeout_s, connections, queue, patience_s)
-        self._listing = Listing(self._pool, keys, clock)
+        self._pool = RedisPool(address, timeout_s, connections, queue, patience_s)
+        self._listing = RedisListing(self._pool, keys, clock)
         self._track = Track(remember_s / 2)
         self._look_at = monotonic() + LOOK_S if address.checks_eviction else inf
-        self._loops: Loops | None = None
+        self._loops: RedisLoops | None = None
         self._lock = Lock()
         try:
             self._pool.ask(command("PING"))
@@ -161,11 +161,11 @@ class RedisStore:
         if self._loops is not None:
             self._loops.close()
 
-    def _first_loop(self) -> Loops:
-        from stanchion.stores.redis.loops import Loops
+    def _first_loop(self) -> RedisLoops:
+        from stanchion.stores.redis.loops import RedisLoops
 
         with self._lock:
-            self._loops = self._loops or Loops(self._pool)
+            self._loops = self._loops or RedisLoops(self._pool)
             return self._loops
 
     def _sent(self, batch: Batch) -> tuple[bytes, int]:

@@ -63,7 +63,7 @@ def inode(path: str) -> Inode:
     return (stat.st_dev, stat.st_ino)
 
 
-class Names:
+class StoreFileNames:
     """The names of a store's files, and which files they led to when these were opened. Any thread
     may ask."""
 

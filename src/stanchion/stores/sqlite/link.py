@@ -21,7 +21,7 @@ from stanchion.stores.protocol import StoreError
 from stanchion.stores.sqlite import forks as forking, siblings
 from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.connections import Unmade, connect, connect_reading
-from stanchion.stores.sqlite.files import Names, are_open, hold, leave_log, size_of
+from stanchion.stores.sqlite.files import StoreFileNames, are_open, hold, leave_log, size_of
 from stanchion.stores.sqlite.troubles import explain, is_busy, locked, patiently
 
 TROUBLES: Final = (sqlite3.Error, msgspec.MsgspecError)
@@ -35,7 +35,7 @@ REMOVED: Final = (
 )
 
 
-class Link:
+class SqliteLink:
     """Opens the file at once, and again after a trouble or a fork, and where files of it were
     removed or replaced. Whoever uses it has the lock. A transaction that one who was cut off left
     open is undone before the next one gets in."""
@@ -51,7 +51,7 @@ class Link:
         self._closed = False
         self._owner = 0
         self._reading: Final = reading
-        self._names: Final = Names(path)
+        self._names: Final = StoreFileNames(path)
         self._held: io.FileIO | None = None
         self._size = 0
         self._open()

@@ -31,7 +31,7 @@ from stanchion.stores.sqlite.cache import (
     unpack_reply,
     unpacked,
 )
-from stanchion.stores.sqlite.link import TROUBLES, Link
+from stanchion.stores.sqlite.link import TROUBLES, SqliteLink
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.track import Track
 
@@ -40,13 +40,13 @@ from stanchion.stores.track import Track
 PORTION: Final = 256
 
 
-def newest(link: Link) -> int:
+def newest(link: SqliteLink) -> int:
     """The time of the newest answer in the file."""
     clock, _, at, _ = link.rows(NEWEST, ())[0]
     return int(clock if at is None else max(clock, at))
 
 
-def one(link: Link, key: str) -> tuple[int, Any]:
+def one(link: SqliteLink, key: str) -> tuple[int, Any]:
     """A cell's number and value."""
     last = newest(link)
     if key == CLOCK:
@@ -58,7 +58,7 @@ def one(link: Link, key: str) -> tuple[int, Any]:
     return 0, None
 
 
-def cells(link: Link, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
+def cells(link: SqliteLink, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
     """Every cell whose key begins so; one that is not swept yet is left out."""
     last = newest(link)
     now = max(clock(), last)
@@ -71,7 +71,7 @@ def cells(link: Link, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
             yield seen(key, cell, now)
 
 
-def _found(link: Link, owners: str, prefix: str, shared: bool) -> Iterator[tuple[str, Cell]]:
+def _found(link: SqliteLink, owners: str, prefix: str, shared: bool) -> Iterator[tuple[str, Cell]]:
     """Cells whose keys begin so in the rows of the owners that do; either those that have a row to
     themselves or the others."""
     start = owners
@@ -88,7 +88,7 @@ def _found(link: Link, owners: str, prefix: str, shared: bool) -> Iterator[tuple
         start = portion[-1][0] + "\0"
 
 
-def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
+def holds(link: SqliteLink, clock: Callable[[], int]) -> Iterator[Hold]:
     """Every hold that is not settled."""
     now = max(clock(), newest(link))
     after = (-1, 0, 0)
@@ -101,7 +101,7 @@ def holds(link: Link, clock: Callable[[], int]) -> Iterator[Hold]:
             return
 
 
-def hold(link: Link, hold_id: str, clock: Callable[[], int]) -> Hold | None:
+def hold(link: SqliteLink, hold_id: str, clock: Callable[[], int]) -> Hold | None:
     """The hold of one batch; `None` where it is settled, or unknown."""
     now = max(clock(), newest(link))
     for held in link.rows(HOLD, (hold_id,), held_of):
@@ -196,7 +196,7 @@ class SqliteStore:
         """
         self._clock = clock
         self._reading = reading
-        self._link = Link(Path(os.path.abspath(path)), busy_s, reading)
+        self._link = SqliteLink(Path(os.path.abspath(path)), busy_s, reading)
         self.path: Final = self._link.path
         """The file."""
         self._tidying = Tidying()
@@ -280,7 +280,9 @@ class SqliteStore:
             )
             raise StoreLost(says) from error
 
-    def _in_transaction(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, now: int) -> Reply:
+    def _in_transaction(
+        self, link: SqliteLink, cursor: sqlite3.Cursor, batch: Batch, now: int
+    ) -> Reply:
         version = cursor.execute("PRAGMA data_version").fetchone()[0]
         cache = link.cache
         if cache is None or cache.version != version or cache.left <= 0:
@@ -331,7 +333,7 @@ class SqliteStore:
             and cursor.execute(BATCH, (batch_id,)).fetchone() is None
         )
 
-    def _lose(self, link: Link, cursor: sqlite3.Cursor, batch: Batch, since: int) -> None:
+    def _lose(self, link: SqliteLink, cursor: sqlite3.Cursor, batch: Batch, since: int) -> None:
         """Take nothing from a file that has lost what it held, unless an operator has said to go on
         with it."""
         if not batch.lines or batch.lines[0].key == EPOCH:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import Final
 
 from stanchion.kernel.shown import visible
-from stanchion.telemetry.notices.message import Message, Outcome
+from stanchion.telemetry.notices.message import DeliveryOutcome, NoticeMessage
 
 SAID: Final = 300
 """How much is kept of what a command says on standard error."""
@@ -23,7 +23,7 @@ class CommandRun:
     def __init__(self, argv: Sequence[str], deadline_s: float) -> None:
         self._argv, self._deadline_s = list(argv), deadline_s
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: NoticeMessage) -> DeliveryOutcome:
         """Try once. At its deadline the command is ended, with all that it has started."""
         try:
             process = subprocess.Popen(
@@ -36,7 +36,7 @@ class CommandRun:
                 start_new_session=True,
             )
         except OSError as error:
-            return Outcome(
+            return DeliveryOutcome(
                 False, f"it cannot be started: {error.strerror if error.strerror else error}"
             )
         with process:
@@ -46,11 +46,11 @@ class CommandRun:
                 _end(process)
                 with suppress(subprocess.TimeoutExpired):
                     process.communicate(timeout=GRACE_S)
-                return Outcome(False, f"it did not finish within {self._deadline_s:g} s")
+                return DeliveryOutcome(False, f"it did not finish within {self._deadline_s:g} s")
         said = visible(errors[-SAID:].decode("utf-8", "replace").strip())
         if process.returncode == 0:
-            return Outcome(True, "it ended with status 0")
-        return Outcome(
+            return DeliveryOutcome(True, "it ended with status 0")
+        return DeliveryOutcome(
             False, f"it ended with status {process.returncode}{f': {said}' if said else ''}"
         )
 

@@ -20,7 +20,7 @@ _RANKS: Final = {severity: rank for rank, severity in enumerate(Severity)}
 Deadline = Annotated[float, msgspec.Meta(gt=0, le=300)]
 
 
-class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class WantedNotices(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """What a destination wants to hear of: kinds, or all of them, from a severity on; and how long
     it may take."""
 
@@ -36,7 +36,12 @@ class Wanted(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Webhook(
-    Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="webhook"
+    WantedNotices,
+    frozen=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    tag_field="to",
+    tag="webhook",
 ):
     """A signed POST to an address; its secret is in a file or in a variable of the environment."""
 
@@ -46,7 +51,12 @@ class Webhook(
 
 
 class Command(
-    Wanted, frozen=True, forbid_unknown_fields=True, kw_only=True, tag_field="to", tag="command"
+    WantedNotices,
+    frozen=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    tag_field="to",
+    tag="command",
 ):
     """A program, by its absolute path, and its arguments; it gets the message on standard input."""
 
@@ -59,19 +69,19 @@ class NotifyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     destinations: dict[str, Webhook | Command] = {}
 
 
-class Wrong(NamedTuple):
+class ConfigMistake(NamedTuple):
     """A mistake that no schema finds: the way to it in the file, and what to do."""
 
     path: tuple[str | int, ...]
     message: str
 
 
-def mistakes(file: NotifyFile) -> Iterator[Wrong]:
+def mistakes(file: NotifyFile) -> Iterator[ConfigMistake]:
     """What is wrong with a file beyond its schema."""
     for name, one in file.destinations.items():
         at: tuple[str | int, ...] = ("destinations", name)
         if not NAME.fullmatch(name):
-            yield Wrong(
+            yield ConfigMistake(
                 at,
                 f"`{name}` is not a name: use lower-case letters, digits, `-` and `_`, at most 40",
             )
@@ -79,21 +89,23 @@ def mistakes(file: NotifyFile) -> Iterator[Wrong]:
             case Webhook():
                 yield from _webhook(at, one)
             case Command() if not os.path.isabs(one.command[0]):
-                yield Wrong(
+                yield ConfigMistake(
                     (*at, "command", 0),
                     f"`{one.command[0]}` is not an absolute path: write the full path, so that "
                     "nobody can put another program in its place",
                 )
 
 
-def _webhook(at: tuple[str | int, ...], one: Webhook) -> Iterator[Wrong]:
+def _webhook(at: tuple[str | int, ...], one: Webhook) -> Iterator[ConfigMistake]:
     why = _bad_url(one.url)
     if why:
-        yield Wrong((*at, "url"), why)
+        yield ConfigMistake((*at, "url"), why)
     if (one.secret_file is None) == (one.secret_env is None):
-        yield Wrong(at, "give either `secret_file` or `secret_env`, which says where its secret is")
+        yield ConfigMistake(
+            at, "give either `secret_file` or `secret_env`, which says where its secret is"
+        )
     if one.secret_file is not None and not os.path.isabs(one.secret_file):
-        yield Wrong(
+        yield ConfigMistake(
             (*at, "secret_file"),
             f"`{one.secret_file}` is not an absolute path: write the full path",
         )

@@ -15,7 +15,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from stanchion.locks.files import attempt_within
-from stanchion.telemetry.notices.message import Destination, Message, Outcome
+from stanchion.telemetry.notices.message import DeliveryOutcome, Destination, NoticeMessage
 from stanchion.telemetry.notices.spool import Delivery, Spool
 
 # What a host has said lately, so that each of its processes does not say it again when it starts.
@@ -80,7 +80,7 @@ REST_MS: Final = 2_000
 """How long a destination that has just failed is left alone."""
 
 
-class Report:
+class CourierReport:
     """Hears how a courier fares: that its destination fails or takes messages again, and what was
     given up."""
 
@@ -105,7 +105,7 @@ class Courier:
         name: str,
         destination: Destination,
         spool: Spool,
-        report: Report,
+        report: CourierReport,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         chance: Callable[[], float] = lambda: os.urandom(1)[0] / 255,
     ) -> None:
@@ -118,7 +118,7 @@ class Courier:
         """What a new courier has, and one that finds itself in a forked process: what waits is the
         parent's."""
         self._process = os.getpid()
-        self._queue: deque[Message] = deque()
+        self._queue: deque[NoticeMessage] = deque()
         self._dropped = 0
         self.delivered = 0
         """How many messages this process has delivered."""
@@ -138,7 +138,7 @@ class Courier:
         """Start to work, with what other processes have left behind."""
         self._wake()
 
-    def put(self, message: Message) -> None:
+    def put(self, message: NoticeMessage) -> None:
         """Have a message delivered; this returns at once."""
         if self._process != os.getpid():
             self._fresh()
@@ -235,7 +235,7 @@ class Courier:
         if dropped:
             self._report.lost(self.name, dropped, f"more than {MOST:,} notices wait for it")
 
-    def _enter(self, message: Message, now: int, keep: Callable[[Delivery], None]) -> None:
+    def _enter(self, message: NoticeMessage, now: int, keep: Callable[[Delivery], None]) -> None:
         one = Delivery(message.id, message.body, now, now)
         if not message.once:
             keep(one)
@@ -261,9 +261,9 @@ class Courier:
 
     def _try(self, one: Delivery) -> None:
         try:
-            outcome = self._destination.send(Message(one.id, one.body))
+            outcome = self._destination.send(NoticeMessage(one.id, one.body))
         except Exception as error:  # noqa: BLE001 - whatever a destination raises, it was not delivered
-            outcome = Outcome(False, f"it failed with `{type(error).__name__}`: {error}")
+            outcome = DeliveryOutcome(False, f"it failed with `{type(error).__name__}`: {error}")
         if outcome.delivered:
             self.delivered += 1
             self._waiting.pop(one.id, None)

@@ -53,7 +53,7 @@ FOUND_ANEW: Final = frozenset({Kind.TRAIL_TAMPERED, Kind.STORE_FORGOT, Kind.DEFI
 HOUR_MS: Final = 3_600_000
 
 
-class Message(msgspec.Struct, frozen=True):
+class NoticeMessage(msgspec.Struct, frozen=True):
     """What is sent: its id, which stays the same however often it is sent, and its text in JSON.
     With `once` a host does not send it again for a day, whichever of its processes finds it
     anew."""
@@ -63,7 +63,7 @@ class Message(msgspec.Struct, frozen=True):
     once: bool = False
 
 
-class Outcome(NamedTuple):
+class DeliveryOutcome(NamedTuple):
     """What came of an attempt: whether it was delivered, in words, whether it makes no sense to try
     again, and how many seconds the other side wants to be left alone."""
 
@@ -76,11 +76,11 @@ class Outcome(NamedTuple):
 class Destination(Protocol):
     """Where messages go."""
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: NoticeMessage) -> DeliveryOutcome:
         """Try once. It returns when that has succeeded or failed, and in bounded time."""
 
 
-def message_of(one: Occurrence, host: str) -> Message:
+def message_of(one: Occurrence, host: str) -> NoticeMessage:
     """An occurrence as it is sent. What every process finds anew has the same id from all of
     them."""
     once = one.hourly or one.kind in FOUND_ANEW
@@ -97,4 +97,4 @@ def message_of(one: Occurrence, host: str) -> Message:
     if one.times > 1:
         data |= {"times": one.times, "since": when(one.since)}
     whole = {"type": one.kind, "timestamp": when(one.at), "data": data}
-    return Message(one.id, msgspec.json.encode(whole).decode(), once)
+    return NoticeMessage(one.id, msgspec.json.encode(whole).decode(), once)

@@ -13,7 +13,7 @@ from typing import Final
 from stanchion.telemetry.kinds import Kind, Occurrence
 from stanchion.telemetry.notices.command import CommandRun
 from stanchion.telemetry.notices.config import Command, NotifyFile, Webhook
-from stanchion.telemetry.notices.courier import Courier, Report
+from stanchion.telemetry.notices.courier import Courier, CourierReport
 from stanchion.telemetry.notices.message import Destination, message_of
 from stanchion.telemetry.notices.spool import Delivery, Spool
 from stanchion.telemetry.notices.webhook import WebhookPost
@@ -24,7 +24,7 @@ LINGER_S: Final = 2.0
 process."""
 
 
-class Post(Report):
+class Post(CourierReport):
     """Everything that brings notices to the destinations of the file at `path`. `folder` is where
     they wait."""
 

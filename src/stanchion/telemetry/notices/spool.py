@@ -145,7 +145,7 @@ class Spool:
             os.close(lock)
 
 
-class Waiting(msgspec.Struct, frozen=True):
+class WaitingDelivery(msgspec.Struct, frozen=True):
     """A delivery that waits, for which destination, and whether the process is there still that
     will make it."""
 
@@ -154,7 +154,7 @@ class Waiting(msgspec.Struct, frozen=True):
     is_held: bool
 
 
-def waiting(root: Path) -> Iterator[Waiting]:
+def waiting(root: Path) -> Iterator[WaitingDelivery]:
     """Everything that waits below a folder, destination by destination, oldest first."""
     for folder in sorted(_below(root)):
         found = []
@@ -162,7 +162,7 @@ def waiting(root: Path) -> Iterator[Waiting]:
             held = is_held(own / LOCK)
             found += [(one, held) for file in _files(own) if (one := read(file)) is not None]
         for one, held in sorted(found, key=lambda pair: pair[0].at):
-            yield Waiting(folder.name, one, held)
+            yield WaitingDelivery(folder.name, one, held)
 
 
 def read(file: Path) -> Delivery | None:

@@ -19,7 +19,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from stanchion.kernel.shown import StanchionError
-from stanchion.telemetry.notices.message import Message, Outcome
+from stanchion.telemetry.notices.message import DeliveryOutcome, NoticeMessage
 
 # Signing a webhook as Standard Webhooks has it, so that a receiver knows who sent it and when.
 
@@ -103,13 +103,13 @@ class WebhookPost:
         self._url = urlsplit(url)
         self._secret, self._deadline_s, self._now_s = secret, deadline_s, now_s
 
-    def send(self, message: Message) -> Outcome:
+    def send(self, message: NoticeMessage) -> DeliveryOutcome:
         """Try once: only an answer from 200 to 299 counts, and no redirect is followed."""
         body = message.body.encode()
         try:
             proof = headers_of(message.id, body, secrets_in(self._secret()), int(self._now_s()))
         except (BadSecret, OSError) as error:
-            return Outcome(False, f"it cannot be signed: {error}")
+            return DeliveryOutcome(False, f"it cannot be signed: {error}")
         link = self._link()
         watch = threading.Timer(self._deadline_s, _cut, (link,))
         watch.daemon = True
@@ -127,7 +127,7 @@ class WebhookPost:
             answer = link.getresponse()
             return self._read(answer.status, answer.getheader("retry-after"))
         except (OSError, http.client.HTTPException) as error:
-            return Outcome(False, _why(error, self._deadline_s))
+            return DeliveryOutcome(False, _why(error, self._deadline_s))
         finally:
             watch.cancel()
             link.close()
@@ -141,18 +141,20 @@ class WebhookPost:
             host, port, timeout=self._deadline_s, context=ssl.create_default_context()
         )
 
-    def _read(self, status: int, retry_after: str | None) -> Outcome:
+    def _read(self, status: int, retry_after: str | None) -> DeliveryOutcome:
         if 200 <= status < 300:
-            return Outcome(True, f"it answered {status}")
+            return DeliveryOutcome(True, f"it answered {status}")
         if 300 <= status < 400:
-            return Outcome(
+            return DeliveryOutcome(
                 False,
                 f"it answered {status}, a redirect, which is not followed: configure the new "
                 f"address",
             )
         if status == GONE:
-            return Outcome(False, "it answered 410: it no longer accepts notices", is_final=True)
-        return Outcome(False, f"it answered {status}", after_s=self._after_s(retry_after))
+            return DeliveryOutcome(
+                False, "it answered 410: it no longer accepts notices", is_final=True
+            )
+        return DeliveryOutcome(False, f"it answered {status}", after_s=self._after_s(retry_after))
 
     def _after_s(self, said: str | None) -> float:
         """How long the receiver wants to be left alone, by its `Retry-After`."""

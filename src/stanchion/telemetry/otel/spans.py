@@ -33,7 +33,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
 from stanchion.telemetry.catalogue import BY_NAME, METRICS, Metric
 from stanchion.telemetry.registry import Series
-from stanchion.telemetry.sinks import Told, ToldRun
+from stanchion.telemetry.sinks import ToldDecision, ToldRun
 
 # The names of attributes: those of OpenTelemetry's conventions for generative AI, and Stanchion's
 # own beside them.
@@ -196,7 +196,7 @@ QUIET: Final = frozenset({str(Stage.MODEL_CHUNK), str(Stage.CHARGE)})
 _entered: ContextVar[tuple[tuple[str, Any], ...]] = ContextVar("stanchion_spans", default=())
 
 
-class Open(NamedTuple):
+class OpenSpan(NamedTuple):
     """A span that has not ended: since when, of which operation, and what its duration is counted
     by."""
 
@@ -217,8 +217,8 @@ class Spans:
         now_ns: Callable[[], int] = time_ns,
     ) -> None:
         self._tracer, self._durations, self._now_ns = tracer, durations, now_ns
-        self._runs: OrderedDict[str, Open] = OrderedDict()
-        self._calls: OrderedDict[str, Open] = OrderedDict()
+        self._runs: OrderedDict[str, OpenSpan] = OrderedDict()
+        self._calls: OrderedDict[str, OpenSpan] = OrderedDict()
         self._lock = Lock()
 
     def run_entered(self, run: ToldRun) -> None:
@@ -247,7 +247,7 @@ class Spans:
             known.span.set_attribute(ENDED, code)
             self._end(known)
 
-    def decided(self, told: Told) -> None:
+    def decided(self, told: ToldDecision) -> None:
         """Begin the span of a call, end it with its outcome, or note a decision on the run's."""
         operation = CALLS.get(told.stage)
         if operation is not None:
@@ -293,7 +293,7 @@ class Spans:
 
         return called
 
-    def _call(self, told: Told, operation: str) -> None:
+    def _call(self, told: ToldDecision, operation: str) -> None:
         known = self._take(told.key)
         if known is None:
             known = self._begin_call(told, operation)
@@ -307,7 +307,7 @@ class Spans:
             known.counted[ERROR] = told.code
         self._end(known)
 
-    def _begin_call(self, told: Told, operation: str) -> Open:
+    def _begin_call(self, told: ToldDecision, operation: str) -> OpenSpan:
         subject = told.tool if operation == EXECUTE_TOOL else told.model
         began_ns = self._now_ns() - told.took_ns
         counted = {OPERATION: operation, AGENT: told.agent}
@@ -321,9 +321,9 @@ class Spans:
             attributes={**counted, **more, **_of(told)},
             start_time=began_ns,
         )
-        return Open(span, began_ns, operation, dict(counted), told.run)
+        return OpenSpan(span, began_ns, operation, dict(counted), told.run)
 
-    def _outcome(self, told: Told) -> bool:
+    def _outcome(self, told: ToldDecision) -> bool:
         """Note what was decided about an outcome; says whether its call is known. The items of a
         generator are parts of one, and its end is told by itself."""
         known = self._calls.get(told.of)
@@ -348,7 +348,7 @@ class Spans:
             self.call_left(told.of)
         return True
 
-    def _run(self, run: ToldRun) -> Open:
+    def _run(self, run: ToldRun) -> OpenSpan:
         known = self._runs.get(run.id)
         if known is not None:
             return known
@@ -368,17 +368,17 @@ class Spans:
             attributes={**counted, **{name: value for name, value in about.items() if value}},
             start_time=began_ns,
         )
-        made = Open(span, began_ns, INVOKE_AGENT, counted, run.id)
+        made = OpenSpan(span, began_ns, INVOKE_AGENT, counted, run.id)
         self._keep(self._runs, run.id, made)
         return made
 
-    def _parent(self, told: Told) -> tuple[Context | None, Open]:
+    def _parent(self, told: ToldDecision) -> tuple[Context | None, OpenSpan]:
         """Where a call's span belongs, and its run's. That is what is current, if it is part of the
         run."""
         run = self._run(ToldRun(told.run, told.agent, told.task, told.tenant, told.parent))
         return _within(run.span), run
 
-    def _keep(self, kept: OrderedDict[str, Open], key: str, one: Open) -> None:
+    def _keep(self, kept: OrderedDict[str, OpenSpan], key: str, one: OpenSpan) -> None:
         dropped = None
         with self._lock:
             kept[key] = one
@@ -388,11 +388,11 @@ class Spans:
             dropped.span.set_attribute(UNKNOWN, True)
             self._end(dropped)
 
-    def _take(self, key: str) -> Open | None:
+    def _take(self, key: str) -> OpenSpan | None:
         with self._lock:
             return self._calls.pop(key, None)
 
-    def _end(self, one: Open) -> None:
+    def _end(self, one: OpenSpan) -> None:
         end_ns = self._now_ns()
         one.span.end(end_ns)
         if self._durations is not None:
@@ -410,7 +410,7 @@ def _within(span: Span) -> Context | None:
     )
 
 
-def _of(told: Told) -> dict[str, Any]:
+def _of(told: ToldDecision) -> dict[str, Any]:
     """A decision as attributes."""
     about = {
         DECISION: told.id,
