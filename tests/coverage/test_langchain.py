@@ -17,8 +17,7 @@ from langchain_core.tools import StructuredTool
 
 from stanchion.hosts.canaries import driven
 from stanchion.hosts.contract.canary import TOOL
-from stanchion.hosts.langchain import LANGCHAIN, Guarded
-from stanchion.hosts.langchain_canary import Asking
+from stanchion.hosts.langchain import LANGCHAIN, Guarded, LangChainCanaryModel
 from tests.coverage.doing import facts, named, watching, write
 
 
@@ -29,7 +28,7 @@ def agent(path: Path, middleware: list[Any]) -> Any:
         return write(path)
 
     tool = StructuredTool.from_function(save, name=TOOL, description="write a file")
-    return create_agent(Asking(), [tool], middleware=middleware)
+    return create_agent(LangChainCanaryModel(), [tool], middleware=middleware)
 
 
 def asked(one: Any) -> list[Any]:

@@ -16,9 +16,9 @@ from stanchion.kernel.states import (
     SAFE,
     STATES,
     WARNING,
-    Edge,
     Mark,
     Signal,
+    StateEdge,
     Terms,
     follows,
     moved,
@@ -43,7 +43,7 @@ def test_the_table_is_the_diagram() -> None:
 @pytest.mark.parametrize(
     "edge", EDGES, ids=lambda edge: f"{edge.start or 'normal'}-{edge.end or 'normal'}"
 )
-def test_every_edge_is_taken_on_each_of_its_signals(edge: Edge) -> None:
+def test_every_edge_is_taken_on_each_of_its_signals(edge: StateEdge) -> None:
     for signal in edge.on:
         after = moved(Mark(edge.start), signal, 50, "why", TERMS)
         assert after is not None

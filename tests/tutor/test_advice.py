@@ -13,7 +13,7 @@ from stanchion.tutor.advice.cards import FOR, CardType, card_for
 from stanchion.tutor.advice.contradictions import contradiction
 from stanchion.tutor.advice.failures import FailureType, GameTrace, PlayedStep, failure
 from stanchion.tutor.advice.intent import Intent, course, distance, embed
-from stanchion.tutor.graph import ClaimKind, Graph, Status
+from stanchion.tutor.graph import Action, ClaimKind, Goal, Graph, Status, Truth
 
 
 def steps(*actions: str, error: bool = False, output: str = "") -> tuple[PlayedStep, ...]:
@@ -148,10 +148,10 @@ def test_where_a_player_is_going(actions: tuple[str, ...], intent: Intent) -> No
 
 def test_the_advisor_speaks_of_what_matters_most_and_touches_nothing() -> None:
     graph = Graph("advice")
-    graph.add_goal("goal")
-    act = graph.add_action("look", "read", "ls")
-    graph.add_action("look", "read", "ls")
-    truth = graph.add_truth("t", ClaimKind.PROPERTY, "", "")
+    graph.add(Goal, text="goal")
+    act = graph.add(Action, intent="look", mode="read", command="ls")
+    graph.add(Action, intent="look", mode="read", command="ls")
+    truth = graph.add(Truth, text="t", kind=ClaimKind.PROPERTY, domain="", scope="")
     before = graph.events
     trace = GameTrace(steps("ls", "ls", "ls"))
     assert board(graph).text == "TO DO: G1\nDOING: Act2, Act3\nSTUCK: T4\nDONE: nothing"

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.readings.claims.claim import CheckVerdict
-from stanchion.tutor.envelope.envelope import EVIDENCE, Episode, TutorEnvelope
+from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
 from stanchion.tutor.envelope.laws import Foreseen, law_of, stood
+from stanchion.tutor.envelope.prompts import EVIDENCE
 from stanchion.tutor.envelope.repair import seed_of
 from stanchion.tutor.envelope.schema.reading import read_move
 from stanchion.tutor.law.v1 import TutorV1

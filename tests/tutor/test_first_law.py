@@ -115,7 +115,9 @@ def test_support_beats_refutation() -> None:
     tutor = begun()
     (seen,) = [tutor.execute_move(ProposeMove(command="ls")).observation]
     assert isinstance(seen, Observation)
-    truth = tutor.pcg.add_truth("all is well", ClaimKind.PROPERTY, "bash", "")
+    truth = tutor.pcg.add(
+        Truth, text="all is well", kind=ClaimKind.PROPERTY, domain="bash", scope=""
+    )
     tutor.pcg.link(EdgeType.REFUTES, seen.id, truth.id)
     assert tutor.check(truth).verdict is CheckVerdict.REFUTABLE
     tutor.pcg.link(EdgeType.SUPPORTS, seen.id, truth.id)

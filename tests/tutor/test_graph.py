@@ -10,11 +10,18 @@ from xml.etree import ElementTree
 import pytest
 
 from stanchion.tutor.graph import (
+    Action,
+    Assumption,
     ClaimKind,
+    Constraint,
     EdgeType,
+    Entity,
+    Goal,
     Graph,
     GraphError,
     Observation,
+    Question,
+    RuleNode,
     Soundness,
     Status,
     Truth,
@@ -26,16 +33,20 @@ def played(stdout: str = "2 a.txt\n", said: str = "it has two lines", clock: str
     """A graph with something of everything."""
     times = itertools.count()
     graph = Graph("lines", lambda: f"{clock}{next(times)}" if clock else "")
-    graph.add_goal("count the lines")
-    graph.add_constraint("read only", "process")
+    graph.add(Goal, text="count the lines")
+    graph.add(Constraint, text="read only", kind="process")
     graph.turn = 1
-    asked = graph.add_question("how many?")
-    act = graph.add_action("count", "read", "wc -l a.txt", ["a number"])
+    asked = graph.add(Question, text="how many?")
+    act = graph.add(
+        Action, intent="count", mode="read", command="wc -l a.txt", verify=("a number",)
+    )
     seen = graph.add_observation(act.id, "bash", "wc -l a.txt", 0, stdout, "warning\n" * 60)
-    truth = graph.add_truth(said, ClaimKind.QUANTITATIVE, "bash", "a.txt")
-    file = graph.add_entity("file", "a.txt")
-    rule = graph.add_rule("wc", Soundness.SOUND, "wc -l", "lines")
-    graph.add_assumption("it is text", "file a.txt")
+    truth = graph.add(Truth, text=said, kind=ClaimKind.QUANTITATIVE, domain="bash", scope="a.txt")
+    file = graph.add(Entity, kind="file", value="a.txt")
+    rule = graph.add(
+        RuleNode, rule_id="wc", soundness=Soundness.SOUND, premise="wc -l", conclusion="lines"
+    )
+    graph.add(Assumption, text="it is text", falsify_hint="file a.txt")
     graph.link(EdgeType.MENTIONS, seen.id, (file.id,), locator={"line": 1})
     graph.link(EdgeType.DERIVES, (rule.id, seen.id), truth.id, transform="wc")
     graph.link(EdgeType.TARGETS, asked.id, truth.id)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from stanchion.tutor.graph import ClaimKind, EdgeType, Status
+from stanchion.tutor.graph import ClaimKind, EdgeType, Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.verdicts import MoveResult, MoveVerdict
 from stanchion.tutor.moves.legacy import AssertMove, ProposeMove
@@ -75,7 +75,9 @@ def test_the_worked_turn() -> None:
 def test_a_check_that_is_not_committed_touches_nothing() -> None:
     tutor = begun()
     tutor.execute_move(ProposeMove(command="test -f config.yaml"))
-    claimed = tutor.pcg.add_truth("File 'config.yaml' exists", ClaimKind.EXISTENCE, "bash", "")
+    claimed = tutor.pcg.add(
+        Truth, text="File 'config.yaml' exists", kind=ClaimKind.EXISTENCE, domain="bash", scope=""
+    )
     before = (
         repr(tutor.state),
         tutor.pcg.events,

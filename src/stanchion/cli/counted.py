@@ -16,7 +16,7 @@ from stanchion.cli.answers import JudgedEvent, Taking, Unasked, agree
 from stanchion.cli.command import Args
 from stanchion.cli.events import EventReport
 from stanchion.cli.whose import whose
-from stanchion.kernel.compare_and_set import LEFT, Changed, change
+from stanchion.kernel.compare_and_set import LEFT, ChangedRecord, change
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.names import began_key
 from stanchion.policy.compiled import CompiledPolicy
@@ -106,7 +106,7 @@ class CountedRuns:
                 return LEFT
             return to_builtins(replace(known, written=now))
 
-        def written() -> Flow[Changed]:
+        def written() -> Flow[ChangedRecord]:
             batch = f"began-{os.urandom(8).hex()}"
             return (
                 yield from change(self.shield.records, batch, tenant, began_key(tenant, name), kept)

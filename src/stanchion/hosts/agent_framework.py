@@ -6,11 +6,12 @@ from __future__ import annotations
 import copy
 import inspect
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextvars import ContextVar
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.sealing import SEALED, opened, put_round, sealed
@@ -19,16 +20,21 @@ from stanchion.kernel.stages import Stage
 
 tried("agent-framework-core", "1.23", "2")
 
-from agent_framework import (  # noqa: E402
+from agent_framework import (  # noqa: E402  # noqa: E402
+    Agent,
+    BaseChatClient,
     ChatMiddleware,
+    ChatMiddlewareLayer,
     ChatResponse,
     ChatResponseUpdate,
     Content,
+    FunctionInvocationLayer,
     FunctionMiddleware,
     FunctionTool,
     Message,
     MiddlewareFailure,
     ResponseStream,
+    tool,
 )
 
 ADVICE: Final = "put the middleware that changes it before the shield's"
@@ -376,3 +382,27 @@ def _usage(used: Any) -> dict[str, Any]:
         "input_tokens": used.get("input_token_count"),
         "output_tokens": used.get("output_token_count"),
     }
+
+
+class AgentFrameworkCanaryModel(FunctionInvocationLayer, ChatMiddlewareLayer, BaseChatClient):
+    """A chat client whose model asks for the canary until it is answered."""
+
+    async def _inner_get_response(self, *, messages: Any, **_: Any) -> Any:
+        asks = len(messages) == 1
+        said = (
+            Content.from_function_call(TOOL, TOOL, arguments="{}")
+            if asks
+            else Content.from_text("done")
+        )
+        return ChatResponse(messages=[Message("assistant", [said])], response_id=TOOL)
+
+
+async def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have an agent call the canary, with the middleware around it."""
+    async with AGENT_FRAMEWORK.run(shield, agent=TOOL) as hosted:
+        tools: list[Any] = [
+            tool(body, name=TOOL, description="must not run", approval_mode="never_require")
+        ]
+        await Agent(
+            client=AgentFrameworkCanaryModel(), name=TOOL, tools=tools, middleware=guarded(hosted)
+        ).run("call it")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import AsyncIterator, Callable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from inspect import iscoroutinefunction
 from itertools import count
@@ -25,26 +26,29 @@ from stanchion.hosts import (
     survey,
     tried,
 )
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 
 tried("agno", "3.1.10", "3.2")
 
+from agno.agent import Agent  # noqa: E402
 from agno.exceptions import InputCheckError  # noqa: E402 - once its version is known
 from agno.guardrails.base import BaseGuardrail  # noqa: E402
 from agno.models.base import Model  # noqa: E402
 from agno.models.message import Message  # noqa: E402
+from agno.models.response import ModelResponse  # noqa: E402
 from agno.team._tools import _find_member_by_id  # noqa: E402
 from agno.tools.function import Function, ToolResult  # noqa: E402
 from agno.tools.toolkit import Toolkit  # noqa: E402
 
-TOOL: Final = object()
+OF_TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""
 ONE, ALL = "delegate_task_to_member", "delegate_task_to_members"
 MEDIA: Final = ("images", "videos", "audios", "files")
 
 
 def _said(refusal: Refusal) -> str:
-    if refusal.about is not TOOL:
+    if refusal.about is not OF_TOOL:
         raise InputCheckError(str(refusal)) from refusal.error
     return str(refusal)
 
@@ -200,13 +204,13 @@ class ToolHook:
                 function_name,
                 dict(arguments),
                 lambda args: function_call(**given(args)),
-                about=TOOL,
+                about=OF_TOOL,
             )
 
         async def carry(args: dict[str, Any]) -> Any:
             return await function_call(**given(args))
 
-        return self._hosted.acall(function_name, dict(arguments), carry, about=TOOL)
+        return self._hosted.acall(function_name, dict(arguments), carry, about=OF_TOOL)
 
     def _offers(self, tool: str, arguments: dict[str, Any]) -> list[dict[str, Any]]:
         """The handoffs that a delegation is, by the names of the members that Agno finds."""
@@ -218,7 +222,7 @@ class ToolHook:
             found = _find_member_by_id(self._agent, wanted)
             members = [wanted if found is None else _name(found[1])]
         return [
-            {"to": one, "payload": rest, "key": f"{one}-{next(self._numbers)}", "about": TOOL}
+            {"to": one, "payload": rest, "key": f"{one}-{next(self._numbers)}", "about": OF_TOOL}
             for one in members
         ]
 
@@ -330,3 +334,47 @@ class UsageSum:
 
 def _with_usage(reply: Any) -> Any:
     return UsageSum().counted(reply)
+
+
+CANARY_CALL = {"id": TOOL, "type": "function", "function": {"name": TOOL, "arguments": "{}"}}
+
+
+@dataclass
+class AgnoCanaryModel(Model):
+    """A model that asks for the canary until it is answered. It is asked for whole replies
+    alone."""
+
+    id: str = TOOL
+
+    def invoke(self, messages: list[Any], **_options: Any) -> ModelResponse:
+        """The next reply."""
+        if any(one.role == "tool" for one in messages):
+            return ModelResponse(role="assistant", content="done")
+        return ModelResponse(role="assistant", tool_calls=[CANARY_CALL])
+
+    async def ainvoke(self, *_: Any, **__: Any) -> ModelResponse:
+        """Not asked for."""
+        raise NotImplementedError
+
+    def invoke_stream(self, *_: Any, **__: Any) -> Iterator[ModelResponse]:
+        """Not asked for."""
+        raise NotImplementedError
+
+    def ainvoke_stream(self, *_: Any, **__: Any) -> AsyncIterator[ModelResponse]:
+        """Not asked for."""
+        raise NotImplementedError
+
+    def _parse_provider_response(self, response: Any, **_options: Any) -> Any:
+        return response
+
+    def _parse_provider_response_delta(self, response: Any) -> Any:
+        return response
+
+
+def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have a guarded agent call the canary; nothing of it is reported to Agno."""
+    tool = Function(name=TOOL, description="must not run", entrypoint=body)
+    with AGNO.run(shield, agent=TOOL) as hosted:
+        guarded(
+            Agent(name=TOOL, model=AgnoCanaryModel(), tools=[tool], telemetry=False), hosted
+        ).run("call it")

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, tried
 from stanchion.hosts.clients.forms import RequestForm
-from stanchion.hosts.clients.guarded import guarding, running
+from stanchion.hosts.clients.guarded import CANARY, canaries_of, guarding, running
 from stanchion.hosts.clients.tools import (
     CallAnswer,
     ReplyCall,
@@ -56,3 +56,9 @@ def results_for(_reply: Any, results: Iterable[CallAnswer]) -> list[Any]:
 
 guard = guarding(ANTHROPIC, FORMS)
 run_tools, arun_tools = running(calls_of, results_for)
+
+canary, async_canary = canaries_of(
+    ANTHROPIC,
+    ("anthropic:Anthropic", "anthropic:AsyncAnthropic"),
+    lambda client, hosted: guard(client, hosted).messages.create(**CANARY, max_tokens=1),
+)

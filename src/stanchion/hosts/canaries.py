@@ -1,8 +1,8 @@
 """The canaries of all adapters: which module a framework is known by, and what has it call the
 canary.
 
-A new adapter `x` adds its line here, and has its canary in itself or in `x_canary`. Nothing is
-imported before its canary is driven.
+A new adapter adds its line here, and has its canary in itself. Nothing is imported before its
+canary is driven.
 """
 
 from __future__ import annotations
@@ -40,37 +40,31 @@ CANARIES: Final = {
     "aiohttp": CanaryEntry(
         "aiohttp", "aiohttp", "stanchion.hosts.http.canaries", "aiohttp_session"
     ),
-    "langchain": CanaryEntry("langchain", "langchain", "stanchion.hosts.langchain_canary"),
-    "pydantic-ai": CanaryEntry(
-        "pydantic_ai", "pydantic-ai-slim", "stanchion.hosts.pydantic_ai_canary"
-    ),
+    "langchain": CanaryEntry("langchain", "langchain", "stanchion.hosts.langchain"),
+    "pydantic-ai": CanaryEntry("pydantic_ai", "pydantic-ai-slim", "stanchion.hosts.pydantic_ai"),
     "openai-agents": CanaryEntry(
-        "agents.run_state", "openai-agents", "stanchion.hosts.openai_agents_canary"
+        "agents.run_state", "openai-agents", "stanchion.hosts.openai_agents"
     ),
-    "google-adk": CanaryEntry("google.adk", "google-adk", "stanchion.hosts.google_adk_canary"),
-    "strands": CanaryEntry("strands.agent", "strands-agents", "stanchion.hosts.strands_canary"),
+    "google-adk": CanaryEntry("google.adk", "google-adk", "stanchion.hosts.google_adk"),
+    "strands": CanaryEntry("strands.agent", "strands-agents", "stanchion.hosts.strands"),
     "agent-framework": CanaryEntry(
-        "agent_framework", "agent-framework-core", "stanchion.hosts.agent_framework_canary"
+        "agent_framework", "agent-framework-core", "stanchion.hosts.agent_framework"
     ),
-    "agno": CanaryEntry("agno.agent", "agno", "stanchion.hosts.agno_canary"),
-    "crewai": CanaryEntry("crewai", "crewai", "stanchion.hosts.crewai_canary"),
+    "agno": CanaryEntry("agno.agent", "agno", "stanchion.hosts.agno"),
+    "crewai": CanaryEntry("crewai", "crewai", "stanchion.hosts.crewai"),
     "llama-index": CanaryEntry(
-        "llama_index.core", "llama-index-core", "stanchion.hosts.llama_index_canary"
+        "llama_index.core", "llama-index-core", "stanchion.hosts.llama_index"
     ),
-    "smolagents": CanaryEntry("smolagents", "smolagents", "stanchion.hosts.smolagents_canary"),
-    "openai": CanaryEntry("openai", "openai", "stanchion.hosts.openai_canary"),
-    "openai-async": CanaryEntry(
-        "openai", "openai", "stanchion.hosts.openai_canary", "async_canary"
-    ),
-    "anthropic": CanaryEntry("anthropic", "anthropic", "stanchion.hosts.anthropic_canary"),
+    "smolagents": CanaryEntry("smolagents", "smolagents", "stanchion.hosts.smolagents"),
+    "openai": CanaryEntry("openai", "openai", "stanchion.hosts.openai"),
+    "openai-async": CanaryEntry("openai", "openai", "stanchion.hosts.openai", "async_canary"),
+    "anthropic": CanaryEntry("anthropic", "anthropic", "stanchion.hosts.anthropic"),
     "anthropic-async": CanaryEntry(
-        "anthropic", "anthropic", "stanchion.hosts.anthropic_canary", "async_canary"
+        "anthropic", "anthropic", "stanchion.hosts.anthropic", "async_canary"
     ),
-    "litellm": CanaryEntry("litellm", "litellm", "stanchion.hosts.litellm_canary"),
-    "litellm-async": CanaryEntry(
-        "litellm", "litellm", "stanchion.hosts.litellm_canary", "async_canary"
-    ),
-    "mcp": CanaryEntry("stanchion.hosts.mcp.proxy", "mcp", "stanchion.hosts.mcp_canary"),
+    "litellm": CanaryEntry("litellm", "litellm", "stanchion.hosts.litellm"),
+    "litellm-async": CanaryEntry("litellm", "litellm", "stanchion.hosts.litellm", "async_canary"),
+    "mcp": CanaryEntry("stanchion.hosts.mcp.proxy", "mcp", "stanchion.hosts.mcp.canary"),
 }
 """Every adapter and its canary. Where a program may have a module of the framework's name, a module
 of its own within the framework tells them apart; the MCP proxy is tried where it runs, and not
@@ -137,5 +131,4 @@ def unproven() -> tuple[str, ...]:
     nobody listed it."""
     there = {one.name for one in iter_modules([os.path.dirname(__file__)])}
     homes = {part for one in CANARIES.values() for part in one.home.split(".")[2:3]}
-    proven = {*homes, *[home.removesuffix("_canary") for home in homes], *CANARIES, *_OTHERS}
-    return tuple(sorted([name for name in there - proven if not name.endswith("_canary")]))
+    return tuple(sorted(there - {*homes, *CANARIES, *_OTHERS}))

@@ -17,10 +17,12 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from stanchion.hosts import Host, Hosted, Part, Refusal, Told, lesser, sealed, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import SEALED, CallSeal, seal_of
 
 tried("crewai", "1.15.30", "1.16")
 
+from crewai import Agent, BaseLLM  # noqa: E402
 from crewai.hooks.dispatch import (  # noqa: E402 - once its version is known
     HookAborted,
     InterceptionPoint,
@@ -37,7 +39,7 @@ from pydantic import BaseModel  # noqa: E402
 from stanchion.hosts.crewai_tools import RAISED, Last, again, once, watched  # noqa: E402
 
 SOURCE: Final = "stanchion"
-TOOL: Final = object()
+OF_TOOL: Final = object()
 """Said of a tool call or a delegation: the model reads the words of its refusal."""
 BLOCKED: Final = "Tool execution blocked by hook."
 """How CrewAI begins the text that it hands on where a hook has aborted, ours or another one."""
@@ -56,7 +58,7 @@ SPENT: ContextVar[list[dict[str, Any]] | None] = ContextVar("stanchion_crewai_sp
 
 
 def _said(refusal: Refusal) -> str:
-    if refusal.about is not TOOL:
+    if refusal.about is not OF_TOOL:
         raise HookAborted(str(refusal), SOURCE) from refusal.error
     return str(refusal)
 
@@ -184,14 +186,14 @@ class CrewRuns:
         hosted, key = self.of(ctx.agent), str(id(ctx.tool_input))
         if not to:
             return hosted.report(
-                "tool_call", tool=ctx.tool_name, args=dict(ctx.tool_input), key=key, about=TOOL
+                "tool_call", tool=ctx.tool_name, args=dict(ctx.tool_input), key=key, about=OF_TOOL
             )
         rest = {
             name: value
             for name, value in ctx.tool_input.items()
             if name not in ("coworker", "co_worker")
         }
-        return hosted.report("handoff", to=to, payload=rest, key=key, about=TOOL)
+        return hosted.report("handoff", to=to, payload=rest, key=key, about=OF_TOOL)
 
     def after(self, ctx: Any) -> str:
         """The hook after a tool: gives what the model may read of it, also where it did not run."""
@@ -209,7 +211,7 @@ class CrewRuns:
 
     def _outcome(self, ctx: Any, begun: HookedCall) -> str:
         hosted, said = self.of(ctx.agent), str(ctx.tool_result)
-        about: dict[str, Any] = {"key": str(id(ctx.tool_input)), "about": TOOL}
+        about: dict[str, Any] = {"key": str(id(ctx.tool_input)), "about": OF_TOOL}
         if begun.handed_to:
             told = hosted.report(
                 "handoff_done", to=begun.handed_to, payload={"answer": said}, **about
@@ -339,7 +341,7 @@ def _run(hosted: Hosted, tool: str, function: Callable[..., Any], **args: Any) -
         with sealed(tool, given):
             return function(**given)
 
-    return hosted.call(tool, args, carry, about=TOOL)
+    return hosted.call(tool, args, carry, about=OF_TOOL)
 
 
 def _ask(
@@ -412,3 +414,43 @@ def _put_back(llm: Any, asked: CrewRequest, replies: list[Any], said: dict[str, 
     if isinstance(reply, BaseModel):
         return reply if text == reply.model_dump_json() else type(reply).model_validate_json(text)
     return said["tool_calls"]
+
+
+CANARY_CALL = {"id": TOOL, "type": "function", "function": {"name": TOOL, "arguments": "{}"}}
+
+
+class CrewCanaryModel(BaseLLM):
+    """A model that asks for the canary until it is answered."""
+
+    def supports_function_calling(self) -> bool:
+        """It calls tools by JSON."""
+        return True
+
+    def call(self, messages: Any, *_: Any, **__: Any) -> Any:
+        """The next reply."""
+        return "done" if any(one["role"] == "tool" for one in messages) else [CANARY_CALL]
+
+
+class CrewCanaryTool(BaseTool):
+    """A function as a tool of the canary's name."""
+
+    name: str = TOOL
+    description: str = "must not run"
+    body: Callable[[], str]
+
+    def _run(self) -> str:
+        return self.body()
+
+
+def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have a guarded agent call the canary."""
+    agent = Agent(
+        role=TOOL,
+        goal=TOOL,
+        backstory=TOOL,
+        llm=CrewCanaryModel(model=TOOL),
+        tools=[CrewCanaryTool(body=body)],
+        max_iter=2,
+    )
+    with CREWAI.run(shield, agent=TOOL) as hosted, guarded(agent, hosted):
+        agent.kickoff("call it")

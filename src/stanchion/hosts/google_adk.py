@@ -3,12 +3,13 @@ transfers judged."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
 from contextvars import ContextVar
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, Told, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import CallSeal, put_round, seal_of
 from stanchion.hosts.contract.terms import WaitingWords, in_words
 from stanchion.kernel.stages import Stage
@@ -17,9 +18,16 @@ from stanchion.runtime.deciding.faults import text_of
 tried("google-adk", "2.13", "3")
 
 from google.adk.agents import LlmAgent  # noqa: E402
+from google.adk.apps import App  # noqa: E402
 from google.adk.code_executors import BuiltInCodeExecutor  # noqa: E402
-from google.adk.models import BaseLlm, LLMRegistry  # noqa: E402
+from google.adk.models import (  # noqa: E402
+    BaseLlm,
+    LLMRegistry,
+    LlmResponse,
+)
 from google.adk.plugins.base_plugin import BasePlugin  # noqa: E402
+from google.adk.runners import InMemoryRunner  # noqa: E402
+from google.adk.tools import FunctionTool  # noqa: E402
 from google.adk.tools.agent_tool import AgentTool  # noqa: E402
 from google.genai import types  # noqa: E402
 
@@ -374,3 +382,38 @@ class AdkReply:
             yield response.model_copy(
                 update={"content": response.content.model_copy(update={"parts": parts})}
             )
+
+
+class AdkCanaryModel(BaseLlm):
+    """A model that asks for the canary until it is answered."""
+
+    async def generate_content_async(
+        self, llm_request: Any, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The next turn."""
+        call = types.FunctionCall(id=TOOL, name=TOOL, args={})
+        part = (
+            types.Part(function_call=call)
+            if len(llm_request.contents) == 1
+            else types.Part(text="done")
+        )
+        yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+
+class AdkCanaryTool(FunctionTool):
+    """A function as a tool of the canary's name."""
+
+    def __init__(self, body: Callable[[], str]) -> None:
+        super().__init__(body)
+        self.name, self.description = TOOL, "must not run"
+
+
+async def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have an app call the canary, with the plugin around it."""
+    async with GOOGLE_ADK.run(shield, agent=TOOL) as hosted:
+        agent = LlmAgent(name=TOOL, model=AdkCanaryModel(model=TOOL), tools=[AdkCanaryTool(body)])
+        runner = InMemoryRunner(app=App(name=TOOL, root_agent=agent, plugins=[Guarded(hosted)]))
+        session = await runner.session_service.create_session(app_name=TOOL, user_id=TOOL)
+        said = types.Content(role="user", parts=[types.Part(text="call it")])
+        async for _ in runner.run_async(user_id=TOOL, session_id=session.id, new_message=said):
+            pass

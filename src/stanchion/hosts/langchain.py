@@ -18,13 +18,18 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, Told, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.stages import Stage
 
 VERSIONS: Final = (tried("langchain", "1.4", "2"), tried("langgraph", "1.2", "2"))
 
+from langchain.agents import create_agent  # noqa: E402
 from langchain.agents.middleware import AgentMiddleware, ModelResponse, hook_config  # noqa: E402
+from langchain_core.language_models.chat_models import BaseChatModel  # noqa: E402
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage  # noqa: E402
+from langchain_core.outputs import ChatGeneration, ChatResult  # noqa: E402
+from langchain_core.tools import StructuredTool  # noqa: E402
 from langgraph.errors import GraphBubbleUp, ParentCommand  # noqa: E402
 from langgraph.graph import END  # noqa: E402
 from langgraph.types import Command, Send, interrupt  # noqa: E402
@@ -299,3 +304,33 @@ def heard(judged: list[tuple[Any, Told]]) -> dict[str, Any] | None:
         if told.content != one.text
     ]
     return {"messages": changed} if changed else None
+
+
+class LangChainCanaryModel(BaseChatModel):
+    """A model that asks for the canary until it is answered."""
+
+    @property
+    def _llm_type(self) -> str:
+        return TOOL
+
+    def bind_tools(self, tools: Any, **options: Any) -> Any:
+        """It knows its tool."""
+        return self
+
+    def _generate(
+        self, messages: Any, stop: Any = None, run_manager: Any = None, **options: Any
+    ) -> ChatResult:
+        calls = (
+            []
+            if isinstance(messages[-1], ToolMessage)
+            else [{"name": TOOL, "args": {}, "id": TOOL}]
+        )
+        return ChatResult(generations=[ChatGeneration(message=AIMessage("done", tool_calls=calls))])
+
+
+def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have an agent call the canary, with the middleware around it."""
+    tool = StructuredTool.from_function(body, name=TOOL, description="must not run")
+    with LANGCHAIN.run(shield, agent=TOOL) as hosted:
+        agent: Any = create_agent(LangChainCanaryModel(), [tool], middleware=[Guarded(hosted)])
+        agent.invoke({"messages": [("user", "call it")]})

@@ -20,7 +20,8 @@ from stanchion.hosts.clients.forms import (
     calls_of,
     results_for,
 )
-from stanchion.hosts.clients.guarded import running
+from stanchion.hosts.clients.guarded import CANARY, canaries_of, running
+from stanchion.hosts.clients.guardrail import guardrail_class
 from stanchion.hosts.clients.tools import refused
 from stanchion.hosts.contract.frameworks import by_provider
 from stanchion.kernel.actions import Action
@@ -92,8 +93,6 @@ def guardrail(shield: Any, agent: str = "litellm") -> type[Any]:
     """A class of guardrails for LiteLLM's proxy, to be named in its configuration: every request
     and every reply is judged, and no request can switch that off. Requests of one session and key
     belong to one run."""
-    from stanchion.hosts.clients.guardrail import guardrail_class
-
     return guardrail_class(shield, PROXY, agent)
 
 
@@ -111,3 +110,12 @@ def _named(name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str
             f"`{name}` takes {len(order)} arguments without a name: give the others by name"
         )
     return {**dict(zip(order, args, strict=False)), **kwargs}
+
+
+def _canary(client: Any, hosted: Hosted) -> Any:
+    functions = guard(hosted)
+    ask = functions.acompletion if hasattr(client, "__aenter__") else functions.completion
+    return ask(**CANARY, custom_llm_provider="openai", max_retries=0, client=client)
+
+
+canary, async_canary = canaries_of(LITELLM, ("openai:OpenAI", "openai:AsyncOpenAI"), _canary)

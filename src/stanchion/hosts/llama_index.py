@@ -16,17 +16,21 @@ from typing import Any, Final, NamedTuple
 
 from stanchion import Refused
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, lesser, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.frameworks import by_provider
 
 tried("llama-index-core", "0.14.25", "0.15")
 tried("llama-index-workflows", "2.26", "3")
 
+from llama_index.core.agent.workflow import FunctionAgent  # noqa: E402
 from llama_index.core.base.llms.types import (  # noqa: E402 - once its version is known
     ChatMessage,
     ChatResponse,
     TextBlock,
+    ToolCallBlock,
 )
-from llama_index.core.tools import ToolOutput  # noqa: E402
+from llama_index.core.llms.mock import MockFunctionCallingLLM  # noqa: E402
+from llama_index.core.tools import FunctionTool, ToolOutput  # noqa: E402
 from llama_index.core.workflow import HumanResponseEvent, InputRequiredEvent  # noqa: E402
 from workflows.runtime.types.results import WaitingForEvent  # noqa: E402
 
@@ -454,3 +458,28 @@ def _written(args: Any) -> str:
 def _read(before: Any, args: str) -> Any:
     """Arguments in the type that they came in."""
     return args if isinstance(before, str) else json.loads(args)
+
+
+class LlamaIndexCanaryModel(MockFunctionCallingLLM):
+    """A model that asks for the canary until it is answered."""
+
+    async def achat(self, messages: Any, **_options: Any) -> ChatResponse:
+        """The next reply."""
+        if any(one.role == "tool" for one in messages):
+            return ChatResponse(message=ChatMessage(role="assistant", content="done"))
+        asks = ToolCallBlock(tool_call_id=TOOL, tool_name=TOOL, tool_kwargs={})
+        return ChatResponse(message=ChatMessage(role="assistant", blocks=[asks]))
+
+
+async def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have a guarded agent call the canary."""
+    tool = FunctionTool.from_defaults(body, name=TOOL, description="must not run")
+    agent = FunctionAgent(
+        name=TOOL,
+        description=TOOL,
+        tools=[tool],
+        llm=LlamaIndexCanaryModel(is_chat_model=True),
+        streaming=False,
+    )
+    async with LLAMA_INDEX.run(shield, agent=TOOL) as hosted:
+        await guarded(agent, hosted).run(user_msg="call it")

@@ -12,7 +12,7 @@ from stanchion.hosts.clients.forms import (
     calls_of,
     results_for,
 )
-from stanchion.hosts.clients.guarded import guarding, running
+from stanchion.hosts.clients.guarded import CANARY, canaries_of, guarding, running
 from stanchion.hosts.clients.tools import refused
 
 tried("openai", "2.54", "4")
@@ -26,3 +26,9 @@ FORMS: Final = (CHAT, RESPONSES, COMPLETIONS)
 
 guard = guarding(OPENAI, FORMS)
 run_tools, arun_tools = running(calls_of, results_for)
+
+canary, async_canary = canaries_of(
+    OPENAI,
+    ("openai:OpenAI", "openai:AsyncOpenAI"),
+    lambda client, hosted: guard(client, hosted).chat.completions.create(**CANARY),
+)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.streams import ResponseEvents
 from stanchion.hosts.contract.terms import WaitingWords, in_words
@@ -20,7 +21,19 @@ from stanchion.runtime.errors import ToolFailed, raise_alone
 
 tried("openai-agents", "0.24", "0.25")
 
-from agents import Agent, AgentHooks, FunctionTool, Handoff, Model, MultiProvider, handoff  # noqa: E402
+from agents import (  # noqa: E402  # noqa: E402
+    Agent,
+    AgentHooks,
+    FunctionTool,
+    Handoff,
+    Model,
+    MultiProvider,
+    RunConfig,
+    Runner,
+    function_tool,
+    handoff,
+)
+from agents.testing import ModelStep, ScriptedModel, assistant_message, function_call  # noqa: E402
 from agents.tool import maybe_invoke_function_tool_failure_error_function as told_to_the_model  # noqa: E402
 from agents.util._approvals import evaluate_function_tool_approval  # noqa: E402
 
@@ -412,3 +425,13 @@ def _request(messages: list[Any]) -> tuple[str | None, list[Any]]:
     first = messages[0] if messages else {}
     own = isinstance(first, dict) and first.get("type") == "instructions"
     return (first["content"], messages[1:]) if own else (None, messages)
+
+
+async def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have a guarded agent call the canary; nothing of it is traced."""
+    asks = ModelStep(output=[function_call(TOOL, {}, call_id=TOOL)])
+    model = ScriptedModel([asks, ModelStep(output=[assistant_message("done")])])
+    tool = function_tool(body, name_override=TOOL, description_override="must not run")
+    async with OPENAI_AGENTS.run(shield, agent=TOOL) as hosted:
+        agent = guarded(Agent(TOOL, tools=[tool], model=model), hosted)
+        await Runner.run(agent, "call it", run_config=RunConfig(tracing_disabled=True))

@@ -3,13 +3,14 @@ tool calls judged."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, get_args
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Part, Refusal, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.sealing import sealed
 from stanchion.hosts.contract.streams import InOrder
 from stanchion.kernel.stages import Stage
@@ -17,6 +18,7 @@ from stanchion.runtime.errors import ToolFailed as Withheld, raise_alone
 
 tried("pydantic-ai-slim", "2.66", "3")
 
+from pydantic_ai import Agent  # noqa: E402
 from pydantic_ai.capabilities import AbstractCapability, CapabilityOrdering, CombinedCapability  # noqa: E402
 from pydantic_ai.exceptions import (  # noqa: E402
     ApprovalRequired,
@@ -28,6 +30,7 @@ from pydantic_ai.exceptions import (  # noqa: E402
 )
 from pydantic_ai.messages import (  # noqa: E402
     ModelRequest,
+    ModelResponse,
     PartDeltaEvent,
     PartStartEvent,
     SystemPromptPart,
@@ -41,8 +44,9 @@ from pydantic_ai.messages import (  # noqa: E402
     UserPromptPart,
 )
 from pydantic_ai.models import Model, StreamedResponse, infer_model  # noqa: E402
+from pydantic_ai.models.function import FunctionModel  # noqa: E402
 from pydantic_ai.models.wrapper import WrapperModel  # noqa: E402
-from pydantic_ai.tools import DeferredToolRequests  # noqa: E402
+from pydantic_ai.tools import DeferredToolRequests, Tool  # noqa: E402
 
 from stanchion.hosts.pydantic_ai_calls import OutputCall, SealedOutput, SealedToolset  # noqa: E402
 
@@ -415,3 +419,18 @@ def _said(error: Exception | None, text: str) -> Exception:
     if isinstance(error, ToolFailedError):
         return ToolFailedError(replace(error.tool_failed, content=text))
     return ModelRetry(text) if isinstance(error, ModelRetry) else Withheld(text)
+
+
+async def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have an agent call the canary, with the capability around it."""
+    async with PYDANTIC_AI.run(shield, agent=TOOL) as hosted:
+        tool: Any = Tool(body, name=TOOL, description="must not run")
+        agent: Any = Agent(
+            FunctionModel(_canary_asks), name=TOOL, tools=[tool], capabilities=[Guarded(hosted)]
+        )
+        await agent.run("call it")
+
+
+def _canary_asks(messages: list[Any], _info: Any) -> ModelResponse:
+    """Ask for the canary until there is an answer."""
+    return ModelResponse([ToolCallPart(TOOL, {})] if len(messages) == 1 else [TextPart("done")])

@@ -15,11 +15,18 @@ from itertools import count
 from typing import Any, Final
 
 from stanchion.hosts import EVERYTHING, Host, Hosted, Part, Refusal, lesser, survey, tried
+from stanchion.hosts.contract.canary import TOOL
 
 tried("smolagents", "1.26", "1.27")
 
+from smolagents import LogLevel, Model, Tool, ToolCallingAgent  # noqa: E402
 from smolagents.local_python_executor import CodeOutput, LocalPythonExecutor  # noqa: E402 - once its version is known
-from smolagents.models import ChatMessage, MessageRole  # noqa: E402
+from smolagents.models import (  # noqa: E402  # noqa: E402
+    ChatMessage,
+    ChatMessageToolCall,
+    ChatMessageToolCallFunction,
+    MessageRole,
+)
 
 ANSWER: Final = "final_answer"
 """The tool by which an agent gives its answer: its argument is judged as a reply, and is no call of
@@ -238,3 +245,42 @@ class ManagedMember:
             answer = _guarded(self._agent, own)(**told.content)
         told = hosted.report("handoff_done", payload={"answer": answer}, **about)
         return told.content["answer"] if told.proceeds else told.answer
+
+
+class SmolCanaryTool(Tool):
+    """A function as a tool of the canary's name."""
+
+    name, description = TOOL, "must not run"
+    inputs: dict[str, Any] = {}  # noqa: RUF012 - where the framework wants it
+    output_type = "string"
+
+    def __init__(self, body: Callable[[], str]) -> None:
+        self._body = body
+        super().__init__()
+
+    def forward(self) -> str:
+        """Call the function."""
+        return self._body()
+
+
+class SmolCanaryModel(Model):
+    """A model that asks for the canary, and then answers."""
+
+    def __init__(self) -> None:
+        super().__init__(model_id=TOOL)
+        self._turns = [(TOOL, {}), (ANSWER, {"answer": "done"})]
+
+    def generate(self, _messages: list[Any], **_options: Any) -> ChatMessage:
+        """The next reply."""
+        name, args = self._turns.pop(0)
+        call = ChatMessageToolCall(ChatMessageToolCallFunction(args, name), TOOL, "function")
+        return ChatMessage(MessageRole.ASSISTANT, "", [call])
+
+
+def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have a guarded agent call the canary."""
+    with SMOLAGENTS.run(shield, agent=TOOL) as hosted:
+        agent = ToolCallingAgent(
+            [SmolCanaryTool(body)], SmolCanaryModel(), max_steps=2, verbosity_level=LogLevel.OFF
+        )
+        guarded(agent, hosted).run("call it")

@@ -3,12 +3,13 @@ sub-agents judged."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 from weakref import WeakSet
 
 from stanchion.hosts import EVERYTHING, Changed, Host, Hosted, Refusal, tried
+from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.contract.prompts import Prompts
 from stanchion.hosts.contract.sealing import sealed, unbroken
 from stanchion.hosts.contract.streams import InOrder
@@ -17,6 +18,7 @@ from stanchion.runtime.errors import ToolFailed
 
 tried("strands-agents", "1.62", "2")
 
+from strands import Agent, tool  # noqa: E402
 from strands.agent._agent_as_tool import _AgentAsTool  # noqa: E402
 from strands.middleware import ExecuteToolStage, InvokeModelStage  # noqa: E402
 from strands.models import Model  # noqa: E402
@@ -357,3 +359,46 @@ def _heard(event: Any, said: dict[str, Any]) -> Any:
         case _:
             return event
     return {"contentBlockDelta": {**event["contentBlockDelta"], "delta": delta}}
+
+
+class StrandsCanaryModel(Model):
+    """A model that asks for the canary until it is answered."""
+
+    def update_config(self, **_: Any) -> None:
+        """There is nothing to set."""
+
+    def get_config(self) -> dict[str, Any]:
+        """Its name."""
+        return {"model_id": TOOL}
+
+    def structured_output(self, *_: Any, **__: Any) -> Any:
+        """Not asked for."""
+        raise NotImplementedError
+
+    async def stream(self, messages: Any, *_: Any, **__: Any) -> AsyncGenerator[Any, None]:
+        """The next turn."""
+        asks = len(messages) == 1
+        start = {"toolUse": {"toolUseId": TOOL, "name": TOOL}} if asks else {}
+        yield {"messageStart": {"role": "assistant"}}
+        yield {"contentBlockStart": {"start": start}}
+        yield {
+            "contentBlockDelta": {
+                "delta": {"toolUse": {"input": "{}"}} if asks else {"text": "done"}
+            }
+        }
+        yield {"contentBlockStop": {}}
+        yield {"messageStop": {"stopReason": "tool_use" if asks else "end_turn"}}
+
+
+async def canary(shield: Any, body: Callable[[], str]) -> None:
+    """Have an agent call the canary, with the plugin around it."""
+    async with STRANDS.run(shield, agent=TOOL) as hosted:
+        tools: list[Any] = [tool(body, name=TOOL, description="must not run")]
+        agent = Agent(
+            StrandsCanaryModel(),
+            name=TOOL,
+            tools=tools,
+            callback_handler=None,
+            plugins=[Guarded(hosted)],
+        )
+        await agent.invoke_async("call it")

@@ -6,7 +6,7 @@ from enum import IntEnum
 from typing import Final, Literal
 
 
-class Named(IntEnum):
+class NamedNumber(IntEnum):
     """Numbers that have an order, and are printed as their names."""
 
     def __str__(self) -> str:
@@ -16,7 +16,7 @@ class Named(IntEnum):
         return format(self.name, spec)
 
 
-class Action(Named):
+class Action(NamedNumber):
     """What is to be done with an event; a larger number is more severe."""
 
     ALLOW = 0
@@ -59,7 +59,7 @@ def severer(old: Action, new: Action) -> bool:
     return old == Action.WARN and new == Action.ESCALATE
 
 
-class Risk(Named):
+class Risk(NamedNumber):
     """How much harm a tool can do, declared in the policy's tool table."""
 
     LOW = 0
@@ -75,7 +75,7 @@ RISK_NAMES: Final[tuple[RiskName, ...]] = ("low", "medium", "high", "critical")
 """From the least to the worst."""
 
 
-class Category(Named):
+class Category(NamedNumber):
     """The order that breaks ties between guards of one priority."""
 
     SAFETY = 0

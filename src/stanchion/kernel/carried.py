@@ -10,7 +10,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.state import Expect, Put, Reply
 
 
-class Carried(Protocol):
+class CarriedRecords(Protocol):
     """Records that belong to no guard, read and written by the trip that a decision makes in any
     case. A decision does not rest on what they hold but by the answers that guards were given,
     which are recorded: it is made again without them.

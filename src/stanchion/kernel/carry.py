@@ -11,7 +11,7 @@ from stanchion.kernel.cells import (
     KEEP,
     UNBOUND,
     WIDTH,
-    Bound,
+    BoundLines,
     Cell,
     State,
     Step,
@@ -95,7 +95,7 @@ SHARED: Final[Step] = ([0, {}, 0, 0, 0, 0, 0], 0, -1, 0, False)
 """The step of lines that share a counter: no value is as low as its limit."""
 
 
-def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
+def _bind(state: State, lines: tuple[Line, ...], now: int) -> BoundLines:
     """Bind lines to their cells, once for each tuple of lines: a plan's are always the same."""
     steps: list[Step] = []
     keys: list[tuple[str, int]] = []
@@ -123,7 +123,7 @@ def _bind(state: State, lines: tuple[Line, ...], now: int) -> Bound:
                 longer.append((line.key, cell, idle))
     if len({line.key for line in lines}) < len(lines):
         steps = [SHARED]
-    bound = Bound(lines, steps, keys, held, longer, registers)
+    bound = BoundLines(lines, steps, keys, held, longer, registers)
     if len(state.bound) >= 4_096:
         state.bound.clear()
     state.bound[id(lines)] = bound
@@ -238,7 +238,7 @@ def _judge(
     return Reply(now, False, said.go, tuple(said.values), actions_said, settled), taken, longest
 
 
-class Said(NamedTuple):
+class LineOutcomes(NamedTuple):
     """What lines say: whether all goes ahead, the line that stops the rest, which guards in shadow
     mode refuse, and for each line the value before and its outcome."""
 
@@ -249,7 +249,7 @@ class Said(NamedTuple):
     actions: list[int]
 
 
-def _outcomes(state: State, batch: Batch, now: int) -> Said:
+def _outcomes(state: State, batch: Batch, now: int) -> LineOutcomes:
     """Look at every line, and write nothing. What is behind a stop is skipped; a guard in shadow
     mode stops itself."""
     go, stop = batch.go, -1
@@ -271,7 +271,7 @@ def _outcomes(state: State, batch: Batch, now: int) -> Said:
         elif outcome > batch.ceiling:
             go = False
             stop = len(said) - 1 if outcome >= STOPS else stop
-    return Said(go, stop, refused, values, said)
+    return LineOutcomes(go, stop, refused, values, said)
 
 
 def _outcome(state: State, line: Line, amounts: Amounts, now: int) -> tuple[int, int]:
@@ -286,7 +286,7 @@ def _outcome(state: State, line: Line, amounts: Amounts, now: int) -> tuple[int,
     return value, outcome
 
 
-def _write(state: State, batch: Batch, said: Said, now: int) -> tuple[Taken, int]:
+def _write(state: State, batch: Batch, said: LineOutcomes, now: int) -> tuple[Taken, int]:
     """Write the lines that are written by what was said; gives what has to be settled, and for how
     long at most."""
     amounts, go, refused = batch.amounts, said.go, said.refused

@@ -17,7 +17,7 @@ from stanchion.kernel.mandate import join
 from stanchion.kernel.state import FOREVER, Expect, Line, Put, Reply
 
 
-class Case:
+class EngineCase:
     """One moment before the engine. Each phase of the engine reads what the phases before it have
     entered, and enters its own."""
 

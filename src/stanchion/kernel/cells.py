@@ -23,7 +23,7 @@ Step = tuple[Cell, int, int, int, bool]
 bucket width, whether it takes."""
 
 
-class Bound(NamedTuple):
+class BoundLines(NamedTuple):
     """A batch's lines bound to their cells, good until a cell is forgotten.
 
     Where two lines share a counter, its one step has something to say: each must see the counter as
@@ -39,7 +39,7 @@ class Bound(NamedTuple):
     registers: list[tuple[Cell, Line]]
 
 
-UNBOUND: Final = Bound((), [], [], [], [], [])
+UNBOUND: Final = BoundLines((), [], [], [], [], [])
 """How no lines are bound."""
 
 
@@ -78,7 +78,7 @@ class State:
         self.due: dict[int, deque[tuple[int, str]]] = {}
         self.forget: list[tuple[int, str]] = []
         self.lapsed: deque[str] = deque()
-        self.bound: dict[int, Bound] = {}
+        self.bound: dict[int, BoundLines] = {}
         self.dirty: Dirty | None = None
         self.undo: list[Entry] = []
 

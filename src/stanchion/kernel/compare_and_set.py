@@ -13,7 +13,7 @@ LEFT: Final = object()
 """What a record is to become where it is to stay as it is."""
 
 
-class Changed(NamedTuple):
+class ChangedRecord(NamedTuple):
     """A record as it is now, its version, what it was before, the store's time, and whether it was
     written."""
 
@@ -26,7 +26,7 @@ class Changed(NamedTuple):
 
 def change(
     records: Records, batch_id: str, tenant: str, key: str, new: Callable[[Any, int], Any]
-) -> Generator[Batch, Reply, Changed]:
+) -> Generator[Batch, Reply, ChangedRecord]:
     """Write a record: `new` gets its value and the store's time until nobody comes between, and may
     leave it (`LEFT`).
 
@@ -44,14 +44,14 @@ def change(
         version, value = records.get(key, ABSENT)
         wanted = new(value, reply.now)
         if wanted is LEFT:
-            return Changed(value, version, value, reply.now, False)
+            return ChangedRecord(value, version, value, reply.now, False)
         put = (key, wanted, When.JUDGED, 0, 0)
         reply = yield Batch(
             f"{batch_id}.{turn}", tenant, True, ((key, version, version + 1),), puts=(put,)
         )
         if not reply.stale:
             records[key] = (version + 1, wanted)
-            return Changed(wanted, version + 1, value, reply.now, True)
+            return ChangedRecord(wanted, version + 1, value, reply.now, True)
     raise StoreLost(f"`{key}` changed {TRIES} times in the meantime: try again")
 
 

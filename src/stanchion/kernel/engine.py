@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.autonomy import EXHAUSTED, USED_UP, autonomy, exhausted
-from stanchion.kernel.case import Case
+from stanchion.kernel.case import EngineCase
 from stanchion.kernel.chain import Plan, Plans
 from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.events import Moment
@@ -29,7 +29,7 @@ from stanchion.kernel.judgement import (
 )
 from stanchion.kernel.layout import keep, lay, place, watched, word
 from stanchion.kernel.lookups import Answer, Ask
-from stanchion.kernel.refusals import Entry, enter, entry_of
+from stanchion.kernel.refusals import RefusalEntry, enter, entry_of
 from stanchion.kernel.resolution import resolve
 from stanchion.kernel.soundness import sound_ruling
 from stanchion.kernel.stages import Stage
@@ -79,7 +79,7 @@ def decide(
     pays for no question and takes nothing, and what is observed is what guards would have said one
     after the other.
     """
-    case = Case(plans, moment)
+    case = EngineCase(plans, moment)
     for _ in range(TRIES):
         # 1. Gates: states, ends of runs and budgets stand before every chain, and say by which
         # chain it is judged.
@@ -142,7 +142,7 @@ def decide(
     return made
 
 
-def _look(case: Case, records: Records) -> Finding | None:
+def _look(case: EngineCase, records: Records) -> Finding | None:
     """Look at the gates, and at the budgets by which the mode goes; gives the refusal where one of
     them is closed.
 
@@ -180,7 +180,7 @@ def _look(case: Case, records: Records) -> Finding | None:
     return closed
 
 
-def _judge_event(case: Case, closed: Finding | None) -> Plan:
+def _judge_event(case: EngineCase, closed: Finding | None) -> Plan:
     """Pick the chain for the mode, and judge its pure guards and the late answers before them; what
     was said by the same chain in an earlier try still holds. What is closed skips the whole
     chain."""
@@ -211,7 +211,9 @@ def _judge_event(case: Case, closed: Finding | None) -> Plan:
     return plan
 
 
-def _cleared(case: Case, records: Records, clear: Clear | None) -> Generator[Any, Any, Case]:
+def _cleared(
+    case: EngineCase, records: Records, clear: Clear | None
+) -> Generator[Any, Any, EngineCase]:
     """The case, judged once more where people have allowed something of what guards found: that is
     no finding then. A stream waits for nobody."""
     if clear is None:
@@ -232,12 +234,12 @@ def _cleared(case: Case, records: Records, clear: Clear | None) -> Generator[Any
         or (cleared := (yield from clear(moment, (*found,)))) is moment
     ):
         return case
-    case = Case(case.plans, cleared)
+    case = EngineCase(case.plans, cleared)
     _judge_event(case, _look(case, records))
     return case
 
 
-def _asked(case: Case, records: Records) -> Generator[Need, Any, bool]:
+def _asked(case: EngineCase, records: Records) -> Generator[Need, Any, bool]:
     """Whether the process has learnt something of the gates while it asked what guards want to
     know; otherwise the answers are judged. Guards took as long as their answers, which are asked
     for together."""
@@ -257,14 +259,14 @@ def _asked(case: Case, records: Records) -> Generator[Need, Any, bool]:
     return False
 
 
-def _judge_answers(case: Case) -> None:
+def _judge_answers(case: EngineCase) -> None:
     """Judge by the answers that are there; no answer in time is one as well."""
     plan, cut = case.plan, case.cut
     case.asked = answers_of(plan, case.answers, cut)
     case.found, case.cut = judge_answers(plan, case.readings, case.answers, list(case.found), cut)
 
 
-def _judge_records(case: Case, records: Records) -> None:
+def _judge_records(case: EngineCase, records: Records) -> None:
     """Judge the guards that have a record, up to the stop; each rules for a span of time, and may
     want to write."""
     plan, found, cut, since, until = case.plan, case.found, case.cut, case.since, case.until
@@ -306,7 +308,7 @@ def _judge_records(case: Case, records: Records) -> None:
     case.found, case.cut, case.since, case.until = found, cut, since, until
 
 
-def _lay(case: Case) -> bool:
+def _lay(case: EngineCase) -> bool:
     """Put what was found in order, and lay out lines, records and stakes before the stop; whether
     the store has to be asked.
 
@@ -333,7 +335,7 @@ def _lay(case: Case) -> bool:
     return bool(case.lines) or _has_to_send(case)
 
 
-def _has_to_send(case: Case) -> bool:
+def _has_to_send(case: EngineCase) -> bool:
     """Whether the store has to be asked although nothing is counted: something is expected or
     settled; something stands, which may have ended; or it is too long ago that anything was heard
     of the gates."""
@@ -343,7 +345,7 @@ def _has_to_send(case: Case) -> bool:
     return plans.confirmed < 0 or not 0 <= first.at - plans.confirmed <= plans.max_age_ms
 
 
-def _known_refusal(case: Case, records: Records) -> Entry | None:
+def _known_refusal(case: EngineCase, records: Records) -> RefusalEntry | None:
     """The entry of a refusal that is certain before the batch: nothing is counted, and none of the
     guards that watch for refusals has a record here."""
     plan = case.plan
@@ -354,7 +356,7 @@ def _known_refusal(case: Case, records: Records) -> Entry | None:
     )
 
 
-def _batch(case: Case, entry: Entry | None) -> Batch:
+def _batch(case: EngineCase, entry: RefusalEntry | None) -> Batch:
     """All state of the decision, carried out at once or not at all."""
     moment, expects, puts = case.moment, case.expects, case.puts
     if entry is not None:
@@ -374,7 +376,7 @@ def _batch(case: Case, entry: Entry | None) -> Batch:
     )
 
 
-def _lost(case: Case, lost: StoreLost) -> Decision:
+def _lost(case: EngineCase, lost: StoreLost) -> Decision:
     if isinstance(lost, StoreForgot):
         return _forgotten(case, EPOCH)
     plans, plan = case.plans, case.plan
@@ -385,14 +387,16 @@ def _lost(case: Case, lost: StoreLost) -> Decision:
     return resolve(plan, case.moment, case.readings, found, cut, inputs, trace=trace)
 
 
-def _forgotten(case: Case, name: str) -> Decision:
+def _forgotten(case: EngineCase, name: str) -> Decision:
     """The decision where a record shows that the store has lost what it held."""
     found, cut = store_forgot(case.plan, case.moment, case.found, case.cut)
     inputs = case.inputs(taken=name)
     return resolve(case.plan, case.moment, case.readings, found, cut, inputs)
 
 
-def _moved(case: Case, records: Records, reply: Reply) -> Generator[Need, Any, Decision | None]:
+def _moved(
+    case: EngineCase, records: Records, reply: Reply
+) -> Generator[Need, Any, Decision | None]:
     """Take over what has moved, for the next try, and let others go first where plans are polite; a
     decision where there is no next try.
 
@@ -419,7 +423,7 @@ def _moved(case: Case, records: Records, reply: Reply) -> Generator[Need, Any, D
     return None
 
 
-def _answered(case: Case, records: Records, reply: Reply) -> Decision:
+def _answered(case: EngineCase, records: Records, reply: Reply) -> Decision:
     """The decision once the store has carried the batch out."""
     plan, moment, lines, puts, found, cut = (
         case.plan,
@@ -445,7 +449,7 @@ def _answered(case: Case, records: Records, reply: Reply) -> Decision:
     return resolve(plan, moment, case.readings, found, cut, inputs, held, wrote, trace)
 
 
-def _contended(case: Case) -> Decision:
+def _contended(case: EngineCase) -> Decision:
     """The decision where others were faster each time."""
     plan = case.plans.of(case.moment.events, case.mode, case.moment.lifts, case.moment.bypasses)
     args: tuple[str | int, ...] = (TRIES,)

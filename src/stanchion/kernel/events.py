@@ -16,7 +16,7 @@ from stanchion.kernel.state import Stake
 from stanchion.kernel.units import JUST_ONE, Amounts
 
 if TYPE_CHECKING:
-    from stanchion.kernel.carried import Carried
+    from stanchion.kernel.carried import CarriedRecords
 
 Data = Any
 """JSON-like data: what a parser gave us or `data.project` made; never an arbitrary object."""
@@ -289,7 +289,7 @@ class Moment(msgspec.Struct, frozen=True, gc=False):
     lifts: tuple[str, ...] = ()
     bypasses: tuple[str, ...] = ()
     readings: tuple[Any, ...] = ()
-    carried: Carried | None = None
+    carried: CarriedRecords | None = None
     judged: Any = None
     template: Any = None
 

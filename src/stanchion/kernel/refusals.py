@@ -15,7 +15,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.actions import Action
-from stanchion.kernel.case import Case
+from stanchion.kernel.case import EngineCase
 from stanchion.kernel.chain import Plan
 from stanchion.kernel.decision import Decision, Known
 from stanchion.kernel.findings import Finding
@@ -71,7 +71,7 @@ def is_entry(batch: Batch) -> bool:
     return batch.id.endswith(ENTRY)
 
 
-class Entry(NamedTuple):
+class RefusalEntry(NamedTuple):
     """A refusal as it is entered: the records it is judged on, what is said of it, and what a batch
     needs for it."""
 
@@ -89,7 +89,7 @@ class Entry(NamedTuple):
 
 def entry_of(
     plan: Plan, readings: tuple[Reading, ...], records: Records, decision: Decision
-) -> Entry | None:
+) -> RefusalEntry | None:
     """What the guards that watch make of a decision, by their records as they are known; `None`
     where it is no refusal or none of them has anything to keep or to say of it."""
     refusal = refusal_of(plan, decision)
@@ -124,7 +124,7 @@ def entry_of(
     if not used and not said:
         return None
     expects = tuple([(name, version, version + 1) for name, version, _ in used])
-    return Entry(tuple(used), tuple(said), expects, tuple(puts))
+    return RefusalEntry(tuple(used), tuple(said), expects, tuple(puts))
 
 
 def _placed(
@@ -140,7 +140,7 @@ def _placed(
 
 
 def enter(
-    case: Case, records: Records, decision: Decision, entry: Entry | None, tries: int
+    case: EngineCase, records: Records, decision: Decision, entry: RefusalEntry | None, tries: int
 ) -> Generator[Batch | Moved, Any, Decision]:
     """Join what is said of a refusal: by the entry that went along with the batch, or by one that
     is entered in a batch of its own.
@@ -174,14 +174,14 @@ def enter(
     return decision
 
 
-def keep_entry(records: Records, entry: Entry) -> None:
+def keep_entry(records: Records, entry: RefusalEntry) -> None:
     """Remember what was written of a refusal; the cache may have moved."""
     for name, version, value in entry.written:
         if records.get(name, ABSENT)[0] < version:
             records[name] = (version, value)
 
 
-def joined(decision: Decision, entry: Entry) -> Decision:
+def joined(decision: Decision, entry: RefusalEntry) -> Decision:
     """A decision with what was said of its refusal behind its findings; the most severe of all
     determines it."""
     real = tuple([finding for finding in entry.said if not finding.shadow])

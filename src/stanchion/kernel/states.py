@@ -36,7 +36,7 @@ class Signal(StrEnum):
     RESTART = "restart"
 
 
-class Edge(NamedTuple):
+class StateEdge(NamedTuple):
     """One edge: from where to where, on which signals, and what that means."""
 
     start: str
@@ -46,29 +46,31 @@ class Edge(NamedTuple):
 
 
 EDGES: Final = (
-    Edge(NORMAL, WARNING, (Signal.FAILING,), "too many of the last calls failed"),
-    Edge(NORMAL, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
-    Edge(NORMAL, HALTED, (Signal.HALT,), "an operator stops everything"),
-    Edge(WARNING, NORMAL, (Signal.RECOVERED,), "for a while no more than usual has failed"),
-    Edge(WARNING, QUARANTINE, (Signal.REPEATED,), "the same thing failed again and again"),
-    Edge(WARNING, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
-    Edge(
+    StateEdge(NORMAL, WARNING, (Signal.FAILING,), "too many of the last calls failed"),
+    StateEdge(NORMAL, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
+    StateEdge(NORMAL, HALTED, (Signal.HALT,), "an operator stops everything"),
+    StateEdge(WARNING, NORMAL, (Signal.RECOVERED,), "for a while no more than usual has failed"),
+    StateEdge(WARNING, QUARANTINE, (Signal.REPEATED,), "the same thing failed again and again"),
+    StateEdge(WARNING, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
+    StateEdge(
         WARNING,
         HALTED,
         (Signal.EXHAUSTED, Signal.WORSENED, Signal.HALT),
         "its budget is gone, more calls fail, or an operator stops it",
     ),
-    Edge(QUARANTINE, WARNING, (Signal.LAPSED,), "the quarantine is over, or an operator ends it"),
-    Edge(QUARANTINE, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
-    Edge(
+    StateEdge(
+        QUARANTINE, WARNING, (Signal.LAPSED,), "the quarantine is over, or an operator ends it"
+    ),
+    StateEdge(QUARANTINE, SAFE, (Signal.SAFE_ON,), "an operator switches safe mode on"),
+    StateEdge(
         QUARANTINE,
         HALTED,
         (Signal.ESCALATED, Signal.HALT),
         "it was quarantined too often, or an operator stops it",
     ),
-    Edge(SAFE, NORMAL, (Signal.SAFE_OFF,), "an operator switches safe mode off"),
-    Edge(SAFE, HALTED, (Signal.HALT,), "an operator stops everything"),
-    Edge(HALTED, NORMAL, (Signal.RESTART,), "an operator restarts it"),
+    StateEdge(SAFE, NORMAL, (Signal.SAFE_OFF,), "an operator switches safe mode off"),
+    StateEdge(SAFE, HALTED, (Signal.HALT,), "an operator stops everything"),
+    StateEdge(HALTED, NORMAL, (Signal.RESTART,), "an operator restarts it"),
 )
 
 _next: Final = {(edge.start, signal): edge.end for edge in EDGES for signal in edge.on}

@@ -1,10 +1,10 @@
-"""What a graph of evidence is made of: nodes of nine kinds, edges of nine, and the events that say
-what happened."""
+"""The graph of evidence (PCG): nodes and edges are added and never changed; what changes is said by
+events."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum
 from hashlib import sha256
 from typing import Any, ClassVar, Final, TypeVar, cast
@@ -285,8 +285,8 @@ class Graph:
         """All events, oldest first."""
         return tuple(self._events)
 
-    def _made(self, kind: type[N], /, **fields: Any) -> N:
-        """A new node, under the next id: one count for all kinds, behind the sign of its own."""
+    def add(self, kind: type[N], /, **fields: Any) -> N:
+        """Add a node, under the next id: one count for all kinds, behind the sign of its own."""
         self._count += 1
         name = f"{kind.node_type.value}{self._count}"
         node = kind(id=name, turn=self.turn, created_at=self._clock(), **fields)
@@ -301,7 +301,7 @@ class Graph:
         self, act: str, tool: str, command: str, rc: int, stdout: str, stderr: str
     ) -> Observation:
         """Add what an action gave, and that it was this action."""
-        made = self._made(
+        made = self.add(
             Observation,
             source_act=act,
             tool=tool,
@@ -312,46 +312,6 @@ class Graph:
         )
         self.link(EdgeType.PRODUCES, act, made.id)
         return made
-
-    def add_truth(
-        self, text: str, kind: ClaimKind, domain: str, scope: str, status: Status = Status.PROPOSED
-    ) -> Truth:
-        """Add a claim."""
-        return self._made(Truth, text=text, kind=kind, domain=domain, scope=scope, status=status)
-
-    def add_entity(self, kind: str, value: Any) -> Entity:
-        """Add something that is spoken of."""
-        return self._made(Entity, kind=kind, value=value)
-
-    def add_question(self, text: str, targets: Iterable[str] = ()) -> Question:
-        """Add a question."""
-        return self._made(Question, text=text, targets=tuple(targets))
-
-    def add_action(
-        self, intent: str, mode: str, command: str, verify: Iterable[str] = ()
-    ) -> Action:
-        """Add an action."""
-        return self._made(Action, intent=intent, mode=mode, command=command, verify=tuple(verify))
-
-    def add_assumption(self, text: str, falsify_hint: str) -> Assumption:
-        """Add an assumption."""
-        return self._made(Assumption, text=text, falsify_hint=falsify_hint)
-
-    def add_constraint(self, text: str, kind: str) -> Constraint:
-        """Add a constraint."""
-        return self._made(Constraint, text=text, kind=kind)
-
-    def add_goal(self, text: str) -> Goal:
-        """Add a goal."""
-        return self._made(Goal, text=text)
-
-    def add_rule(
-        self, rule_id: str, soundness: Soundness, premise: str, conclusion: str
-    ) -> RuleNode:
-        """Add a rule that something is derived by."""
-        return self._made(
-            RuleNode, rule_id=rule_id, soundness=soundness, premise=premise, conclusion=conclusion
-        )
 
     def link(
         self,

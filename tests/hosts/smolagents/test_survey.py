@@ -14,13 +14,12 @@ from smolagents import ToolCallingAgent
 from stanchion import Ungoverned
 from stanchion.hosts import smolagents as adapter
 from stanchion.hosts.contract.canary import TOOL
-from stanchion.hosts.smolagents import SMOLAGENTS, guarded
-from stanchion.hosts.smolagents_canary import Asking, Called
+from stanchion.hosts.smolagents import SMOLAGENTS, SmolCanaryModel, SmolCanaryTool, guarded
 from tests.coverage.doing import facts, watching
 
 
 def an_agent() -> Any:
-    return ToolCallingAgent([Called(lambda: "done")], Asking())
+    return ToolCallingAgent([SmolCanaryTool(lambda: "done")], SmolCanaryModel())
 
 
 def test_every_tool_is_guarded() -> None:

@@ -9,8 +9,10 @@ or handed out raw is what was judged.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from functools import cache
+from importlib import import_module
+from inspect import isawaitable
 from typing import Any, Final, NamedTuple, NoReturn, Protocol, TypeVar
 
 from stanchion.hosts import Host, Hosted
@@ -19,6 +21,8 @@ from stanchion.hosts.clients.forms import RequestForm
 from stanchion.hosts.clients.sending import SdkRequest, Waist, sent, under_way
 from stanchion.hosts.clients.tools import CallAnswer, ReplyCall, ReplyTools, Tools
 from stanchion.hosts.contract.acting import go_ahead
+from stanchion.hosts.contract.canary import HOST, TOOL, Canary
+from stanchion.hosts.contract.flows import reported
 from stanchion.hosts.http.leaving import MAX_BODY, ClientTerms, leave
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress
@@ -84,12 +88,12 @@ def _socketless_class(kind: Any) -> type[Any]:
     return Socketless
 
 
-def _sync_class(kind: Any) -> type[Any]:
-    """Guarded clients whose methods give their results."""
-
+def _judging_class(kind: Any, awaited: bool) -> type[Any]:
+    """Guarded clients whose methods give their results, or are awaited."""
     base: Any = _guarded_class(kind)
+    run: Callable[[Any], Any] = (lambda work: work) if awaited else finished
 
-    class SyncGuarded(base):
+    class Judged(base):
         """A client for a run."""
 
         def request(
@@ -97,95 +101,78 @@ def _sync_class(kind: Any) -> type[Any]:
         ) -> Any:
             """Send what the run may send, and give what it may see."""
             sending = SdkRequest(self, _waist(self), cast_to, options, stream, stream_cls)
-            send = super().request
-
-            def fetch(made: Any) -> Any:
-                with sent(sending):
-                    came = send(sending.waist.http.Response, made, stream=sending.unread)
-                came = getattr(came, "http_response", came)
-                if not sending.stream:
-                    came.read()
-                judged = sending.read(came)
-                return judged if sending.events is None else sending.events.read()
-
-            def ask(messages: list[Any], **params: Any) -> Any:
-                return fetch(sending.asking(messages, params))
-
-            hosted = sending.waist.hosted
-            if sending.form is not None:
-                judged = hosted.model(ask, **sending.asked())
-            else:
-                came = fetch(sending.options)
-                judged = (
-                    hosted.stream(came) if sending.stream else hosted.drive(_seen(sending, came))
-                )
-            return self._process_response(**sending.told(judged, False))
+            return run(_requested(self, super().request, sending, awaited))
 
         def _prepare_options(self, options: Any) -> Any:
             _sending(self)
             return super()._prepare_options(options)
 
-        def _prepare_request(self, request: Any) -> None:
-            super()._prepare_request(request)
-            sending = _sending(self)
-            if sending.form is None:
-                request.read()
-                sending.leaves(request, sending.waist.hosted.drive(_leave(sending, request)))
+        def _prepare_request(self, request: Any) -> Any:
+            return run(_prepared(self, super()._prepare_request, request, awaited))
 
-    return SyncGuarded
+    return Judged
 
 
-def _async_class(kind: Any) -> type[Any]:
-    """Guarded clients whose methods are awaited."""
+async def _requested(
+    client: Any, send: Callable[..., Any], sending: SdkRequest, awaited: bool
+) -> Any:
+    """A request of a client from its judgement to what its caller gets; of a client that is not
+    async nothing is waited for."""
 
-    base: Any = _guarded_class(kind)
+    async def fetch(made: Any) -> Any:
+        with sent(sending):
+            came = await _settled(send(sending.waist.http.Response, made, stream=sending.unread))
+        came = getattr(came, "http_response", came)
+        if not sending.stream:
+            await _settled(came.aread() if awaited else came.read())
+        judged, events = sending.read(came), sending.events
+        if events is None:
+            return judged
+        return events.aread() if awaited else events.read()
 
-    class AsyncGuarded(base):
-        """A client for a run."""
+    async def ask(messages: list[Any], **params: Any) -> Any:
+        return await fetch(sending.asking(messages, params))
 
-        async def request(
-            self, cast_to: Any, options: Any, *, stream: bool = False, stream_cls: Any = None
-        ) -> Any:
-            """Send what the run may send, and give what it may see."""
-            sending = SdkRequest(self, _waist(self), cast_to, options, stream, stream_cls)
-            send = super().request
+    hosted = sending.waist.hosted
+    if sending.form is None:
+        judged = await fetch(sending.options)
+        if sending.stream:
+            judged = hosted.astream(judged) if awaited else hosted.stream(judged)
+        else:
+            flow = _seen(sending, judged)
+            judged = await hosted.adrive(flow) if awaited else hosted.drive(flow)
+    elif awaited:
+        judged = await hosted.amodel(ask, **sending.asked())
+    else:
+        judged = hosted.model(
+            lambda *given, **more: finished(ask(*given, **more)), **sending.asked()
+        )
+    return await _settled(client._process_response(**sending.told(judged, awaited)))
 
-            async def fetch(made: Any) -> Any:
-                with sent(sending):
-                    came = await send(sending.waist.http.Response, made, stream=sending.unread)
-                came = getattr(came, "http_response", came)
-                if not sending.stream:
-                    await came.aread()
-                judged = sending.read(came)
-                return judged if sending.events is None else sending.events.aread()
 
-            async def ask(messages: list[Any], **params: Any) -> Any:
-                return await fetch(sending.asking(messages, params))
+async def _prepared(
+    client: Any, prepare: Callable[[Any], Any], request: Any, awaited: bool
+) -> None:
+    """Have a request that asks no model judged as it is about to leave."""
+    await _settled(prepare(request))
+    sending = _sending(client)
+    if sending.form is None:
+        await _settled(request.aread() if awaited else request.read())
+        hosted, flow = sending.waist.hosted, _leave(sending, request)
+        sending.leaves(request, await hosted.adrive(flow) if awaited else hosted.drive(flow))
 
-            hosted = sending.waist.hosted
-            if sending.form is not None:
-                judged = await hosted.amodel(ask, **sending.asked())
-            else:
-                came = await fetch(sending.options)
-                judged = (
-                    hosted.astream(came)
-                    if sending.stream
-                    else await hosted.adrive(_seen(sending, came))
-                )
-            return await self._process_response(**sending.told(judged, True))
 
-        async def _prepare_options(self, options: Any) -> Any:
-            _sending(self)
-            return await super()._prepare_options(options)
+async def _settled(value: Any) -> Any:
+    return await value if isawaitable(value) else value
 
-        async def _prepare_request(self, request: Any) -> None:
-            await super()._prepare_request(request)
-            sending = _sending(self)
-            if sending.form is None:
-                await request.aread()
-                sending.leaves(request, await sending.waist.hosted.adrive(_leave(sending, request)))
 
-    return AsyncGuarded
+def finished(work: Coroutine[Any, Any, Any]) -> Any:
+    """What a coroutine gives that waits for nothing."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("a client that is not async has something to wait for")
 
 
 def guarded(client: Any, host: Host, run: Any, forms: Iterable[RequestForm], max_body: int) -> Any:
@@ -215,7 +202,7 @@ def hosted_by(client: Any) -> Hosted:
 def _class_of(kind: type[Any]) -> type[Any]:
     """The class of guarded clients for a class of clients."""
     waits = any(base.__name__ == "AsyncAPIClient" for base in kind.__mro__)
-    made = _async_class(kind) if waits else _sync_class(kind)
+    made = _judging_class(kind, waits)
     made.__name__ = made.__qualname__ = f"Guarded{kind.__name__}"
     return made
 
@@ -273,8 +260,6 @@ def _leave(sending: SdkRequest, request: Any) -> Flow[Any]:
 
 def _seen(sending: SdkRequest, came: Any) -> Flow[Any]:
     """What came for a request that asks no model, as the agent may see it."""
-    from stanchion.hosts.contract.flows import reported
-
     if came is None:
         return None
     told = yield from reported(
@@ -294,6 +279,37 @@ def sending_nowhere(client: Any, called: Callable[[], str]) -> Any:
     transport = library.MockTransport(lambda _: library.Response(500, text=called()))
     kind = library.AsyncClient if hasattr(client, "__aenter__") else library.Client
     return client.copy(http_client=kind(transport=transport))
+
+
+CANARY: Final[dict[str, Any]] = {
+    "model": TOOL,
+    "messages": [{"role": "user", "content": "answer"}],
+}
+"""A request to a model that must not be asked."""
+
+
+def canaries_of(
+    host: Host, kinds: tuple[str, str], ask: Callable[[Any, Hosted], Any]
+) -> tuple[Canary, Canary]:
+    """The canaries of clients of an SDK, sync and async: `kinds` are their classes as
+    `module:Class`, and `ask` asks the model by a client that sends nothing."""
+
+    def nowhere(kind: str, body: Callable[[], str]) -> Any:
+        module, _, name = kind.partition(":")
+        made = getattr(import_module(module), name)
+        return sending_nowhere(
+            made(api_key=TOOL, base_url=f"https://{HOST}/v1", max_retries=0), body
+        )
+
+    def canary(shield: Any, body: Callable[[], str]) -> None:
+        with host.run(shield, agent=TOOL) as hosted, nowhere(kinds[0], body) as client:
+            ask(client, hosted)
+
+    async def async_canary(shield: Any, body: Callable[[], str]) -> None:
+        async with host.run(shield, agent=TOOL) as hosted, nowhere(kinds[1], body) as client:
+            await ask(client, hosted)
+
+    return canary, async_canary
 
 
 Client = TypeVar("Client")

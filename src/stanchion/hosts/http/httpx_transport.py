@@ -117,63 +117,52 @@ class AsyncBackend(httpcore.AsyncNetworkBackend):
         await self._plain.sleep(seconds)
 
 
-class PinnedConnection(httpcore.HTTPConnection):
-    """A connection that serves requests whose judgement covers where it leads."""
+def _connections(kind: Any, backend: Any) -> Any:
+    """Connections of a kind that serve requests whose judgement covers where they lead."""
 
-    def __init__(self, origin: httpcore.Origin, options: dict[str, Any]) -> None:
-        self._landing = ConnectionPeer(origin.addresses if isinstance(origin, PinnedOrigin) else ())
-        super().__init__(origin=origin, network_backend=Backend(self._landing), **options)
+    class Pinned(kind):
+        def __init__(self, origin: httpcore.Origin, options: dict[str, Any]) -> None:
+            self._landing = ConnectionPeer(
+                origin.addresses if isinstance(origin, PinnedOrigin) else ()
+            )
+            super().__init__(origin=origin, network_backend=backend(self._landing), **options)
 
-    def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        """Whether a request to that origin may use the connection."""
-        return super().can_handle_request(origin) and self._landing.serves(origin)
+        def can_handle_request(self, origin: httpcore.Origin) -> bool:
+            """Whether a request to that origin may use the connection."""
+            return super().can_handle_request(origin) and self._landing.serves(origin)
 
-
-class AsyncConnection(httpcore.AsyncHTTPConnection):
-    """The same on an event loop."""
-
-    def __init__(self, origin: httpcore.Origin, options: dict[str, Any]) -> None:
-        self._landing = ConnectionPeer(origin.addresses if isinstance(origin, PinnedOrigin) else ())
-        super().__init__(origin=origin, network_backend=AsyncBackend(self._landing), **options)
-
-    def can_handle_request(self, origin: httpcore.Origin) -> bool:
-        """Whether a request to that origin may use the connection."""
-        return super().can_handle_request(origin) and self._landing.serves(origin)
+    return Pinned
 
 
-class PinnedPool(httpcore.ConnectionPool):
-    """A pool whose connections lead to what was judged."""
+def _pools(kind: Any, connection: Any) -> Any:
+    """Pools of a kind whose connections lead to what was judged."""
 
-    def __init__(self, limits: dict[str, Any], options: dict[str, Any]) -> None:
-        super().__init__(**limits, **options)
-        self._options = {"keepalive_expiry": limits["keepalive_expiry"], **options}
+    class Pinned(kind):
+        def __init__(self, limits: dict[str, Any], options: dict[str, Any]) -> None:
+            super().__init__(**limits, **options)
+            self._options = {"keepalive_expiry": limits["keepalive_expiry"], **options}
 
-    def create_connection(self, origin: httpcore.Origin) -> PinnedConnection:
-        """A new connection for a request to an origin."""
-        return PinnedConnection(origin, self._options)
+        def create_connection(self, origin: httpcore.Origin) -> Any:
+            """A new connection for a request to an origin."""
+            return connection(origin, self._options)
 
-    def handle_request(self, request: httpcore.Request) -> httpcore.Response:
-        """Send a request over a connection that it may use."""
-        request.url = Url(request.url, request.extensions[PINS])
-        return super().handle_request(request)
+        def handle_request(self, request: httpcore.Request) -> Any:
+            """Send a request over a connection that it may use."""
+            request.url = Url(request.url, request.extensions[PINS])
+            return super().handle_request(request)
+
+        def handle_async_request(self, request: httpcore.Request) -> Any:
+            """Send a request on an event loop."""
+            request.url = Url(request.url, request.extensions[PINS])
+            return super().handle_async_request(request)
+
+    return Pinned
 
 
-class AsyncPool(httpcore.AsyncConnectionPool):
-    """The same on an event loop."""
-
-    def __init__(self, limits: dict[str, Any], options: dict[str, Any]) -> None:
-        super().__init__(**limits, **options)
-        self._options = {"keepalive_expiry": limits["keepalive_expiry"], **options}
-
-    def create_connection(self, origin: httpcore.Origin) -> AsyncConnection:
-        """A new connection for a request to an origin."""
-        return AsyncConnection(origin, self._options)
-
-    async def handle_async_request(self, request: httpcore.Request) -> httpcore.Response:
-        """Send a request over a connection that it may use."""
-        request.url = Url(request.url, request.extensions[PINS])
-        return await super().handle_async_request(request)
-
+PinnedPool: Final = _pools(httpcore.ConnectionPool, _connections(httpcore.HTTPConnection, Backend))
+AsyncPool: Final = _pools(
+    httpcore.AsyncConnectionPool, _connections(httpcore.AsyncHTTPConnection, AsyncBackend)
+)
 
 CONNECTING: Final = ("http1", "http2", "retries", "local_address", "socket_options")
 """Options that say how a connection is made."""

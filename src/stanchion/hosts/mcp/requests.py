@@ -34,14 +34,11 @@ async def call_tool(relay: Relay, context: Any) -> dict[str, Any]:
     given = params.get("arguments")
 
     def forward(args: dict[str, Any]) -> dict[str, Any]:
-        return {
-            **params,
-            "name": name,
-            **({} if given is None and not args else {"arguments": args}),
-        }
+        given_on = {} if given is None and not args else {"arguments": args}
+        return {**params, "name": name, **given_on}
 
     args = {} if given is None else given
-    return await _answered(relay, context, link, "tools/call", params["name"], args, forward)
+    return await _answered(relay, context, link, args, forward, params["name"])
 
 
 async def read_resource(relay: Relay, context: Any) -> dict[str, Any]:
@@ -49,11 +46,7 @@ async def read_resource(relay: Relay, context: Any) -> dict[str, Any]:
     params = passed_on(context.params)
     link, address = relay.by_address(params.get("uri"))
     own = {"uri": address}
-
-    def forward(args: dict[str, Any]) -> dict[str, Any]:
-        return {**params, **args}
-
-    return await _answered(relay, context, link, "resources/read", "resources/read", own, forward)
+    return await _answered(relay, context, link, own, lambda args: {**params, **args})
 
 
 async def get_prompt(relay: Relay, context: Any) -> dict[str, Any]:
@@ -61,12 +54,10 @@ async def get_prompt(relay: Relay, context: Any) -> dict[str, Any]:
     params = passed_on(context.params)
     link, name = relay.by_name(params.get("name"))
     given = {"arguments": params["arguments"]} if "arguments" in params else {}
-
-    def forward(args: dict[str, Any]) -> dict[str, Any]:
-        return {**params, **args, "name": name}
-
     args = {"name": params["name"], **given}
-    return await _answered(relay, context, link, "prompts/get", "prompts/get", args, forward)
+    return await _answered(
+        relay, context, link, args, lambda args: {**params, **args, "name": name}
+    )
 
 
 async def complete(relay: Relay, context: Any) -> dict[str, Any]:
@@ -81,13 +72,9 @@ async def complete(relay: Relay, context: Any) -> dict[str, Any]:
     else:
         link, address = relay.by_address(ref.get("uri"))
         meant = {**ref, "uri": address}
-
-    def forward(args: dict[str, Any]) -> dict[str, Any]:
-        return {**params, **args, "ref": meant}
-
     args = {key: value for key, value in params.items() if key != "_meta"}
     return await _answered(
-        relay, context, link, "completion/complete", "completion/complete", args, forward
+        relay, context, link, args, lambda args: {**params, **args, "ref": meant}
     )
 
 
@@ -118,18 +105,12 @@ async def set_level(relay: Relay, context: Any) -> dict[str, Any]:
 
 
 async def _answered(
-    relay: Relay,
-    context: Any,
-    link: ServerLink,
-    method: str,
-    tool: str,
-    args: Any,
-    forward: Forward,
+    relay: Relay, context: Any, link: ServerLink, args: Any, forward: Forward, tool: str = ""
 ) -> dict[str, Any]:
     """A request from its judgement to its answer."""
 
     def work(ask: Ask | None) -> Awaitable[dict[str, Any]]:
-        return _carried(relay, context, link, method, tool, args, forward, ask)
+        return _carried(relay, context, link, tool, args, forward, ask)
 
     if _may_be_held(relay, link):
         return await _held(relay, context, link, work)
@@ -161,12 +142,12 @@ async def _carried(
     relay: Relay,
     context: Any,
     link: ServerLink,
-    method: str,
     tool: str,
     args: Any,
     forward: Forward,
     ask: Ask | None,
 ) -> dict[str, Any]:
+    method = context.method
     responses = (context.params or {}).get("inputResponses")
     if responses is not None:
         responses = await relay.judged.read("inputResponses", responses)
@@ -182,7 +163,7 @@ async def _carried(
         return relay.names.in_result(link.name, result)
 
     lets = None if relay.person is None or ask is None else partial(relay.person.lets, ask)
-    return await relay.judged.call(method, tool, args, carry, lets)
+    return await relay.judged.call(method, tool if tool else method, args, carry, lets)
 
 
 async def _asked_meanwhile(

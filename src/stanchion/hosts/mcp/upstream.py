@@ -12,7 +12,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.hosts.mcp.pipes import LONGEST, TOO_LONG
-from stanchion.hosts.mcp.streams import Hide, without_secrets
+from stanchion.hosts.mcp.streams import Hide, started, without_secrets
 from stanchion.kernel.regex import regex
 
 Streams = tuple[Any, Any]
@@ -78,8 +78,6 @@ def command(
 
     @asynccontextmanager
     async def connect(headers: Mapping[str, str]) -> AsyncIterator[Streams]:
-        from stanchion.hosts.mcp.streams import started
-
         with without_secrets(hide) as log:
             async with started(words, {**_inherited(), **(env or {})}, log) as streams:
                 yield streams

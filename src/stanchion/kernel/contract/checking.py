@@ -43,7 +43,7 @@ def wrong_in(guard: Any) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-class Member:
+class ProtocolMember:
     """One member of a protocol: a method with its parameters, or a value with its type."""
 
     def __init__(self, name: str, declared: Any, hint: Any) -> None:
@@ -67,16 +67,16 @@ class Member:
         return len([one for one in parameters if one.default is one.empty])
 
 
-def members(protocol: Any) -> list[Member]:
+def members(protocol: Any) -> list[ProtocolMember]:
     """The members of a protocol in their order."""
-    values = [Member(name, None, hint) for name, hint in get_type_hints(protocol).items()]
+    values = [ProtocolMember(name, None, hint) for name, hint in get_type_hints(protocol).items()]
     for name, declared in vars(protocol).items():
         if inspect.isfunction(declared) and not name.startswith("_"):
-            values.append(Member(name, declared, None))
+            values.append(ProtocolMember(name, declared, None))
     return values
 
 
-def _wrong(guard: Any, member: Member, owner: str) -> Iterator[str]:
+def _wrong(guard: Any, member: ProtocolMember, owner: str) -> Iterator[str]:
     value = _value(guard, member.name)
     if value is MISSING:
         yield f"{owner} needs `{member.name}` beside it: write `{member.how}`"

@@ -1,5 +1,5 @@
-"""How much may be open at once: of the questions and assumptions of the second law, and of the
-actions of the first."""
+"""The advisor: what a player is told before a turn, by the trace and the graph, of which it changes
+neither."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Why a bundle is not used."""
+"""Bundles: the file of one, with every key that it may have, what the envelope uses of it, and why
+one is not used."""
 
 from __future__ import annotations
 

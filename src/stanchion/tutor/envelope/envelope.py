@@ -1,18 +1,16 @@
-"""Layer 3 and what is asked: the prompts of a bundle, and those of the baseline where it has
-none."""
+"""`TutorEnvelope`: plays a game with a model, through the layers that are on."""
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, Final, Protocol, TypeGuard
 
 import msgspec
 
-from stanchion.kernel.regex import regex
-from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.bundles.file import Bundle, ModelParams
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError, check_temperature
 from stanchion.tutor.envelope.laws import Law, Stood, goal_of, law_of, stood
+from stanchion.tutor.envelope.prompts import again_of, prompt_of, reason_of
 from stanchion.tutor.envelope.repair import (
     BestCandidate,
     Checked,
@@ -26,49 +24,6 @@ from stanchion.tutor.envelope.trace import EpisodeTrace, ModelExchange, States, 
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.moves.typed import Misread
-
-SHOWN: Final = 3
-"""How many of the last reasons a player is told."""
-LONGEST: Final = 500
-RECOVERY: Final = "Your reply was not taken. Give exactly one move, and mind what was wrong:"
-EVIDENCE: Final = (
-    "Nobody can decide this claim yet, and other words for it do not help. Make a "
-    "move that brings evidence"
-)
-_FILLED: Final = regex(r"\{(task_description|context)\}")
-
-
-def prompt_of(bundle: Bundle | None, goal: str, context: str) -> str:
-    """What a model is asked in a turn; without a bundle that is the context alone."""
-    if bundle is None:
-        return context
-    given = {"task_description": goal, "context": context}
-    template = bundle.prompts.get("task_template", "{context}")
-    parts = [bundle.prompts.get(name, "") for name in ("system", "action_menu")]
-    parts += [_example(one.input, one.output, one.rationale) for one in bundle.exemplars]
-    parts.append(_FILLED.sub(lambda found: given[found.group(1)], template))
-    return "\n\n".join(part for part in parts if part)
-
-
-def _example(given: str, reply: str, why: str) -> str:
-    return f"Example:\n{given}\nReply:\n{reply}" + (f"\nBecause: {why}" if why else "")
-
-
-def again_of(bundle: Bundle | None, prompt: str, reasons: Sequence[str]) -> str:
-    """What a model is asked when it is asked again: the same, and what was wrong with its
-    replies."""
-    words = RECOVERY if bundle is None else bundle.prompts.get("error_recovery", RECOVERY)
-    told = [f"- {one[:LONGEST]}" for one in reasons[-SHOWN:]]
-    return "\n".join([prompt, "", words, *told])
-
-
-def reason_of(verdict: CheckVerdict | None, why: str, missing: str) -> str:
-    """What a player is told about a move that is not made; an open claim is answered by a demand
-    for evidence."""
-    if verdict is not CheckVerdict.UNDECIDABLE:
-        return why
-    return f"{EVIDENCE}: {missing}." if missing else f"{EVIDENCE}."
-
 
 TURNS: Final = 50
 
@@ -252,19 +207,17 @@ class TutorEnvelope:
         tuned = (
             model.tuned(self.bundle.model_params) if self.bundle and is_tunable(model) else model
         )
-        playing = self.episode(turns, temperature=temperature, seed=seed)
-        raised: Exception | None = None
-        came: Came | None = None
-        while True:
+        raised: list[Exception] = []
+
+        def answer(asked: ModelQuestion) -> Came:
             try:
-                asked = next(playing) if came is None else playing.send(came)
-            except StopIteration as ended:
-                episode: Episode = ended.value
-                return episode, episode.raised if raised is None else raised
-            try:
-                came = _said(tuned, asked)
+                return _said(tuned, asked)
             except Exception as error:  # noqa: BLE001 - whatever it is, the episode is kept and it is raised afterwards
-                came, raised = raised_by("the model", error), error
+                raised.append(error)
+                return raised_by("the model", error)
+
+        episode = play_by(self.episode(turns, temperature=temperature, seed=seed), answer)
+        return episode, raised[0] if raised else episode.raised
 
     def episode(
         self, turns: int = TURNS, *, temperature: float | None = None, seed: int | None = None
@@ -465,6 +418,18 @@ class TutorEnvelope:
                 attempts=0 if number else chosen.attempts,
                 routing=routing,
             )
+
+
+def play_by(playing: Playing, answer: Callable[[ModelQuestion], Came]) -> Episode:
+    """Play an episode to its end by what somebody answers; what that raises is raised."""
+    came: Came | None = None
+    while True:
+        try:
+            asked = next(playing) if came is None else playing.send(came)
+        except StopIteration as ended:
+            episode: Episode = ended.value
+            return episode
+        came = answer(asked)
 
 
 def raised_by(who: str, error: Exception) -> Halted:

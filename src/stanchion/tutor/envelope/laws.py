@@ -92,16 +92,8 @@ class Law(ABC, Generic[Referee]):
 
     def __init__(self, tutor: Referee) -> None:
         self._tutor = tutor
-
-    @property
-    def graph(self) -> Graph:
-        """Its graph."""
-        return self._tutor.pcg
-
-    @property
-    def state(self) -> GameState:
-        """Where the game stands."""
-        return self._tutor.state
+        self.graph: Graph = tutor.pcg
+        self.state: GameState = tutor.state
 
     def begin(self) -> None:
         """Begin the next turn."""

@@ -8,7 +8,7 @@ from typing import Final
 from stanchion.readings.claims.claim import Claim, Predicate, normal
 from stanchion.readings.claims.evidence import follows
 from stanchion.readings.claims.facts import Content, Fact
-from stanchion.tutor.graph import ClaimKind, EdgeType, Graph, Soundness, Status, Truth
+from stanchion.tutor.graph import ClaimKind, EdgeType, Graph, RuleNode, Soundness, Status, Truth
 from stanchion.tutor.rules.typed import TypedRule
 
 TRIVIAL: Final = frozenset({Predicate.SUCCEEDED})
@@ -42,7 +42,9 @@ class Ledger:
     def put(self, claim: Claim) -> Truth:
         """Add a claim that nothing is known of yet."""
         kind = KINDS.get(claim.predicate, ClaimKind.PROPERTY)
-        truth = self._graph.add_truth(claim.text, kind, "world", claim.subject)
+        truth = self._graph.add(
+            Truth, text=claim.text, kind=kind, domain="world", scope=claim.subject
+        )
         same = normal(claim)
         self._claims[truth.id] = claim
         self._about.setdefault((same.predicate, same.subject, same.scope), {}).setdefault(
@@ -62,7 +64,13 @@ class Ledger:
                 f"single commands that tell of `{claim.predicate.value}`",
                 claim.predicate.value,
             )
-            self._rules[name] = self._graph.add_rule(name, Soundness.SOUND, premise, conclusion).id
+            self._rules[name] = self._graph.add(
+                RuleNode,
+                rule_id=name,
+                soundness=Soundness.SOUND,
+                premise=premise,
+                conclusion=conclusion,
+            ).id
         self._graph.link(EdgeType.DERIVES, (self._rules[name], *proof), truth.id, transform=name)
         self._stands(truth.id, claim, Status.VALIDATED)
 
@@ -80,8 +88,12 @@ class Ledger:
         name = f"rule:{rule.id}"
         if name not in self._rules:
             conclusion = rule.claim.claim.text
-            self._rules[name] = self._graph.add_rule(
-                rule.id, Soundness.HEURISTIC, rule.premise, conclusion
+            self._rules[name] = self._graph.add(
+                RuleNode,
+                rule_id=rule.id,
+                soundness=Soundness.HEURISTIC,
+                premise=rule.premise,
+                conclusion=conclusion,
             ).id
         return self._rules[name]
 

@@ -1,5 +1,9 @@
-"""The commands that the first law refuses to run. It is no wall: `rm -fr /` passes, and `echo
-shutdown` does not."""
+"""The first law, as it was when its results were published: it is kept for those, and proves what
+is not true.
+
+Claims are compared by their words, commands by their text. `stanchion.tutor.law.v2` is the law to
+trust.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,8 @@ from typing import Any, Final, Protocol
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.graph import (
+    Action,
+    Assumption,
     ClaimKind,
     Constraint,
     EdgeType,
@@ -23,6 +29,7 @@ from stanchion.tutor.graph import (
     ids_of,
 )
 from stanchion.tutor.law.verdicts import (
+    LEGAL,
     SCORE_ILLEGAL_MOVE,
     SCORE_TRUTH_DIRECT,
     SCORE_TRUTH_RULE,
@@ -30,6 +37,8 @@ from stanchion.tutor.law.verdicts import (
     GameState,
     MoveResult,
     MoveVerdict,
+    blocked,
+    illegal,
 )
 from stanchion.tutor.moves.legacy import (
     AskMove,
@@ -115,9 +124,9 @@ class TutorV1:
 
     def setup_game(self, goal: str, constraints: Iterable[str] = ()) -> None:
         """Begin a game: its goal, what always holds, and what holds in this one."""
-        self.pcg.add_goal(goal)
+        self.pcg.add(Goal, text=goal)
         for text, kind in (*CONSTRAINTS, *((one, CUSTOM) for one in constraints)):
-            self.pcg.add_constraint(text, kind)
+            self.pcg.add(Constraint, text=text, kind=kind)
         self.pcg.turn = 0
 
     def next_turn(self) -> None:
@@ -177,21 +186,21 @@ class TutorV1:
             case ProposeMove():
                 return self._may_propose(move)
             case AssertMove() if not move.text:
-                return MoveResult(MoveVerdict.ILLEGAL, "ASSERT requires text")
+                return illegal("ASSERT requires text")
             case AssertMove() | AskMove() | ChallengeMove() | ReformulateMove() | RespondMove():
-                return MoveResult(MoveVerdict.LEGAL)
+                return LEGAL
             case _:
-                return MoveResult(MoveVerdict.ILLEGAL, f"Unknown move type: {type(move)}")
+                return illegal(f"Unknown move type: {type(move)}")
 
     def _may_propose(self, move: ProposeMove) -> MoveResult:
         safe, why = self.executor.is_safe(move.command)
         if not safe:
-            return MoveResult(MoveVerdict.BLOCKED, why)
+            return blocked(why)
         constraints = self.pcg.of(Constraint, Status.ACTIVE)
         careful = any("read-only" in one.text.lower() for one in constraints)
         if careful and move.mode == "write" and len(self._validated()) < LOCALIZED:
-            return MoveResult(MoveVerdict.BLOCKED, UNLOCALIZED)
-        return MoveResult(MoveVerdict.LEGAL)
+            return blocked(UNLOCALIZED)
+        return LEGAL
 
     def execute_move(self, move: Move) -> MoveResult:
         """Make a move, where that is legal."""
@@ -206,25 +215,31 @@ class TutorV1:
             case AssertMove():
                 return self._assert(move)
             case AskMove():
-                asked = self.pcg.add_question(move.text, move.targets)
+                asked = self.pcg.add(Question, text=move.text, targets=tuple(move.targets))
                 self.state.open_questions += 1
                 return MoveResult(MoveVerdict.LEGAL, f"Question registered: {asked.id}")
             case ChallengeMove():
-                assumed = self.pcg.add_assumption(move.text, move.falsify)
+                assumed = self.pcg.add(Assumption, text=move.text, falsify_hint=move.falsify)
                 return MoveResult(MoveVerdict.LEGAL, f"Assumption registered: {assumed.id}")
             case _:
-                return MoveResult(MoveVerdict.LEGAL)
+                return LEGAL
 
     def _assert(self, move: AssertMove) -> MoveResult:
         kind = ClaimKind(move.kind) if move.kind else ClaimKind.PROPERTY
-        truth = self.pcg.add_truth(move.text, kind, move.domain, move.scope)
+        truth = self.pcg.add(Truth, text=move.text, kind=kind, domain=move.domain, scope=move.scope)
         found = self.check(truth, commit=True)
         return MoveResult(
             MoveVerdict.LEGAL, f"CHECK verdict: {found.verdict.value}", truths=(truth,)
         )
 
     def _propose(self, move: ProposeMove) -> MoveResult:
-        act = self.pcg.add_action(move.intent, move.mode, move.command, move.verify)
+        act = self.pcg.add(
+            Action,
+            intent=move.intent,
+            mode=move.mode,
+            command=move.command,
+            verify=tuple(move.verify),
+        )
         self.pcg.log("execute", data={"act": act.id, "status": "started", "rc": None})
         rc, stdout, stderr = self.executor.execute(move.command, move.mode)
         seen = self.pcg.add_observation(act.id, TOOL, move.command, rc, stdout, stderr)
@@ -242,8 +257,13 @@ class TutorV1:
         )
 
     def _derived(self, one: Conclusion, rule: TextRule, seen: Observation) -> Truth:
-        truth = self.pcg.add_truth(
-            one.text, ClaimKind(one.kind), one.domain, one.scope, Status.VALIDATED
+        truth = self.pcg.add(
+            Truth,
+            text=one.text,
+            kind=ClaimKind(one.kind),
+            domain=one.domain,
+            scope=one.scope,
+            status=Status.VALIDATED,
         )
         self.pcg.link(EdgeType.SUPPORTS, seen.id, truth.id, transform=f"rule:{rule.id}")
         self.state.validated_truths += 1
@@ -251,7 +271,7 @@ class TutorV1:
         return truth
 
     def _mentioned(self, one: Conclusion, seen: Observation) -> Entity:
-        entity = self.pcg.add_entity(one.kind, one.text)
+        entity = self.pcg.add(Entity, kind=one.kind, value=one.text)
         self.pcg.link(EdgeType.MENTIONS, seen.id, (entity.id,))
         return entity
 

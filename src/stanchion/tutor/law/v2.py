@@ -19,9 +19,20 @@ from stanchion.readings.claims.facts import Ran, facts
 from stanchion.tutor.advice.advisor import WIP, CardAdvice, PlayHistory
 from stanchion.tutor.advice.failures import GameTrace, goes_in_a_circle
 from stanchion.tutor.advice.intent import IntentCourse
-from stanchion.tutor.graph import EdgeType, Graph, Observation, Status, Truth
+from stanchion.tutor.graph import (
+    Action,
+    Assumption,
+    EdgeType,
+    Goal,
+    Graph,
+    Observation,
+    Question,
+    Status,
+    Truth,
+)
 from stanchion.tutor.law.ledger import TRIVIAL, Ledger
 from stanchion.tutor.law.verdicts import (
+    LEGAL,
     SCORE_GOOD_REFORMULATION,
     SCORE_ILLEGAL_MOVE,
     SCORE_POLICY_VIOLATION,
@@ -31,6 +42,8 @@ from stanchion.tutor.law.verdicts import (
     GameState,
     MoveResult,
     MoveVerdict,
+    blocked,
+    illegal,
 )
 from stanchion.tutor.moves.typed import (
     AskQuestion,
@@ -111,7 +124,7 @@ class TutorV2:
         self._answers: set[Claim] = set()
         self._assumed: dict[str, Claim] = {}
         self._played, self._facts = PlayHistory(), 0
-        self._goal = self.pcg.add_goal(goal)
+        self._goal = self.pcg.add(Goal, text=goal)
 
     def next_turn(self) -> None:
         """Begin the next turn."""
@@ -170,79 +183,71 @@ class TutorV2:
             case WriteRule():
                 return self._may_write(move.rule)
             case Assert() | Respond():
-                return MoveResult(MoveVerdict.LEGAL)
+                return LEGAL
 
     def _may_open(self, move: AskQuestion | Challenge) -> MoveResult:
         if not move.text.strip():
-            return MoveResult(MoveVerdict.ILLEGAL, "a question or an assumption has words")
+            return illegal("a question or an assumption has words")
         wrong = fault(move.falsified_by) if isinstance(move, Challenge) else ""
         if wrong:
-            return MoveResult(MoveVerdict.ILLEGAL, _ill_typed(wrong))
+            return illegal(_ill_typed(wrong))
         count = self.state.open_questions + len(self._assumed)
         if count >= self.wip:
-            return MoveResult(MoveVerdict.BLOCKED, f"{count} things are open: settle one first")
+            return blocked(f"{count} things are open: settle one first")
         if count and goes_in_a_circle(self.trace()):
-            return MoveResult(
-                MoveVerdict.BLOCKED,
+            return blocked(
                 "the last commands go round in a circle: settle what is open first",
             )
-        return MoveResult(MoveVerdict.LEGAL)
+        return LEGAL
 
     def _may_write(self, rule: TypedRule) -> MoveResult:
         if self._written >= MOST_RULES:
-            return MoveResult(
-                MoveVerdict.BLOCKED,
+            return blocked(
                 f"{MOST_RULES} rules were written in this game: there may be no more",
             )
         try:
             check_rule(rule, f"`{rule.id}`")
         except RuleError as error:
-            return MoveResult(MoveVerdict.ILLEGAL, str(error))
+            return illegal(str(error))
         if not rule.id or rule.id in self.rules:
-            return MoveResult(
-                MoveVerdict.ILLEGAL, f"`{rule.id}` is no new id: give the rule one of its own"
-            )
-        return MoveResult(MoveVerdict.LEGAL)
+            return illegal(f"`{rule.id}` is no new id: give the rule one of its own")
+        return LEGAL
 
     def _may_propose(self, move: Propose) -> MoveResult:
         if bool(move.argv) is bool(move.command):
-            return MoveResult(
-                MoveVerdict.ILLEGAL,
+            return illegal(
                 "give the words of one command as `argv`, or its text as `command`",
             )
         argv = argv_of(move)
         if argv is None:
-            return MoveResult(
-                MoveVerdict.ILLEGAL, f"`{move.command}` is more than one command of literal words"
-            )
+            return illegal(f"`{move.command}` is more than one command of literal words")
         if not argv or not argv[0] or not all(map(runnable, argv)):
             why = "a command has a name, and no word of it has a zero byte or half a character"
-            return MoveResult(MoveVerdict.ILLEGAL, why)
+            return illegal(why)
         if move.write and not self.writes:
-            return MoveResult(MoveVerdict.BLOCKED, "nothing may be written in this game")
+            return blocked("nothing may be written in this game")
         why = self.runner.refused(argv, move.write)
-        return MoveResult(MoveVerdict.BLOCKED, why) if why else MoveResult(MoveVerdict.LEGAL)
+        return blocked(why) if why else LEGAL
 
     def _may_reformulate(self, move: Reformulate) -> MoveResult:
         known = self._ledger.claim(move.original)
         if known is None:
-            return MoveResult(MoveVerdict.ILLEGAL, f"`{move.original}` is no claim of this game")
+            return illegal(f"`{move.original}` is no claim of this game")
         if normal(known) == normal(move.claim):
-            return MoveResult(MoveVerdict.ILLEGAL, "it says the same as before")
-        return MoveResult(MoveVerdict.LEGAL)
+            return illegal("it says the same as before")
+        return LEGAL
 
     def _may_resolve(self, move: Resolve) -> MoveResult:
         if self.pcg.status(move.question) is not Status.OPEN:
-            return MoveResult(MoveVerdict.ILLEGAL, f"`{move.question}` is no open question")
+            return illegal(f"`{move.question}` is no open question")
         found = self.check(move.claim)
         if found.verdict is CheckVerdict.ILL_TYPED:
-            return MoveResult(MoveVerdict.ILLEGAL, _ill_typed(found.reason))
+            return illegal(_ill_typed(found.reason))
         if found.verdict is not CheckVerdict.PROVABLE:
-            return MoveResult(
-                MoveVerdict.BLOCKED,
+            return blocked(
                 "a question is answered by what is proven: bring evidence first",
             )
-        return MoveResult(MoveVerdict.LEGAL)
+        return LEGAL
 
     def execute_move(self, move: TypedMove) -> MoveResult:
         """Make a move, where that is legal."""
@@ -264,8 +269,10 @@ class TutorV2:
             case Resolve():
                 return self._resolve(move)
             case AskQuestion():
-                asked = self.pcg.add_question(
-                    move.text, [one for one in move.targets if one in self.pcg.nodes]
+                asked = self.pcg.add(
+                    Question,
+                    text=move.text,
+                    targets=tuple(one for one in move.targets if one in self.pcg.nodes),
                 )
                 self.state.open_questions += 1
                 return MoveResult(MoveVerdict.LEGAL, f"question {asked.id}")
@@ -274,7 +281,7 @@ class TutorV2:
             case WriteRule():
                 return self._write(move.rule)
             case Respond():
-                return MoveResult(MoveVerdict.LEGAL)
+                return LEGAL
 
     def _rejected(self, verdict: MoveVerdict, why: str, score: int) -> MoveResult:
         self.state.score += score
@@ -285,7 +292,9 @@ class TutorV2:
         argv = argv_of(move)
         assert argv is not None  # it was validated
         line = shlex.join(argv)
-        act = self.pcg.add_action(move.intent, "write" if move.write else "read", line)
+        act = self.pcg.add(
+            Action, intent=move.intent, mode="write" if move.write else "read", command=line
+        )
         self.pcg.log("execute", data={"act": act.id, "status": Status.STARTED.value, "rc": None})
         self.pcg.promote(act.id, Status.STARTED)
         came = self.runner.run(argv, move.write)
@@ -394,7 +403,7 @@ class TutorV2:
         return result
 
     def _assume(self, move: Challenge) -> MoveResult:
-        assumed = self.pcg.add_assumption(move.text, move.falsified_by.text)
+        assumed = self.pcg.add(Assumption, text=move.text, falsify_hint=move.falsified_by.text)
         self._assumed[assumed.id] = move.falsified_by
         self._settle()
         return MoveResult(MoveVerdict.LEGAL, f"assumption {assumed.id}")

@@ -48,6 +48,19 @@ class MoveResult(msgspec.Struct, frozen=True):
     entities: tuple[Entity, ...] = ()
 
 
+LEGAL: Final = MoveResult(MoveVerdict.LEGAL)
+
+
+def illegal(why: str) -> MoveResult:
+    """A move that the game does not have."""
+    return MoveResult(MoveVerdict.ILLEGAL, why)
+
+
+def blocked(why: str) -> MoveResult:
+    """A move that may not be made here."""
+    return MoveResult(MoveVerdict.BLOCKED, why)
+
+
 class GameState(msgspec.Struct):
     """Where a game stands."""
 

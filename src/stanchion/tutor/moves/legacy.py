@@ -1,4 +1,9 @@
-"""The moves that a player can make."""
+"""The moves of the first law, and how it reads a player's words, faults included: results that were
+published depend on them.
+
+A reply may become several moves, the same one twice, or another one than was meant.
+`stanchion.tutor.moves.typed` reads exactly one.
+"""
 
 from __future__ import annotations
 

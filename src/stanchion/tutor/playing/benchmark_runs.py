@@ -1,10 +1,12 @@
-"""Transcripts: what a player answered in a game, turn by turn, also when it was asked again."""
+"""The benchmark: each of its games, played by the transcript of each player, under each law,
+through each choice of layers."""
 
 from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,6 +24,7 @@ from stanchion.tutor.envelope.envelope import (
     ModelQuestion,
     NoMoreReplies,
     TutorEnvelope,
+    play_by,
 )
 from stanchion.tutor.graph import Status, Truth
 from stanchion.tutor.law.v1 import TutorV1
@@ -29,9 +32,8 @@ from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.playing.games import Game, GameError, load_game, read_as, rules_of
 from stanchion.tutor.playing.oracle import is_true
 from stanchion.tutor.playing.recorded import enveloped
-from stanchion.tutor.playing.recordings import GameLine
-from stanchion.tutor.playing.runners import Confining, ShellExecutor
-from stanchion.tutor.rules.typed import TypedRule
+from stanchion.tutor.playing.recordings import line_of
+from stanchion.tutor.playing.runners import hands_of
 
 Replies = tuple[tuple[str, ...], ...]
 """For each turn the reply to the first question, and those to being asked again, in their order."""
@@ -73,14 +75,7 @@ def reply_to(turns: Replies, asked: ModelQuestion) -> Came:
 
 def play_transcript(envelope: TutorEnvelope, turns: Replies, most: int) -> Episode:
     """Play a game of at most so many turns by what a transcript says."""
-    playing = envelope.episode(most)
-    try:
-        asked = next(playing)
-        while True:
-            asked = playing.send(reply_to(turns, asked))
-    except StopIteration as ended:
-        episode: Episode = ended.value
-        return episode.whole()
+    return play_by(envelope.episode(most), partial(reply_to, turns)).whole()
 
 
 FOLDER: Final = Path(__file__).parent / "benchmark"
@@ -185,7 +180,10 @@ def _game(folder: Path, user: int | None) -> Iterator[GameResult]:
         for law, player in product(LAWS, PLAYERS):
             said = load_transcript(folder / f"{player}.yaml").under(law)
             for layers, config in LAYERS.items():
-                envelope = enveloped(_played(game, rules, law, config), _hands(law, sandbox, game))
+                envelope = enveloped(
+                    line_of(game, rules, law, config, game.turns),
+                    hands_of(law, sandbox, game.programs),
+                )
                 episode = play_transcript(envelope, said, game.turns)
                 yield _result(
                     game,
@@ -194,13 +192,6 @@ def _game(folder: Path, user: int | None) -> Iterator[GameResult]:
                     called_provable(envelope.base_tutor),
                     world,
                 )
-
-
-def _played(game: Game, rules: tuple[TypedRule, ...], law: str, config: EnvelopeConfig) -> GameLine:
-    plain = msgspec.to_builtins
-    return GameLine(
-        law=law, game=plain(game), rules=tuple(plain(rules)), config=plain(config), turns=game.turns
-    )
 
 
 def _result(
@@ -221,10 +212,6 @@ def _result(
         checked=sum(one is not None for one in known.values()),
         false=tuple(one for one, true in known.items() if true is False),
     )
-
-
-def _hands(law: str, sandbox: Sandbox, game: Game) -> ShellExecutor | Confining:
-    return ShellExecutor(sandbox=sandbox) if law == "1" else Confining(sandbox, game.programs)
 
 
 def called_provable(tutor: TutorV1 | TutorV2) -> tuple[str, ...]:

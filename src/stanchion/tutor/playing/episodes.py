@@ -1,5 +1,5 @@
-"""Who writes the manifest and the recording of an episode that is played in a run, and what they
-say of a game that came from no file."""
+"""Playing an episode in a run: every call of the model is judged, charged and recorded like any
+other, and what the episode leaves is written down."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from stanchion.tutor.envelope.envelope import (
     TutorEnvelope,
     WithheldReply,
     is_tunable,
+    play_by,
     raised_by,
 )
 from stanchion.tutor.envelope.laws import goal_of, law_of
@@ -60,21 +61,17 @@ class EpisodeKeeper:
     @contextmanager
     def taping(self) -> Iterator[None]:
         """Has the referee run its commands so that they are taken down."""
-        tutor, tape = self._tutor, self._tape
-        if tape is None:
+        if self._tape is None:
             yield
-        elif isinstance(tutor, TutorV1):
-            executor, tutor.executor = tutor.executor, RecordedExecutor(tutor.executor, tape)
-            try:
-                yield
-            finally:
-                tutor.executor = executor
-        else:
-            runner, tutor.runner = tutor.runner, RecordedRunner(tutor.runner, tape)
-            try:
-                yield
-            finally:
-                tutor.runner = runner
+            return
+        tutor: Any = self._tutor
+        name = "executor" if isinstance(tutor, TutorV1) else "runner"
+        own, taped = getattr(tutor, name), {"executor": RecordedExecutor, "runner": RecordedRunner}
+        setattr(tutor, name, taped[name](own, self._tape))
+        try:
+            yield
+        finally:
+            setattr(tutor, name, own)
 
     def finish(self, episode: Episode) -> None:
         """Write what the episode leaves."""
@@ -241,16 +238,18 @@ def drive(
     if run is None:
         return Driven(*envelope.play_out(model, turns, temperature=temperature, seed=seed))
     playing, ask = _begun(envelope, model, turns, temperature, seed)
-    raised: Exception | None = None
-    asked, episode = _sent(playing, None)
-    while asked is not None:
+    raised: list[Exception] = []
+
+    def answer(asked: ModelQuestion) -> Came:
         try:
             came: Came = run.repair(ask, _taken, 0, **_how(asked, name)).reply
         except Exception as error:  # noqa: BLE001 - what was played until then is kept, and it is raised afterwards
-            came, raised = _instead(error)
-        asked, episode = _sent(playing, came)
-    assert episode is not None  # an episode that asks nothing more has ended
-    return Driven(episode, episode.raised if raised is None else raised)
+            came, after = _instead(error)
+            raised.extend([] if after is None else [after])
+        return came
+
+    episode = play_by(playing, answer)
+    return Driven(episode, raised[0] if raised else episode.raised)
 
 
 async def _adrive(

@@ -1,5 +1,5 @@
-"""What a run stands on: the machine, the repository, the files of the game and of the law, each by
-a hash or a name."""
+"""Writing what a run of the Tutor leaves: its trace, its recording, and the manifest that vouches
+for both and says what the run stands on."""
 
 from __future__ import annotations
 

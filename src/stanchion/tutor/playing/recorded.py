@@ -22,7 +22,7 @@ from stanchion.tutor.law.v2 import CommandRunner
 from stanchion.tutor.manifests.manifest import Benchmark, Model
 from stanchion.tutor.playing.bundle_files import ChosenBundle, Refused
 from stanchion.tutor.playing.envelopes import bundle_for, played_by
-from stanchion.tutor.playing.episodes import Driven, drive, tuned
+from stanchion.tutor.playing.episodes import drive, tuned
 from stanchion.tutor.playing.games import Game, load_game, rules_of
 from stanchion.tutor.playing.manifests import LAWS, ManifestWriter, game_hash
 from stanchion.tutor.playing.recordings import (
@@ -31,9 +31,10 @@ from stanchion.tutor.playing.recordings import (
     RecordedExecutor,
     RecordedRunner,
     Recorder,
+    line_of,
     referee,
 )
-from stanchion.tutor.playing.runners import Confining, ShellExecutor
+from stanchion.tutor.playing.runners import hands_of
 from stanchion.tutor.rules.typed import TypedRule
 
 
@@ -74,13 +75,13 @@ def play_recorded(
     game = load_game(file)
     folder = Path(file).parent if root is None else Path(root)
     chosen = bundle_for(config, Use(game=game.name, model=asked.model_id or "", law=law), refused)
-    played = _played(
+    played = line_of(
         game,
         rules_of(game, file),
         law,
-        config,
-        chosen,
+        played_by(config, chosen),
         game.turns if turns is None else min(turns, game.turns),
+        chosen.bundle,
     )
     asked = tuned(asked, chosen.bundle)
     files = Benchmark(
@@ -90,9 +91,22 @@ def play_recorded(
     tape = Recorder()
     with ExitStack() as stack:
         sandbox = stack.enter_context(Sandbox(folder, Limits(), user=user))
-        writer = _writer(played, asked, files, config, chosen, run)
-        envelope = enveloped(played, _hands(law, sandbox, game, run, tape))
-        driven = _driven(run, envelope, model, played, asked)
+        writer = (
+            ManifestWriter(played, asked, files, config.manifest_path, chosen, run)
+            if config.manifest_enabled
+            else None
+        )
+        hands: Any = hands_of(law, sandbox, game.programs, run)
+        taped = RecordedExecutor if law == "1" else RecordedRunner
+        driven = drive(
+            run,
+            enveloped(played, taped(hands, tape)),
+            model,
+            played.turns,
+            name=asked.model_id or "",
+            temperature=heat_of(played, asked),
+            seed=asked.seed,
+        )
     tape.episode(driven.episode)
     made = None if writer is None else writer.finish(driven.episode, tape)
     return PlayedGame(driven.whole(), chosen, made, None if writer is None else writer.path)
@@ -108,59 +122,6 @@ def script(replies: Iterable[str]) -> PromptModel:
         raise NoMore("there are no more replies")
 
     return said
-
-
-def _driven(
-    run: Any, envelope: TutorEnvelope, model: PromptModel, played: GameLine, asked: Model
-) -> Driven:
-    heat = heat_of(played, asked)
-    return drive(
-        run,
-        envelope,
-        model,
-        played.turns,
-        name=asked.model_id or "",
-        temperature=heat,
-        seed=asked.seed,
-    )
-
-
-def _played(
-    game: Game,
-    rules: tuple[TypedRule, ...],
-    law: str,
-    config: EnvelopeConfig,
-    chosen: ChosenBundle,
-    turns: int,
-) -> GameLine:
-    return GameLine(
-        law=law,
-        game=msgspec.to_builtins(game),
-        rules=tuple(msgspec.to_builtins(rules)),
-        config=msgspec.to_builtins(played_by(config, chosen)),
-        bundle=None if chosen.bundle is None else msgspec.to_builtins(chosen.bundle),
-        turns=turns,
-    )
-
-
-def _writer(
-    played: GameLine,
-    asked: Model,
-    files: Benchmark,
-    config: EnvelopeConfig,
-    chosen: ChosenBundle,
-    run: Any,
-) -> ManifestWriter | None:
-    if not config.manifest_enabled:
-        return None
-    return ManifestWriter(played, asked, files, config.manifest_path, chosen, run)
-
-
-def _hands(law: str, sandbox: Sandbox, game: Game, run: Any, tape: Recorder) -> Any:
-    """What runs the commands, and takes down what they show."""
-    if law == "1":
-        return RecordedExecutor(ShellExecutor(sandbox=sandbox, run=run), tape)
-    return RecordedRunner(Confining(sandbox, game.programs, run), tape)
 
 
 def enveloped(played: GameLine, hands: Any) -> TutorEnvelope:
@@ -188,14 +149,7 @@ class ByHand:
         self, game: Game, rules: Sequence[TypedRule], root: str | Path, path: str | Path
     ) -> None:
         config = EnvelopeConfig(manifest_path=str(path))
-        plain: list[Any] = [msgspec.to_builtins(one) for one in rules]
-        self._played = GameLine(
-            law="2",
-            game=msgspec.to_builtins(game),
-            rules=tuple(plain),
-            config=msgspec.to_builtins(config),
-            turns=game.turns,
-        )
+        self._played = line_of(game, rules, "2", config, game.turns)
         self._tape = Recorder()
         files = game_hash(self._played.game, self._played.rules, root)
         benchmark = Benchmark(benchmark_files_hash=files, benchmark_ids=(game.name,))

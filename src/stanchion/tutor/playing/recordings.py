@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -15,6 +15,8 @@ import msgspec
 from stanchion import typed
 from stanchion.kernel.shown import StanchionError
 from stanchion.tutor.advice.advisor import WIP
+from stanchion.tutor.bundles.file import Bundle
+from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.envelope.envelope import (
     Came,
     Episode,
@@ -303,3 +305,23 @@ def referee(played: GameLine, hands: Any) -> TutorV1 | TutorV2:
         return tutor
     rules = typed.convert(played.rules, tuple[TypedRule, ...])
     return TutorV2(game.name, hands, game.goal, game.claims, game.writes, played.wip, rules=rules)
+
+
+def line_of(
+    game: Game,
+    rules: Sequence[TypedRule],
+    law: str,
+    config: EnvelopeConfig,
+    turns: int,
+    bundle: Bundle | None = None,
+) -> GameLine:
+    """What is played, as a recording says it."""
+    plain = msgspec.to_builtins
+    return GameLine(
+        law=law,
+        game=plain(game),
+        rules=tuple(plain(rules)),
+        config=plain(config),
+        bundle=None if bundle is None else plain(bundle),
+        turns=turns,
+    )

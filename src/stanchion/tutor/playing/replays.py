@@ -15,7 +15,7 @@ from stanchion.audit.manifest_check import NoManifest, file_faults, hash_faults,
 from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope
+from stanchion.tutor.envelope.envelope import Episode, TutorEnvelope, play_by
 from stanchion.tutor.envelope.trace import EpisodeTrace, TraceError, TraceTurn
 from stanchion.tutor.manifests.manifest import TUTOR, Manifest, ManifestError, manifest_in
 from stanchion.tutor.playing.games import Game
@@ -28,7 +28,7 @@ from stanchion.tutor.playing.recordings import (
     RecordingError,
     read_recording,
 )
-from stanchion.tutor.playing.runners import Confining, ShellExecutor
+from stanchion.tutor.playing.runners import hands_of
 
 SHOWN: Final = 200
 
@@ -122,7 +122,12 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[ReplayDifference]:
     tape = Playback(known.lines)
     try:
         envelope = enveloped(
-            known.played, tape if sandbox is None else _hands(known.played, sandbox)
+            known.played,
+            tape
+            if sandbox is None
+            else hands_of(
+                known.played.law, sandbox, typed.convert(known.played.game, Game).programs
+            ),
         )
     except (msgspec.ValidationError, ValueError) as error:
         raise ReplayError(f"what was recorded cannot be played any more: {error}") from None
@@ -146,22 +151,13 @@ def _again(known: _Recorded, sandbox: Sandbox | None) -> list[ReplayDifference]:
 def _run(envelope: TutorEnvelope, known: _Recorded, tape: Playback, turns: int) -> Episode:
     model = known.manifest.model
     assert model is not None  # the manifest of a run of the Tutor has one
-    playing = envelope.episode(turns, temperature=heat_of(known.played, model), seed=model.seed)
-    try:
-        asked = next(playing)
-        while True:
-            asked = playing.send(tape.came(asked))
-    except StopIteration as ended:
-        episode: Episode = ended.value
-        if isinstance(episode.raised, RecordingError):
-            raise episode.raised from None
-        return episode
-
-
-def _hands(played: GameLine, sandbox: Sandbox) -> Any:
-    if played.law == "1":
-        return ShellExecutor(sandbox=sandbox)
-    return Confining(sandbox, typed.convert(played.game, Game).programs)
+    episode = play_by(
+        envelope.episode(turns, temperature=heat_of(known.played, model), seed=model.seed),
+        tape.came,
+    )
+    if isinstance(episode.raised, RecordingError):
+        raise episode.raised from None
+    return episode
 
 
 def compared(known: EpisodeTrace, now: EpisodeTrace) -> Iterator[ReplayDifference]:

@@ -142,6 +142,15 @@ class ShellExecutor:
         self._sandbox.close()
 
 
+def hands_of(
+    law: str, sandbox: Sandbox, programs: Iterable[str], run: Any = None
+) -> ShellExecutor | Confining:
+    """What runs the commands of a game under a law."""
+    if law == "1":
+        return ShellExecutor(sandbox=sandbox, run=run)
+    return Confining(sandbox, programs, run)
+
+
 def guarded(
     run: Any, sandbox: Sandbox, argv: tuple[str, ...], write: bool
 ) -> tuple[Confined, bool]:

@@ -1,4 +1,5 @@
-"""One rule: if an observation is so, something follows from it."""
+"""Rules of the first law: if an observation is so, something follows from it; how they are read,
+and the library that holds them."""
 
 from __future__ import annotations
 

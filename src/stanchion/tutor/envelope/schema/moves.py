@@ -1,5 +1,5 @@
-"""The moves of the first law, each with the fields that it needs and the types that the law can go
-on with."""
+"""The moves of both laws, each with the fields that it needs; what is nearly right in one is put
+right where only one thing can be meant."""
 
 from __future__ import annotations
 
