@@ -19,12 +19,6 @@ WORDS: Final = {
     errno.EFBIG: "the file has reached its size limit (see `ulimit -f`)",
 }
 
-EARLIER: Final = (
-    "the records in {} were written by an earlier version of Stanchion, and there are no "
-    "migrations before 1.0: use another place, or move these away"
-)
-"""What is said of records in the format before this one."""
-
 
 class AuditLost(Shown):
     """A record could not be written, or not be made durable; nothing goes ahead on it. Its text

@@ -11,7 +11,6 @@ from typing import Final
 import msgspec
 
 from stanchion import typed
-from stanchion.audit.errors import EARLIER, TrailError
 from stanchion.folders import user_state
 from stanchion.kernel.regex import regex
 
@@ -50,16 +49,6 @@ def chains(trail: Path) -> list[str]:
             return sorted(found)
     except FileNotFoundError:
         return []
-
-
-def refuse_former(trail: Path) -> None:
-    """Raise `TrailError` for a trail in a format that is not written any more."""
-    for name in chains(trail)[:1]:
-        for number in segments(trail / name)[:1]:
-            with segment_file(trail / name, number).open("rb") as file:
-                begins = file.read(256)
-            if any(b'"body":{"v":%d,' % version in begins for version in (1, 2)):
-                raise TrailError(EARLIER.format(f"`{trail}`"))
 
 
 def segments(chain: Path) -> list[int]:

@@ -17,7 +17,6 @@ from stanchion.audit.apart import Parts, Salts, encode, encode_quiet
 from stanchion.audit.chain import Chain, Lost, heads_beside, take_chain
 from stanchion.audit.errors import AuditLost, TrailError, reason
 from stanchion.audit.journal import Fact, Finish, Start, begun, ended, told
-from stanchion.audit.layout import refuse_former
 from stanchion.audit.marks import Marks, Waking
 from stanchion.audit.options import USUAL, Options
 from stanchion.audit.record import INTENT, KINDS, Entry, Quiet, entry_of, quiet_of
@@ -65,7 +64,6 @@ class Trail:
         self._fresh()
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            refuse_former(folder)
             self._chain = chain = self._take()
             if chain.cut:
                 self._announce(chain)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stanchion.audit.errors import TrailError
-from stanchion.audit.layout import chains, refuse_former
+from stanchion.audit.layout import chains
 from stanchion.audit.reader import Reader
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words
 from stanchion.cli.terminal import warn
@@ -50,9 +50,6 @@ def reader_of(given: str | None, found: Whose) -> Reader:
     folder = trail_at(given, found)
     try:
         there = bool(chains(folder))
-        refuse_former(folder)
-    except TrailError as error:
-        raise BadInput(str(error)) from None
     except OSError as error:
         raise BadInput(
             f"the trail in `{folder}` cannot be read: {in_words(error)}; give the folder of a trail"

@@ -25,8 +25,6 @@ LARGEST: Final = 1 << 63
 class _Room:
     """How many characters there is still room for."""
 
-    __slots__ = ("left",)
-
     def __init__(self) -> None:
         self.left = MOST_CHARS
 

@@ -34,8 +34,6 @@ class Beat:
     """The beat of one loop: calls whoever has waited for `BEATS` of them, which take `patience_s`
     on an idle loop."""
 
-    __slots__ = ("_beats", "_due", "_loop", "_step_s", "_waiting")
-
     def __init__(self, loop: asyncio.AbstractEventLoop, patience_s: float) -> None:
         self._loop: Final = loop
         self._step_s: Final = patience_s / BEATS

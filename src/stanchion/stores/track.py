@@ -56,8 +56,6 @@ class Track:
     names the one before it, so a store that was emptied, or put back to before it, is noticed in
     the trip that would have given something out twice. Any thread may ask."""
 
-    __slots__ = ("_cells", "_good_for_s", "_last", "_lines")
-
     def __init__(self, good_for_s: float = KNOWN_MS / 1000) -> None:
         self._good_for_s: Final = good_for_s
         self._last: Final[dict[str, Step]] = {}

@@ -8,6 +8,7 @@ from bisect import bisect_right
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
+from operator import add, sub
 from typing import Any, Final
 
 import msgspec
@@ -24,7 +25,7 @@ from stanchion.telemetry.catalogue import (
     TRIGGERED,
 )
 from stanchion.telemetry.notices.message import when
-from stanchion.telemetry.registry import MOST_SERIES, Labels, Series, number
+from stanchion.telemetry.registry import MOST_SERIES, Series, number
 
 # How long guardrails took: of the first decisions of a process, and then of some of them. Decisions
 # leave their times behind, and they are added up when somebody asks.
@@ -49,8 +50,8 @@ class GuardrailTimes:
         self._fresh: defaultdict[str, deque[int]] = defaultdict(deque)
         self._decisions, self._kept = count(1), count(1)
         self._lock = Lock()
-        self._sums_ns: dict[str, int] = {}
-        self._buckets: dict[str, list[int]] = {}
+        self._known: dict[str, tuple[int, list[int]]] = {}
+        """In nanoseconds how long each guardrail took in all, and how often it took how long."""
 
     def took(self, took: Took, wholes: dict[str, str] | None) -> None:
         """Keep the times of one decision. `wholes` says which guards are parts of which guardrail,
@@ -58,68 +59,37 @@ class GuardrailTimes:
         seen = next(self._decisions)
         if seen > FIRST and seen % ONE_IN:
             return
-        fresh = self._fresh
-        if wholes is None:
-            for guard, ns in took:
-                fresh[guard].append(ns)
-        else:
-            joint: dict[str, int] = {}
-            for guard, ns in took:
-                whole = wholes.get(guard)
-                if whole is None:
-                    fresh[guard].append(ns)
-                else:
-                    joint[whole] = joint.get(whole, 0) + ns
-            for whole, ns in joint.items():
-                fresh[whole].append(ns)
+        joint: dict[str, int] = {}
+        for guard, ns in took:
+            whole = guard if wholes is None else wholes.get(guard, guard)
+            joint[whole] = joint.get(whole, 0) + ns
+        for whole, ns in joint.items():
+            self._fresh[whole].append(ns)
         if not next(self._kept) % MOST_FRESH:
-            self._add_up()
+            self._added_up()
 
     def totals(self) -> dict[str, tuple[int, int]]:
         """How long each guardrail took in all, in nanoseconds, and how often that was measured."""
-        self._add_up()
-        with self._lock:
-            return {
-                name: (spent, sum(self._buckets[name])) for name, spent in self._sums_ns.items()
-            }
+        return {name: (spent, sum(buckets)) for name, (spent, buckets) in self._added_up().items()}
 
     def figures(self) -> Iterator[Series]:
         """The histograms."""
-        self._add_up()
-        with self._lock:
-            found = [
-                (name, spent, tuple(self._buckets[name])) for name, spent in self._sums_ns.items()
-            ]
-        for name, spent, buckets in found:
-            labels: Labels = (name,)
-            yield Series(GUARDRAIL_MS.name, labels, (spent / 1e6, *buckets))
+        for name, (spent, buckets) in self._added_up().items():
+            yield Series(GUARDRAIL_MS.name, (name,), (spent / 1e6, *buckets))
 
-    def _add_up(self) -> None:
+    def _added_up(self) -> dict[str, tuple[int, list[int]]]:
         """Sort the times of each guardrail and look for the bounds among them: that costs less than
         to look for each time among the bounds."""
         with self._lock:
             for name, fresh in list(self._fresh.items()):
-                times = [fresh.popleft() for _ in range(len(fresh))]
-                if times:
-                    times.sort()
-                    self._add(name, times)
-
-    def _add(self, name: str, times: list[int]) -> None:
-        buckets = self._buckets.get(name)
-        if buckets is None:
-            if len(self._buckets) >= MOST_SERIES:
-                return
-            buckets = self._buckets[name] = [0] * (len(_BOUNDS_NS) + 1)
-            self._sums_ns[name] = 0
-        self._sums_ns[name] += sum(times)
-        before = 0
-        for place, bound in enumerate(_BOUNDS_NS):
-            if before == len(times):
-                return
-            until = bisect_right(times, bound, before)
-            buckets[place] += until - before
-            before = until
-        buckets[-1] += len(times) - before
+                times = sorted([fresh.popleft() for _ in range(len(fresh))])
+                if not times or (name not in self._known and len(self._known) >= MOST_SERIES):
+                    continue
+                spent, before = self._known.get(name, (0, [0] * (len(_BOUNDS_NS) + 1)))
+                ends = [*[bisect_right(times, bound) for bound in _BOUNDS_NS], len(times)]
+                within = map(sub, ends, [0, *ends])
+                self._known[name] = (spent + sum(times), [*map(add, before, within)])
+            return dict(self._known)
 
 
 # The state of guardrails while they are in use: how often each was reached, what it said, and when

@@ -32,19 +32,6 @@ _Key = tuple[Kind, str, str]
 class _Seen:
     """What was told of something, and how often it has occurred since."""
 
-    __slots__ = (
-        "count",
-        "end_of",
-        "is_known",
-        "last",
-        "pause_s",
-        "returns",
-        "since",
-        "told_at",
-        "told_s",
-        "total",
-    )
-
     def __init__(self, one: Occurrence, now_s: float) -> None:
         self.last = one
         self.since = self.told_at = one.at

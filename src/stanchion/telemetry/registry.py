@@ -105,8 +105,6 @@ class Beside(Protocol):
 class Histogram:
     """Counts times by how long they are, and adds them up."""
 
-    __slots__ = ("_bounds", "_buckets", "_fresh", "_lock", "_sum_ns")
-
     def __init__(self, metric: Metric) -> None:
         self._bounds = [int(bound * 1e9) for bound in metric.bounds]
         self._buckets = [0] * (len(metric.bounds) + 1)

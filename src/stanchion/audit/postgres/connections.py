@@ -38,8 +38,6 @@ _SAYS: Final = {
 class Address:
     """A database's URL. What people read of it is its name: host, port and database."""
 
-    __slots__ = ("_secrets", "conninfo", "name")
-
     def __init__(self, url: str, timeout_s: float) -> None:
         """Read a URL. What it leaves open gets Stanchion's value: the name of the application, and
         limits of time."""

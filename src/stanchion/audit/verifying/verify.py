@@ -130,11 +130,6 @@ def _hashes(walk: Walk, wanted: list[int]) -> dict[int, str]:
 TRIES: Final = 4
 """How often a chain is read that changes in the meantime, before what was found counts."""
 
-EARLIER: Final = (
-    "`{path}` was written by an earlier version of Stanchion, whose records this version does "
-    "not read: verify it with the version that wrote it"
-)
-
 Progress = Callable[[int, int], None]
 """Is told how many bytes were read, of how many."""
 
@@ -174,8 +169,6 @@ def verify(
     chains, false, strangers = _chains(path)
     if not chains and not false and not outside and not witnesses:
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
-    if any(map(_is_earlier, chains[:1])):
-        raise CannotVerify(EARLIER.format(path=path))
     count = _Count(sum(until.values()), progress)
     left = {each.name: beside(each) for each in chains}
     reads = {each.name: _read(each, holds, until, count) for each in chains}
@@ -245,17 +238,6 @@ def _chains(path: Path) -> tuple[list[Path], list[Path], list[str]]:
         raise CannotVerify(
             f"cannot read `{path}`: {error.strerror}; give the folder of a trail"
         ) from None
-
-
-def _is_earlier(path: Path) -> bool:
-    """Whether a chain begins with a record of an earlier version of the format."""
-    files = _listed(path)
-    try:
-        with files.open(files.numbers[0]) as file:
-            begins = file.read(256)
-            return any(b'"body":{"v":%d,' % version in begins for version in (1, 2))
-    except (OSError, IndexError):
-        return False
 
 
 def _listed(path: Path) -> Files:

@@ -131,8 +131,6 @@ class Parted:
 class Parting:
     """Parts batches, and remembers how."""
 
-    __slots__ = ("_parted",)
-
     def __init__(self) -> None:
         self._parted: dict[int, Parted] = {}
 

@@ -26,8 +26,6 @@ from stanchion.stores.leasing.lease import Lease, Terms, beating, slice_prefix
 class Counter:
     """What is known of one counter. Whoever uses it has a lock."""
 
-    __slots__ = ("_current", "_lender", "answers", "at", "leases", "lent", "total")
-
     def __init__(self, lender: str) -> None:
         self._lender = lender
         self.total: int | None = None

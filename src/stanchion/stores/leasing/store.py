@@ -37,8 +37,6 @@ MOST_KNOWN: Final = 4_096
 class Knowing:
     """Which expectations of shared records were found true lately."""
 
-    __slots__ = ("_confirmed", "_met", "_numbers", "_prefix")
-
     def __init__(self) -> None:
         self._confirmed: dict[Expect, float] = {}
         self._met: set[str] = set()

@@ -127,8 +127,6 @@ FORM: Final = (
 class Address:
     """A server's URL. What people read of it is its name: host, port and database."""
 
-    __slots__ = ("_public", "_secrets", "conninfo", "name")
-
     def __init__(self, url: str, timeout_s: float) -> None:
         """Read a URL. What it leaves open gets Stanchion's value: the name of the application, and
         limits of time."""

@@ -47,8 +47,6 @@ class Link:
     """A connection, used by one caller at a time. Who does not go through with an exchange must
     close it."""
 
-    __slots__ = ("_connection", "_pg")
-
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection: Final = connection
         self._pg: Final = connection.pgconn

@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 from threading import Thread, current_thread
 from time import monotonic
-from typing import Final
+from typing import Final, NamedTuple
 
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
@@ -29,8 +29,6 @@ LONGEST_S: Final = 2.0
 
 class Circuit:
     """Opens at a failure, closes at a success. Whoever uses it has a lock."""
-
-    __slots__ = ("_monotonic", "_pause_s", "_retry_at", "_trying", "reason")
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self.reason = ""
@@ -75,15 +73,12 @@ class Circuit:
         self._trying = False
 
 
-class Words:
+class Words(NamedTuple):
     """What a pool says where it has no connection to give."""
 
-    __slots__ = ("busy", "closed", "late")
-
-    def __init__(self, busy: str, late: str, closed: str) -> None:
-        self.busy: Final = busy
-        self.late: Final = late
-        self.closed: Final = closed
+    busy: str
+    late: str
+    closed: str
 
 
 class Pool:

@@ -46,8 +46,6 @@ class Link:
     of no use.
     """
 
-    __slots__ = ("_recv", "_send", "_timeout_s", "reader", "sock")
-
     def __init__(self, sock: socket.socket, timeout_s: float) -> None:
         self.sock: Final = sock
         self.reader: Final = hiredis.Reader()

@@ -212,8 +212,6 @@ Loop = asyncio.AbstractEventLoop
 class Own:
     """What one loop has: a queue, and the connection behind it."""
 
-    __slots__ = ("loop", "opening", "queue", "stream")
-
     def __init__(self, loop: Loop, queue: Queue) -> None:
         self.loop: Final = loop
         self.queue: Final = queue

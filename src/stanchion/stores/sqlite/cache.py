@@ -173,18 +173,6 @@ class Cache:
     object.
     """
 
-    __slots__ = (
-        "dirty",
-        "due",
-        "known",
-        "left",
-        "now",
-        "rows",
-        "seq",
-        "state",
-        "version",
-    )
-
     def __init__(self, cursor: sqlite3.Cursor, version: int) -> None:
         self.version = version
         self.state = State()

@@ -67,8 +67,6 @@ class Names:
     """The names of a store's files, and which files they led to when these were opened. Any thread
     may ask."""
 
-    __slots__ = ("_files", "_first", "_folder", "_is_link", "_now_s", "_quiet", "inodes")
-
     def __init__(self, path: Path, now_s: Callable[[], float] = time.monotonic) -> None:
         self._files: Final = files_of(path)
         self._folder: Final = str(path.parent)

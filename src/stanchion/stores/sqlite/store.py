@@ -130,8 +130,6 @@ class Tidying:
     """Where the last portion ended. Nothing depends on it: a new process begins at the
     beginning."""
 
-    __slots__ = ("added", "batches", "row", "seq")
-
     def __init__(self) -> None:
         self.batches = 0
         self.added = 0
