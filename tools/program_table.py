@@ -9,7 +9,7 @@ import msgspec
 import yaml
 
 from stanchion.guards.shell.consequence import FAMILIES, Risks
-from stanchion.guards.shell.rule import Rule, rules_of
+from stanchion.guards.shell.rule import RiskRule, rules_of
 from stanchion.guards.shell.rules import ASKED, FILE
 from stanchion.readings.shell import known
 from stanchion.readings.shell.known import KnownPrograms, ProgramUse
@@ -57,7 +57,7 @@ def tables() -> dict[str, ProgramFile]:
     return found
 
 
-def rules() -> list[Rule]:
+def rules() -> list[RiskRule]:
     """The rows of all files, family by family."""
     order = list(FAMILIES)
     found = [
@@ -88,7 +88,7 @@ def usages() -> Iterator[KnownPrograms]:
             yield KnownPrograms(names=names, **said)
 
 
-def _lines(rows: list[Rule] | list[KnownPrograms]) -> bytes:
+def _lines(rows: list[RiskRule] | list[KnownPrograms]) -> bytes:
     return b"\n".join([*map(msgspec.json.encode, rows), b""])
 
 

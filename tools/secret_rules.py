@@ -6,8 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from stanchion.guards.secrets.index import FILE, Line
-from stanchion.guards.secrets.rule import WEIGHED, Rule
+from stanchion.guards.secrets.index import FILE, WEIGHED, RuleLine, SecretRule
 from stanchion.guards.secrets.validators import VALIDATORS
 from stanchion.readings.scan import Pattern
 
@@ -21,10 +20,10 @@ def files() -> dict[str, str]:
     }
 
 
-def read_rule(text: str) -> Rule:
+def read_rule(text: str) -> SecretRule:
     """The rule of a file; `ValueError` says what is wrong with it."""
     try:
-        rule = msgspec.convert(tomllib.loads(text), Rule)
+        rule = msgspec.convert(tomllib.loads(text), SecretRule)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise ValueError(f"the rule cannot be read: {error}") from None
     if rule.validator and rule.validator not in {*VALIDATORS, WEIGHED}:
@@ -48,17 +47,17 @@ def index_of(files: dict[str, str]) -> bytes:
     return b"\n".join([*lines, b""])
 
 
-def _line(rule: Rule) -> Line:
+def _line(rule: SecretRule) -> RuleLine:
     pattern = Pattern(rule.pattern, rule.keywords, rule.multiline)
     pattern.check()
     head = pattern.head
     bare = msgspec.structs.replace(rule, title="", also=(), hits=(), misses=())
     windows = tuple([(literal.decode("latin-1"), follow) for literal, follow in pattern.windows])
     if head is None:
-        return Line(bare, pattern.shortest, pattern.reach, windows=windows)
+        return RuleLine(bare, pattern.shortest, pattern.reach, windows=windows)
     literals = tuple(sorted([literal.decode("latin-1") for literal in head.literals]))
     known = literals, head.width, f"{head.letters:x}", head.narrow
-    return Line(bare, pattern.shortest, pattern.reach, *known, windows)
+    return RuleLine(bare, pattern.shortest, pattern.reach, *known, windows)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.cli.main import main
-from stanchion.guards.secrets.fingerprints import fingerprint
+from stanchion.guards.secrets.told import fingerprint
 from tests.cli.signing import Signing
 
 KEY = "AKIAQ3EGRXYZ5ABCD7WQ"

@@ -20,7 +20,7 @@ from model.rows import (
 )
 from tools.features import DOCUMENTS, Document, Done, Open, read
 
-VERDICT = "readings/claims/verdict.py"
+VERDICT = "readings/claims/claim.py"
 ROW = Done(
     id="x-001",
     lines="1",

@@ -15,7 +15,7 @@ import pytest
 
 from stanchion import Refused
 from stanchion.audit.journal import MemoryJournal
-from stanchion.guards.breaker import SLACK_MS, Breaker, Circuit, circuit_of
+from stanchion.guards.breaker import SLACK_MS, Breaker, ToolCircuit, circuit_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
@@ -63,18 +63,20 @@ FAULTS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def circuit(store: Store, record: str = RECORD) -> Circuit:
+def circuit(store: Store, record: str = RECORD) -> ToolCircuit:
     """What the store has written down."""
     return circuit_of(store.read(record)[1])
 
 
-def expected(model: Model) -> Circuit:
+def expected(model: Model) -> ToolCircuit:
     """The same, as the model has it."""
     only = tuple(model.met) if len(model.met) < RUNS else ()
     if model.state == "closed":
-        return Circuit(model.failures, only=only)
+        return ToolCircuit(model.failures, only=only)
     expires = model.expires if model.probe else 0
-    return Circuit(0, model.until, model.cooldown_ms, model.successes, model.probe, expires, only)
+    return ToolCircuit(
+        0, model.until, model.cooldown_ms, model.successes, model.probe, expires, only
+    )
 
 
 def report(run: Run, call: str, how: str) -> str:
@@ -345,7 +347,7 @@ def test_a_tool_that_runs_here_opens_it_tries_it_and_closes_it() -> None:
         run.call(pay, fine=True)
     clock.advance(COOLDOWN_MS)
     assert [run.call(pay, fine=True) for _ in range(SUCCESSES + 1)] == ["paid"] * (SUCCESSES + 1)
-    assert circuit(run.desk.store) == Circuit()
+    assert circuit(run.desk.store) == ToolCircuit()
 
 
 def test_async_calls_share_it() -> None:
@@ -393,7 +395,7 @@ def test_an_operator_closes_it_for_every_process_and_that_is_written_down() -> N
     assert facts == [("breaker.reset", "tool:pay", "default", "ann", "it is back")]
     assert [each.check("pay", {"fine": True}).findings for each in (run, theirs)] == [(), ()]
     assert report(theirs, probe.id, "system") == "", "the probe of before is a call like others"
-    assert circuit(store) == Circuit(1)
+    assert circuit(store) == ToolCircuit(1)
 
 
 def test_an_operator_closes_the_breakers_of_that_tool_and_tenant_only() -> None:

@@ -11,8 +11,8 @@ import pytest
 from stanchion.guards.evidence import Evidence
 from stanchion.guards.evidence.claims import claims
 from stanchion.guards.evidence.outcome import FAILED, PASSED, UNCLEAR, outcome
-from stanchion.guards.evidence.steps import Known, Step, steps_by
-from stanchion.guards.evidence.work import KEPT, Work
+from stanchion.guards.evidence.steps import KnownSteps, WorkStep, steps_by
+from stanchion.guards.evidence.work import KEPT, WorkState
 from stanchion.kernel.events import RunInfo, ToolCall, ToolResult
 from stanchion.readings import read
 from stanchion.testing import shield_for
@@ -123,8 +123,8 @@ def test_what_is_no_claim_is_let_be(text: str) -> None:
     assert claims(text) == frozenset()
 
 
-def done_by(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[Step]:
-    return steps_by(Known())(
+def done_by(tool: str, args: dict[str, Any], traits: tuple[str, ...] = ()) -> list[WorkStep]:
+    return steps_by(KnownSteps())(
         read(ToolCall(id="c1", run=RunInfo("r1"), at=0, tool=tool, args=args, traits=traits))
     )
 
@@ -301,7 +301,7 @@ def test_guards_that_look_for_something_else_read_it_for_themselves() -> None:
     call = read(
         ToolCall(id="c1", run=RunInfo("r1"), at=0, tool="bash", args={"command": "verify all"})
     )
-    assert steps_by(Known())(call) == []
+    assert steps_by(KnownSteps())(call) == []
     assert Evidence(test_commands=("verify",))._steps(call) != []
 
 
@@ -509,19 +509,19 @@ def test_what_a_child_has_tested_is_tested() -> None:
 
 
 def test_the_record_stays_small() -> None:
-    work = Work()
-    steps = [Step("change", "a.py"), Step("test", "pytest")]
+    work = WorkState()
+    steps = [WorkStep("change", "a.py"), WorkStep("test", "pytest")]
     for number in range(200):
         work = work.began(f"call-{number}", steps)
     assert [len(calls) for calls in (work.pending, work.spoilt)] == [KEPT, KEPT]
     assert len(work.running) <= KEPT
     assert work.what == "a.py"
-    assert Work.of(work.data()) == work
+    assert WorkState.of(work.data()) == work
 
 
 def test_a_record_that_cannot_be_read_counts_as_a_change() -> None:
-    assert Work.of({"not": "ours"}).what
-    assert Work.of(None).what == ""
+    assert WorkState.of({"not": "ours"}).what
+    assert WorkState.of(None).what == ""
 
 
 def test_a_model_is_asked_again_until_it_says_what_is_so() -> None:

@@ -12,7 +12,7 @@ import pytest
 
 from stanchion.guards.loops import history_key
 from stanchion.readings.history import LoopHistory
-from stanchion.readings.past_call import Mark
+from stanchion.readings.past_call import CallMark
 from stanchion.runtime.shield import Shield
 from stanchion.testing import shield_for
 from stanchion_lab.measuring.rows import VARIABLE, rows
@@ -77,8 +77,8 @@ def test_all_guards_go_by_the_table(tool: str, error: dict[str, Any], said: list
     codes, marks, fault = reported(shield_for(POLICY), tool, error)
     assert of_class in (fault, "by its words")
     assert (codes & COUNTING) == (COUNTING if fails == "yes" else set())
-    assert bool(marks & Mark.TRANSIENT) == (passes == "yes")
-    assert marks & Mark.FAILED
+    assert bool(marks & CallMark.TRANSIENT) == (passes == "yes")
+    assert marks & CallMark.FAILED
     found = {code.partition(".")[2] for code in codes if code.startswith("recovery.")}
     found = {"recoverable" if code == "unsafe" else code for code in found}
     agents, either = severity == "the agent's", severity == "recoverable, some fatal"

@@ -22,11 +22,11 @@ from stanchion.guards.files import Files
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.entities import FAMILIES
 from stanchion.guards.schema import Schema
-from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.guards.schema.tools import CheckedDefinition, ToolDefinition, ToolDefinitions
 from stanchion.guards.secrets import Secrets
 from stanchion.guards.secrets.guard import OwnPattern
 from stanchion.guards.shell import Shell
-from stanchion.guards.shell.repository import Repository
+from stanchion.guards.shell.repository import RepositoryGuard
 from stanchion.guards.sql import Sql
 from stanchion.guards.tool_allowlist import ToolAllowlist
 from stanchion.kernel.actions import Action
@@ -38,7 +38,7 @@ from stanchion.kernel.lineup import GateSet
 from stanchion.kernel.names import names
 from stanchion.kernel.regex import LARGEST, linear
 from stanchion.readings import Reader
-from stanchion.readings.disguise.pieces import APART
+from stanchion.readings.disguise.escapes import APART
 from stanchion.readings.scan import Seek
 from tests.guards.secrets.test_disguises import FORMS
 from tests.properties.examples import sample
@@ -56,7 +56,7 @@ GUARDS: Final[dict[str, Any]] = {
     "statements": Sql(destructive="block", stacked="allow", unclear="allow"),
     "metadata": EgressGuard(internal_hosts=("*",), credentials=True),
     "commands": Shell(),
-    "repositories": Repository(Shell()),
+    "repositories": RepositoryGuard(Shell()),
 }
 CALLS: Final[tuple[tuple[str, str, dict[str, Any]], ...]] = (
     ("read_file", "path", {}),
@@ -254,11 +254,11 @@ def test_every_shipped_guard_with_a_gate_is_held() -> None:
         each = (*guard.gate.expressions, *guard.gate.flat)
         assert all(linear(one).programsize <= LARGEST for one in each)
     declared = {kind for kind in SHIPPED.values() if hasattr(kind, "gate")}
-    assert declared == {type(guard) for guard in GUARDS.values()} - {Repository}
+    assert declared == {type(guard) for guard in GUARDS.values()} - {RepositoryGuard}
 
 
-DEFINED: Final = Tools(
-    written={"read": Known(Definition(name="read", schema={"required": ["path"]}))}
+DEFINED: Final = ToolDefinitions(
+    written={"read": CheckedDefinition(ToolDefinition(name="read", schema={"required": ["path"]}))}
 )
 BY_TOOL: Final[list[Any]] = [
     ToolAllowlist(),

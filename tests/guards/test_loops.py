@@ -37,7 +37,7 @@ from stanchion.readings.fingerprint import (
     print_of,
 )
 from stanchion.readings.history import LoopHistory
-from stanchion.readings.past_call import LONG, Mark, PastCall, begun
+from stanchion.readings.past_call import LONG, CallMark, PastCall, begun
 from stanchion.readings.repeating import is_a_look
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
@@ -333,7 +333,7 @@ def test_a_record_that_can_be_read_is_read() -> None:
     }
     history = LoopHistory.of(text := f"{NAMED}6|3|r1||c|asked|||{A_CALL}")
     (call,) = history.calls
-    assert (call.tool, call.exact, call.marks) == ("GHIJ", "exactexa", Mark.FIRST)
+    assert (call.tool, call.exact, call.marks) == ("GHIJ", "exactexa", CallMark.FIRST)
     assert (call.outcome, call.text, call.at, call.since) == ("outcomes", A_CALL, 118, 98)
     assert (history.name, history.text()) == (NAMED[:-1], text)
 
@@ -791,7 +791,7 @@ def test_an_outcome_that_names_no_call_belongs_to_the_oldest_that_fits() -> None
     played.fail("nobody knows it", "t", {}, "broken")
     played.end("", "u", {}, "three")
     calls = LoopHistory.of(played.value).calls
-    assert [bool(call.marks & Mark.FAILED) for call in calls] == [True, False]
+    assert [bool(call.marks & CallMark.FAILED) for call in calls] == [True, False]
     assert all(call.outcome for call in calls)
 
 
@@ -827,14 +827,14 @@ def test_what_only_warns_is_said_once_until_something_new_came() -> None:
 @pytest.mark.parametrize(
     ("marks", "outcome", "fresh"),
     [
-        (Mark.FIRST, "", True),
-        (Mark.FIRST, "=x", True),
-        (Mark.FIRST | Mark.READS, "", True),
-        (Mark.FIRST | Mark.READS, "=x", False),
-        (Mark.FIRST | Mark.FAILED, "!x", False),
-        (Mark.FIRST | Mark.REFUSED, "", False),
-        (Mark.READS | Mark.NEWS, "=x", True),
-        (Mark.FAILED | Mark.NEWS, "!x", True),
+        (CallMark.FIRST, "", True),
+        (CallMark.FIRST, "=x", True),
+        (CallMark.FIRST | CallMark.READS, "", True),
+        (CallMark.FIRST | CallMark.READS, "=x", False),
+        (CallMark.FIRST | CallMark.FAILED, "!x", False),
+        (CallMark.FIRST | CallMark.REFUSED, "", False),
+        (CallMark.READS | CallMark.NEWS, "=x", True),
+        (CallMark.FAILED | CallMark.NEWS, "!x", True),
         (0, "=x", False),
     ],
 )
@@ -1075,7 +1075,7 @@ def test_a_call_that_is_tried_again_has_no_outcome_until_it_has() -> None:
     played.fail(call, "t", {}, "no")
     played.begin("t", {}, call=call)
     (seen,) = LoopHistory.of(played.value).calls
-    assert (seen.marks, seen.outcome) == (Mark.FIRST, "")
+    assert (seen.marks, seen.outcome) == (CallMark.FIRST, "")
 
 
 def test_metrics() -> None:

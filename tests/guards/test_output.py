@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.guards.output import Output
-from stanchion.guards.output.says import bare, is_error, says_nothing
+from stanchion.guards.output.guard import bare, is_error, says_nothing
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo, ToolResult
 from stanchion.kernel.findings import Finding

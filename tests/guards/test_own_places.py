@@ -11,7 +11,7 @@ from hypothesis import given, strategies as st
 from stanchion.guards._own import NOWHERE, POLICY, STATE, OwnPlaces
 from stanchion.guards.files import Files
 from stanchion.guards.shell import Shell
-from stanchion.guards.shell.verdict import Verdict
+from stanchion.guards.shell.verdict import ShellJudge
 from stanchion.kernel.actions import Action, Risk
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
@@ -25,7 +25,7 @@ CLOSED = (
 )
 POLICIES = ("/work/shop/rules/guard.yaml", "/work/shop/p.yaml")
 OWN = OwnPlaces(CLOSED, POLICIES, HERE, HOME)
-VERDICT = Verdict(Shell().told(OWN))
+VERDICT = ShellJudge(Shell().told(OWN))
 FILES = Files(root=(".",), shipped=False).told(OWN)
 RUN = RunInfo(id="r", agent="a", role="", task="", tenant="default")
 
@@ -149,7 +149,7 @@ sed -n 1p p.yaml|echo /srv/keep/agents.db|grep -rn /srv/keep/agents.db docs|find
 
 @pytest.mark.parametrize("text", NEAR.strip().replace("\n", "|").split("|"))
 def test_what_is_beside_an_own_place_is_judged_as_ever(text: str) -> None:
-    before = Verdict(Shell()).of(text, Risk.MEDIUM)
+    before = ShellJudge(Shell()).of(text, Risk.MEDIUM)
     after = VERDICT.of(text, Risk.MEDIUM)
     assert (None if before is None else before.code) == (None if after is None else after.code)
 

@@ -9,7 +9,7 @@ from hypothesis import given, strategies as st
 
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.patches import PatchError, apply
-from stanchion.readings.texts import Leaf, Span, hidden, hiding, leaves
+from stanchion.readings.texts import TextLeaf, TextSpan, hidden, hiding, leaves
 
 MARK = "SECRET-MARK"
 
@@ -34,11 +34,11 @@ def word(kind: str, _text: str) -> str:
     return f"[redacted:{kind}]"
 
 
-def found(texts: list[Leaf]) -> list[list[Span]]:
-    spans: list[list[Span]] = []
+def found(texts: list[TextLeaf]) -> list[list[TextSpan]]:
+    spans: list[list[TextSpan]] = []
     for leaf in texts:
         at = leaf.text.find(MARK)
-        spans.append([Span(at, at + len(MARK), "mark")] if at >= 0 else [])
+        spans.append([TextSpan(at, at + len(MARK), "mark")] if at >= 0 else [])
     return spans
 
 
@@ -66,10 +66,10 @@ def test_names_long_numbers_and_nested_values_are_texts() -> None:
     assert leaves(
         {"a": ["x", {"b c": 4111111111111111}], "a_name_that_is_long": True, "d": 12}
     ) == [
-        Leaf((), "a_name_that_is_long", named=True),
-        Leaf(("a", 0), "x"),
-        Leaf(("a", 1), "b c", named=True),
-        Leaf(("a", 1, "b c"), "4111111111111111", number=True),
+        TextLeaf((), "a_name_that_is_long", named=True),
+        TextLeaf(("a", 0), "x"),
+        TextLeaf(("a", 1), "b c", named=True),
+        TextLeaf(("a", 1, "b c"), "4111111111111111", number=True),
     ]
 
 
@@ -127,11 +127,11 @@ def test_a_name_that_is_not_there_cannot_be_edited(path: tuple[str | int, ...]) 
     ("spans", "expected"),
     [
         ([], "0123456789"),
-        ([Span(2, 4, "a"), Span(3, 6, "b")], "01[redacted:a]6789"),
-        ([Span(2, 8, "a"), Span(3, 5, "b")], "01[redacted:a]89"),
-        ([Span(2, 4, "a"), Span(2, 4, "a")], "01[redacted:a]456789"),
-        ([Span(5, 6, "b"), Span(0, 1, "a")], "[redacted:a]1234[redacted:b]6789"),
+        ([TextSpan(2, 4, "a"), TextSpan(3, 6, "b")], "01[redacted:a]6789"),
+        ([TextSpan(2, 8, "a"), TextSpan(3, 5, "b")], "01[redacted:a]89"),
+        ([TextSpan(2, 4, "a"), TextSpan(2, 4, "a")], "01[redacted:a]456789"),
+        ([TextSpan(5, 6, "b"), TextSpan(0, 1, "a")], "[redacted:a]1234[redacted:b]6789"),
     ],
 )
-def test_spans_that_overlap_are_one(spans: list[Span], expected: str) -> None:
+def test_spans_that_overlap_are_one(spans: list[TextSpan], expected: str) -> None:
     assert hidden("0123456789", spans, word) == expected

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 from hypothesis import given, strategies as st
 
-from stanchion.readings.hostile.chance import STEPS, chance, chance_of
+from stanchion.readings.hostile.likeness import STEPS, chance, chance_of
 
 
 def test_it_rises_with_signs_until_four_and_with_likeness() -> None:

@@ -10,7 +10,7 @@ from stanchion.guards.egress.guard import EgressGuard
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import Egress, RunInfo, ToolCall
 from stanchion.readings import read
-from stanchion.readings.logins import HIDDEN, login_in, shown
+from stanchion.readings.signing_in import HIDDEN, login_in, shown
 from stanchion.testing import shield_for
 
 PASSWORD = "hunter2"

@@ -11,14 +11,14 @@ from stanchion.guards.files import Files
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
 from stanchion.readings.commands import USUAL, held
-from stanchion.readings.paths.targets import Seeing, Target, targets
+from stanchion.readings.paths.targets import PathTarget, Seeing, targets
 
 PLAIN = Seeing(lambda _tool: None, {})
 
 
 def named(
     tool: str, traits: tuple[str, ...], args: dict[str, Any], seeing: Seeing = PLAIN
-) -> list[Target]:
+) -> list[PathTarget]:
     return list(targets(tool, traits, args, seeing, held(tool, args, USUAL)))
 
 
@@ -77,14 +77,14 @@ def test_a_declared_effect_says_more_than_names() -> None:
 def test_options_say_more_than_a_declared_effect() -> None:
     reading = Seeing(lambda tool: "read" if tool == "process" else None, {"blob": "delete"})
     assert named("process", ("irreversible",), {"path": "a", "blob": "b"}, reading) == [
-        Target("a", "read"),
-        Target("b", "delete"),
+        PathTarget("a", "read"),
+        PathTarget("b", "delete"),
     ]
 
 
 def test_paths_are_seen_from_the_folder_beside_them() -> None:
     got = named("read_file", (), {"path": "a", "cwd": "/w"})
-    assert got == [Target("a", "read", True, "/w"), Target("/w", "read")]
+    assert got == [PathTarget("a", "read", True, "/w"), PathTarget("/w", "read")]
 
 
 @pytest.mark.parametrize(
@@ -112,6 +112,6 @@ def test_guards_that_lay_down_nothing_of_their_own_read_the_paths_of_a_call_once
     )
     found = Files().targets(call)
     assert Files(root=("/",), shipped=False).targets(call) is found
-    assert found == [Target("a.py", "write")]
-    assert Files(tools={"write_file": "delete"}).targets(call) == [Target("a.py", "delete")]
+    assert found == [PathTarget("a.py", "write")]
+    assert Files(tools={"write_file": "delete"}).targets(call) == [PathTarget("a.py", "delete")]
     assert Files().targets(call) is found

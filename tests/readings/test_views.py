@@ -9,12 +9,9 @@ from functools import partial
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.readings.disguise.escapes import unescaped
-from stanchion.readings.disguise.pieces import chained, summed
-from stanchion.readings.disguise.runs import decoded
-from stanchion.readings.disguise.said import Said
-from stanchion.readings.disguise.views import views_of
-from stanchion.readings.joined import Joined
+from stanchion.readings.disguise.escapes import UnfoldedText, chained, summed, unescaped
+from stanchion.readings.disguise.views import decoded, views_of
+from stanchion.readings.joined import JoinedTexts
 from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
@@ -40,7 +37,7 @@ PACKED: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("before", ["", "x=", "\u00e9", "\u4e2d"])
 def test_every_way_of_writing_is_read(written: str, packed: str, before: str) -> None:
     text = before + WRITTEN[written](PACKED[packed](SAID.encode())).decode()
-    assert SAID in [view.text for _, view in views_of(Joined([text]), True)]
+    assert SAID in [view.text for _, view in views_of(JoinedTexts([text]), True)]
 
 
 @pytest.mark.parametrize(
@@ -52,8 +49,8 @@ def test_every_way_of_writing_is_read(written: str, packed: str, before: str) ->
     ],
 )
 def test_paths_and_digests_are_passed_over(text: str) -> None:
-    plain = steps_of(lambda: views_of(Joined(["some words, and no more of them"]), True))
-    assert steps_of(lambda: views_of(Joined([text]), True)) <= plain
+    plain = steps_of(lambda: views_of(JoinedTexts(["some words, and no more of them"]), True))
+    assert steps_of(lambda: views_of(JoinedTexts([text]), True)) <= plain
 
 
 PRINTED = [*map(chr, range(32, 127)), "\t", "\n", "\r"]
@@ -68,10 +65,10 @@ def test_every_character_is_read_in_every_place(written: str, packed: str) -> No
         for place in range(16 if packed in ("plain", "two bytes") else 1):
             said = f"{SAID[:place]}{char}{SAID[place:]}"
             text = WRITTEN[written](PACKED[packed](said.encode())).decode()
-            assert said in [view.text for _, view in views_of(Joined([text]), True)], said
+            assert said in [view.text for _, view in views_of(JoinedTexts([text]), True)], said
 
 
-def every_form(text: str) -> list[Said]:
+def every_form(text: str) -> list[UnfoldedText]:
     """What a text says in other forms, looked for whatever stands in it."""
     whole = [unescaped(text), summed(text)]
     return [*decoded(text), *chained(text), *[made for made in whole if made is not None]]
@@ -80,6 +77,6 @@ def every_form(text: str) -> list[Said]:
 @sample(150)
 @given(st.text(st.sampled_from(LETTERS), max_size=40), AROUND, AROUND)
 def test_no_form_of_a_text_is_passed_over(text: str, before: str, behind: str) -> None:
-    given_text = Joined([f"{before}{text}{behind}"])
+    given_text = JoinedTexts([f"{before}{text}{behind}"])
     if len(given_text.text) >= 24 and not views_of(given_text, True):
         assert not every_form(given_text.text)

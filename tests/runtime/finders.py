@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.content import content_of
 from stanchion.kernel.findings import Terms
 from stanchion.kernel.guard import Kind
-from stanchion.readings.texts import Leaf, Span, hiding, leaves
+from stanchion.readings.texts import TextLeaf, TextSpan, hiding, leaves
 
 KEY: Final = "sk-0a1b2c3d4e"
 PIN: Final = "908070"
@@ -50,7 +50,7 @@ class _Finder(msgspec.Struct, frozen=True):
     fail_open: bool = False
     terms: Terms | None = None
 
-    def find(self, text: str, at: int = 0) -> list[Span]:
+    def find(self, text: str, at: int = 0) -> list[TextSpan]:
         """What begins at that place of a text or behind it."""
         raise NotImplementedError
 
@@ -68,8 +68,10 @@ class _Finder(msgspec.Struct, frozen=True):
         before = len(getattr(event, "before", ""))
         if before:
             inside = self.find(event.before + event.text, before)
-            found = [Leaf((), event.text)]
-            spans = [[Span(span.start - before, span.end - before, span.kind) for span in inside]]
+            found = [TextLeaf((), event.text)]
+            spans = [
+                [TextSpan(span.start - before, span.end - before, span.kind) for span in inside]
+            ]
         if not any(spans):
             return None
         patches = hiding(found, spans, word)
@@ -84,9 +86,9 @@ class Keys(_Finder, frozen=True):
     CONTEXT: ClassVar[int] = 5
     id: str = "keys"
 
-    def find(self, text: str, at: int = 0) -> list[Span]:
+    def find(self, text: str, at: int = 0) -> list[TextSpan]:
         return [
-            Span(m.start(), m.end(), "block" if m[0][0] == "<" else "key")
+            TextSpan(m.start(), m.end(), "block" if m[0][0] == "<" else "key")
             for m in _KEYS.finditer(text, at)
         ]
 
@@ -107,8 +109,8 @@ class Cards(_Finder, frozen=True):
     id: str = "cards"
     priority: int = 30
 
-    def find(self, text: str, at: int = 0) -> list[Span]:
-        return [Span(match.start(), match.end(), "card") for match in _CARDS.finditer(text, at)]
+    def find(self, text: str, at: int = 0) -> list[TextSpan]:
+        return [TextSpan(match.start(), match.end(), "card") for match in _CARDS.finditer(text, at)]
 
     def settled(self, text: str) -> int:
         """Up to the digits at the end, with their spaces; so many that they are no card are

@@ -15,7 +15,7 @@ from stanchion import Refused, Run, Shield
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import MemoryJournal
 from stanchion.audit.record import INTENT, OUTCOME
-from stanchion.guards.breaker import Circuit, circuit_of
+from stanchion.guards.breaker import ToolCircuit, circuit_of
 from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.events import ToolResult
 from stanchion.kernel.state import Batch, Reply, StoreLost
@@ -347,7 +347,7 @@ def test_a_probe_is_given_back(error: Any, after: bool) -> None:
             run.call(tool)
         strikes.stop()
         assert run.call(tool) == "up"
-        assert circuit_of(store.inner.read("{default}breaker:tool:breaker")[1]) == Circuit()
+        assert circuit_of(store.inner.read("{default}breaker:tool:breaker")[1]) == ToolCircuit()
 
 
 def test_who_is_struck_twice_at_the_trail_leaves_the_outcome_to_the_next() -> None:
@@ -385,7 +385,7 @@ def test_a_good_call_makes_two_trips() -> None:
 
 WITHIN: Final = files(
     "runtime/deciding/course.py",
-    "runtime/deciding/judge.py",
+    "runtime/deciding/course.py",
     "runtime/deciding/attempts.py",
     "runtime/deciding/left.py",
     "runtime/calling/call.py",
@@ -394,7 +394,7 @@ WITHIN: Final = files(
     "runtime/deciding/record.py",
     "runtime/deciding/aftermath.py",
     "runtime/deciding/unsettled.py",
-    "runtime/deciding/owed.py",
+    "runtime/deciding/unsettled.py",
 )
 
 

@@ -11,8 +11,7 @@ from pathlib import Path
 import pytest
 
 from stanchion import Shield
-from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
 from stanchion.runtime.sandbox.sandbox import Sandbox
 from stanchion.tutor.graph import Truth
 from stanchion.tutor.law.v1 import TutorV1

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards.secrets.finder import Finder, Sought
-from stanchion.guards.secrets.fingerprints import fingerprint
-from stanchion.guards.secrets.settled import cuts
-from stanchion.readings.disguise.runs import LONGEST
-from stanchion.readings.joined import Joined
-from stanchion.readings.texts import Span
+from stanchion.guards.secrets.finder import SecretFinder, Sought
+from stanchion.guards.secrets.pieces import cuts
+from stanchion.guards.secrets.told import fingerprint
+from stanchion.readings.disguise.views import LONGEST
+from stanchion.readings.joined import JoinedTexts
+from stanchion.readings.texts import TextSpan
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.testing import shield_for
 from tests.properties.examples import sample
@@ -48,10 +48,10 @@ class Beside:
 class Changed(NamedTuple):
     """A finder whose engine changed, and what it said of a text before."""
 
-    finder: Finder
+    finder: SecretFinder
     engines: tuple[str, str]
     text: str
-    before: list[list[Span]]
+    before: list[list[TextSpan]]
 
 
 @cache
@@ -59,7 +59,7 @@ def changed() -> Changed:
     """All shipped rules, first by one engine, then by the other; to compile for that one takes
     seconds."""
     pytest.importorskip("hyperscan")
-    finder, kept = Finder(Sought()), Beside()
+    finder, kept = SecretFinder(Sought()), Beside()
     finder.use(kept)
     text = f"{TIED}\n" + "x " * 8_192
     first, before = finder.scanner.engine, finder.find([text], True)
@@ -69,9 +69,9 @@ def changed() -> Changed:
 
 
 @cache
-def both() -> tuple[Finder, Finder]:
+def both() -> tuple[SecretFinder, SecretFinder]:
     """All shipped rules, by each engine."""
-    slow, fast = Finder(Sought()), changed().finder
+    slow, fast = SecretFinder(Sought()), changed().finder
     assert (slow.scanner.engine, fast.scanner.engine) == ("re2", "hyperscan")
     return slow, fast
 
@@ -120,7 +120,9 @@ def test_all_hits_together_are_the_same_by_both() -> None:
     slow, fast = both()
     texts = [hit for _, hit in some(hits(), 18, "together")]
     assert slow.find(texts, True) == fast.find(texts, True)
-    assert slow.scanner.scan_joined(Joined(texts)) == fast.scanner.scan_joined(Joined(texts))
+    assert slow.scanner.scan_joined(JoinedTexts(texts)) == fast.scanner.scan_joined(
+        JoinedTexts(texts)
+    )
     agreed("\n".join(texts[::7]))
 
 
@@ -161,7 +163,9 @@ def test_drawn_texts_are_the_same_by_both(drawn: list[str], others: list[list[st
     agreed("".join(drawn))
     slow, fast = both()
     texts = ["".join(drawn), *["".join(other) for other in others]]
-    assert slow.scanner.scan_joined(Joined(texts)) == fast.scanner.scan_joined(Joined(texts))
+    assert slow.scanner.scan_joined(JoinedTexts(texts)) == fast.scanner.scan_joined(
+        JoinedTexts(texts)
+    )
     assert slow.find(texts, True) == fast.find(texts, True)
 
 

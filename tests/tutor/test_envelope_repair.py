@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.envelope.envelope import EVIDENCE, Episode, TutorEnvelope
 from stanchion.tutor.envelope.laws import Foreseen, law_of, stood
 from stanchion.tutor.envelope.repair import seed_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.graph import ClaimKind, EdgeType, Observation, Truth
 from stanchion.tutor.law.v1 import TutorV1, is_safe
 from stanchion.tutor.law.verdicts import MoveVerdict

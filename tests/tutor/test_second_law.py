@@ -9,9 +9,8 @@ from typing import Any
 
 import pytest
 
-from stanchion.readings.claims import judging
-from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims import evidence as judging
+from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
 from stanchion.tutor.advice.failures import FailureType, failure
 from stanchion.tutor.advice.intent import Intent
 from stanchion.tutor.envelope.trace import States

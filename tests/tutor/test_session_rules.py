@@ -7,8 +7,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.readings.claims.claim import Claim, Predicate
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
 from stanchion.tutor.graph import EdgeType, RuleNode, Soundness, Status, Truth
 from stanchion.tutor.law.v2 import Outcome
 from stanchion.tutor.law.verdicts import MoveVerdict

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.graph import Status, Truth
 from stanchion.tutor.law.v2 import TutorV2
 from stanchion.tutor.moves.typed import Propose, WriteRule

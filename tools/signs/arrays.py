@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stanchion.readings.hostile.likeness import Word, tokens, word
+from stanchion.readings.hostile.likeness import LikenessWord, tokens, word
 from tools.signs.texts import Text
 
 Ints = NDArray[np.int64]
@@ -55,7 +55,7 @@ def arrays(some: list[Text], shape: Shape) -> Arrays:
     first: list[int] = []
     last: list[int] = []
     of: list[int] = []
-    known: dict[str, tuple[int, Word]] = {}
+    known: dict[str, tuple[int, LikenessWord]] = {}
     for place, one in enumerate(some):
         start = len(words)
         before = -1

@@ -1,4 +1,4 @@
-"""The weights of `readings/hostile/chance.py`: a logistic regression on one half of the texts,
+"""The weights of `readings/hostile/likeness.py`: a logistic regression on one half of the texts,
 shown on both."""
 
 from __future__ import annotations

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from stanchion.readings.hostile.likeness import Settings
+from stanchion.readings.hostile.likeness import LikenessSettings
 from tools.signs.arrays import Arrays, Floats, Shape, most, passages, slopes
 
 STEPS: Final = 127
@@ -73,9 +73,9 @@ def fit(data: Arrays, attack: Floats, counts: Floats, how: Training) -> Fit:
 
 def settings(
     made: Fit, shape: Shape, weak: float, strong: float, training: str = "", rows: str = ""
-) -> Settings:
+) -> LikenessSettings:
     """How fitted weights are read."""
-    return Settings(
+    return LikenessSettings(
         **msgspec.structs.asdict(shape),
         scale=made.scale,
         bias=made.bias,

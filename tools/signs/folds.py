@@ -11,9 +11,8 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from stanchion.guards.injection.passages import passages
-from stanchion.readings.hostile.alike import alike
-from stanchion.readings.hostile.likeness import Model
+from stanchion.guards.injection.guard import passages
+from stanchion.readings.hostile.likeness import LikenessModel, alike
 from stanchion.readings.hostile.signs import Sign, signs
 from tools.signs.arrays import Floats, Shape, arrays
 from tools.signs.fit import Fit, Training, fit, settings
@@ -47,7 +46,9 @@ class Judged(msgspec.Struct, frozen=True):
     def flagged(self, limit: Limits) -> NDArray[np.bool_]:
         """Which texts the guard flags with models that do not know their families."""
         models = {
-            id(made): Model(settings(made, self.shape, limit.weak, limit.strong), made.bytes)
+            id(made): LikenessModel(
+                settings(made, self.shape, limit.weak, limit.strong), made.bytes
+            )
             for made in self.fits.values()
         }
         found = np.zeros(len(self.texts), np.bool_)

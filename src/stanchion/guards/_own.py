@@ -11,9 +11,8 @@ from typing import Final
 import msgspec
 
 from stanchion.guards._protected import CHANGES, Protected, Use
-from stanchion.readings.paths.globs import fits, matches, pattern
-from stanchion.readings.paths.place import Place, joined, place_of
-from stanchion.readings.word_lists import in_order
+from stanchion.readings.paths.place import PathPlace, fits, joined, matches, pattern, place_of
+from stanchion.readings.word_lists import Strings, in_order
 
 LONGEST: Final = 4_096
 """A longer text names no file."""
@@ -58,13 +57,13 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
     `policies` may be read. Relative paths begin `here`, and `~` is `home`.
     """
 
-    closed: tuple[str, ...] = ()
-    policies: tuple[str, ...] = ()
+    closed: Strings = ()
+    policies: Strings = ()
     here: str = ""
     home: str = ""
 
     @cached_property
-    def _kept(self) -> tuple[tuple[Protected, tuple[Place, ...]], ...]:
+    def _kept(self) -> tuple[tuple[Protected, tuple[PathPlace, ...]], ...]:
         return (STATE, _each(self.closed)), (POLICY, _each(self.policies))
 
     @cached_property
@@ -90,14 +89,14 @@ class OwnPlaces(msgspec.Struct, frozen=True, dict=True):
                 return kept
         return None
 
-    def _seen(self, path: str, base: str) -> Place:
+    def _seen(self, path: str, base: str) -> PathPlace:
         """Where a path leads from the top, upper and lower case being one."""
         place = _place(path)
         place = joined(_place(base), place) if base else place
         if place.root[:1] == "~":
             home = _place(self.home)
             user = (place.root[1:],) if place.root[1:] else home.parts[-1:]
-            place = Place(home.root, home.parts[:-1] + user + place.parts)
+            place = PathPlace(home.root, home.parts[:-1] + user + place.parts)
         return joined(_place(self.here), place).folded
 
 
@@ -113,28 +112,28 @@ def usually(path: str, use: Use, base: str = "") -> Protected | None:
     return None
 
 
-def _meant(place: Place, use: Use) -> tuple[Place, bool]:
+def _meant(place: PathPlace, use: Use) -> tuple[PathPlace, bool]:
     """The place that a pattern means, and whether what lies in it counts, too. The top where it is
     nothing of ours: `cat *` reads the files of the work, and to delete everything is for others to
     refuse."""
     parts, all_of = place.parts, place.parts[-1:] == ("**",)
     if use == "read":
         named = any(char.isalnum() for char in "".join(parts[-1:]))
-        return Place(place.root, parts if named and "**" not in parts else ()), False
+        return PathPlace(place.root, parts if named and "**" not in parts else ()), False
     parts = parts[:-1] if all_of else parts
-    return Place(place.root, () if "**" in parts else parts), all_of or use == "delete"
+    return PathPlace(place.root, () if "**" in parts else parts), all_of or use == "delete"
 
 
-def _place(path: str) -> Place:
+def _place(path: str) -> PathPlace:
     return place_of(path.replace("\\", "/"), path[1:2] == ":")
 
 
-def _each(paths: Iterable[str]) -> tuple[Place, ...]:
+def _each(paths: Iterable[str]) -> tuple[PathPlace, ...]:
     places = dict.fromkeys([_place(path).folded for path in paths])
     return tuple([place for place in places if place.parts])
 
 
-def _in(place: Place, own: Place) -> bool:
+def _in(place: PathPlace, own: PathPlace) -> bool:
     """Whether a place is another one or lies in it; either may have wildcards."""
     head = place.parts[: len(own.parts)]
     return place.root == own.root and (fits(head, own.parts) or fits(own.parts, head))

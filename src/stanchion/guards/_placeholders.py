@@ -10,7 +10,7 @@ from typing import Any, Final
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding, Patch, Terms
-from stanchion.readings.texts import Leaf, Word
+from stanchion.readings.texts import TextLeaf, Word
 
 SHOWN: Final = 3
 """How many kinds and places are named."""
@@ -52,12 +52,12 @@ def finding_about(
     return Finding(action, code, args, hides=patches)
 
 
-def above(leaf: Leaf) -> tuple[str, ...]:
+def above(leaf: TextLeaf) -> tuple[str, ...]:
     """The names under which a value stands, the nearest last."""
     return tuple([step for step in leaf.path if isinstance(step, str)][-NAMES:])
 
 
-def place_of(leaf: Leaf) -> str:
+def place_of(leaf: TextLeaf) -> str:
     """Where a text stands, in words."""
     path = ".".join([str(step) for step in leaf.path])
     return (

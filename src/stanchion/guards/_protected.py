@@ -22,7 +22,7 @@ class Protected(msgspec.Struct, frozen=True, gc=False):
     asks: bool = False
 
 
-class Held(NamedTuple):
+class FileProtection(NamedTuple):
     """Why a file is protected, and whether a person is asked instead of refusing."""
 
     what: str

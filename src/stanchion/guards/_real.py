@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RealPathsQuestion(msgspec.Struct, frozen=True):
     """A question: the real paths of these folders, and of these paths as they are seen from the
     first folder or from the one beside them; where it matters, how the paths would be used, and for
     which task."""
@@ -18,7 +18,7 @@ class Asked(msgspec.Struct, frozen=True):
     task: str = ""
 
 
-def led_to(asked: Asked, value: Any) -> tuple[list[str], list[str]]:
+def led_to(asked: RealPathsQuestion, value: Any) -> tuple[list[str], list[str]]:
     """Where the folders and the paths of a question really lead, by the disk's answer; raises where
     it is about others, which is a failure and refuses."""
     roots, paths = value["roots"], value["paths"]
@@ -27,7 +27,7 @@ def led_to(asked: Asked, value: Any) -> tuple[list[str], list[str]]:
     return roots, paths
 
 
-def absent_of(asked: Asked, value: Any) -> list[bool]:
+def absent_of(asked: RealPathsQuestion, value: Any) -> list[bool]:
     """Which paths of a question belong to another disk, by the disk's answer; none where it does
     not say."""
     said = value.get("absent", [])

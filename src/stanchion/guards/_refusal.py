@@ -24,7 +24,7 @@ OBJECTS: Final = 8
 shorter it is."""
 
 
-class Refusal(NamedTuple):
+class RefusalMark(NamedTuple):
     """A refusal as it is counted, in eight characters each: by its guard, code and each of its
     objects, and by guard and code alone."""
 
@@ -32,7 +32,7 @@ class Refusal(NamedTuple):
     reason: str
 
 
-def refusal(reading: Reading[Any], finding: Finding) -> Refusal:
+def refusal(reading: Reading[Any], finding: Finding) -> RefusalMark:
     """What a refusal is counted as.
 
     Its objects are what the guard says it is about, a line each, or the texts that it names (a
@@ -45,7 +45,7 @@ def refusal(reading: Reading[Any], finding: Finding) -> Refusal:
     else:
         things = sorted({_plain(one) for one in about}, key=lambda one: (len(one), one))
     objects = [digest(finding.guard, finding.code, thing) for thing in things[:OBJECTS]]
-    return Refusal(tuple(objects), digest(finding.guard, finding.code))
+    return RefusalMark(tuple(objects), digest(finding.guard, finding.code))
 
 
 def _named(finding: Finding) -> str:

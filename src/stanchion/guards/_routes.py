@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Any, Self
 
 import msgspec
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.lookups import WAITS_MS, Lookup
-from stanchion.kernel.option import On
+from stanchion.kernel.option import DeadlineMs, On
 
-Wait = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
-Waits = dict[str, Wait]
+Waits = dict[str, DeadlineMs]
 """Milliseconds by risk."""
 
 

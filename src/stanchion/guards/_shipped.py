@@ -13,7 +13,7 @@ from typing import Any, Final
 ROOM: Final = "stanchion.guards"
 
 
-class Shipped(Mapping[str, type[Any]]):
+class ShippedGuards(Mapping[str, type[Any]]):
     """The guards of a room, each imported when somebody asks for it."""
 
     def __init__(self, room: str) -> None:
@@ -77,4 +77,4 @@ def guard_in(module: str, name: str) -> type[Any]:
     raise TypeError(f"{said}, or begin the module's name with `_`")
 
 
-SHIPPED: Final = Shipped(ROOM)
+SHIPPED: Final = ShippedGuards(ROOM)

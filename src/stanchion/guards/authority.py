@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, ClassVar, Final
+from typing import ClassVar, Final
 
 import msgspec
 
@@ -15,6 +15,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastZero,
     Lower,
     On,
     PlainActionName,
@@ -33,7 +34,6 @@ CODES: Final = declare(
     }
 )
 
-Level = Annotated[int, msgspec.Meta(ge=0)]
 Levels = Callable[[str], int | None]
 """Gives a level of autonomy by a name; `None` where nothing is said."""
 
@@ -63,7 +63,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     by_risk: On[bool] = False
     """If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for critical.
     """
-    undeclared: Lower[Level] = 0
+    undeclared: Lower[AtLeastZero] = 0
     """The autonomy level of agents for which the policy gives none."""
     action: PlainActionName = "escalate"
     """The action for a tool above the agent's level."""

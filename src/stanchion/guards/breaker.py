@@ -16,6 +16,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastOne,
     Higher,
     Lower,
     More,
@@ -58,7 +59,7 @@ Seconds = Annotated[float, msgspec.Meta(ge=0.001, le=432_000)]
 """Up to five days: what nobody writes for a week is forgotten."""
 
 
-class Circuit(msgspec.Struct, frozen=True, omit_defaults=True):
+class ToolCircuit(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of a tool. It is closed where `until` is 0, open before that time, half-open
     from then on.
 
@@ -80,7 +81,7 @@ class Circuit(msgspec.Struct, frozen=True, omit_defaults=True):
         return bool(self.until) and (not self.only or run.root in self.only)
 
 
-CLOSED: Final = Circuit()
+CLOSED: Final = ToolCircuit()
 
 
 class Breaker(msgspec.Struct, frozen=True):
@@ -105,13 +106,13 @@ class Breaker(msgspec.Struct, frozen=True):
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 2
 
-    failure_threshold: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 5
+    failure_threshold: Lower[AtLeastOne] = 5
     """This many failures in a row open the breaker, and calls of the tool are refused."""
     cooldown_s: Higher[Seconds] = 60.0
     """How many seconds the breaker stays open; the time doubles with every relapse."""
     max_cooldown_s: Higher[Seconds] = 3600.0
     """The longest time that the breaker stays open, in seconds."""
-    successes: Higher[Annotated[int, msgspec.Meta(ge=1)]] = 3
+    successes: Higher[AtLeastOne] = 3
     """This many successful probes in a row close the breaker, and all calls go ahead again."""
     probe_s: Seconds = 60.0
     """How many seconds to wait for a probe's outcome before another call may be the probe; choose
@@ -172,13 +173,13 @@ class Breaker(msgspec.Struct, frozen=True):
         only = self._met(circuit, event)
         if circuit.until or circuit.failures + 1 >= self.failure_threshold:
             return self._opened(event.tool, self.cooldown_s, now, only)
-        return Ruling(put=_plain(Circuit(circuit.failures + 1, only=only)))
+        return Ruling(put=_plain(ToolCircuit(circuit.failures + 1, only=only)))
 
-    def _met(self, circuit: Circuit, event: ToolResult | Failure) -> tuple[str, ...]:
+    def _met(self, circuit: ToolCircuit, event: ToolResult | Failure) -> tuple[str, ...]:
         """The runs that have met the failures, with that of this one."""
         return join_runs(None if circuit == CLOSED else circuit.only, event.run.root, self.runs)
 
-    def _admit(self, event: ToolCall, circuit: Circuit, now: int) -> Ruling:
+    def _admit(self, event: ToolCall, circuit: ToolCircuit, now: int) -> Ruling:
         until, action = circuit.until, ACTIONS[self.action]
         if now < until:
             args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
@@ -196,7 +197,7 @@ class Breaker(msgspec.Struct, frozen=True):
         return Ruling(found, _plain(taken), max(until, circuit.expires, now), now + SLACK_MS)
 
     def _tried(
-        self, event: ToolResult | Failure, failed: bool, circuit: Circuit, now: int
+        self, event: ToolResult | Failure, failed: bool, circuit: ToolCircuit, now: int
     ) -> Ruling:
         """The outcome of a probe; a failure that does not count only makes room for the next."""
         if failed:
@@ -207,7 +208,7 @@ class Breaker(msgspec.Struct, frozen=True):
             return Ruling(
                 Finding(Action.ALLOW, "breaker.closed", (event.tool, went_well)), _plain(CLOSED)
             )
-        kept = Circuit(0, circuit.until, circuit.cooldown_ms, went_well, only=circuit.only)
+        kept = ToolCircuit(0, circuit.until, circuit.cooldown_ms, went_well, only=circuit.only)
         return Ruling(put=_plain(kept))
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
@@ -220,7 +221,7 @@ class Breaker(msgspec.Struct, frozen=True):
 
     def _opened(self, tool: str, cooldown_s: float, now: int, only: tuple[str, ...]) -> Ruling:
         cooldown_ms = round(cooldown_s * 1_000)
-        put = _plain(Circuit(0, now + cooldown_ms, cooldown_ms, only=only))
+        put = _plain(ToolCircuit(0, now + cooldown_ms, cooldown_ms, only=only))
         return Ruling(
             Finding(Action.ALLOW, "breaker.opened", (tool, _span(cooldown_ms))),
             put,
@@ -237,12 +238,12 @@ def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:
     return key(run.tenant, "breaker", tool, counter, *whose)
 
 
-def circuit_of(value: Any) -> Circuit:
+def circuit_of(value: Any) -> ToolCircuit:
     """A record as it was written."""
-    return CLOSED if value is None else typed.convert(value, Circuit)
+    return CLOSED if value is None else typed.convert(value, ToolCircuit)
 
 
-def _plain(circuit: Circuit) -> Any:
+def _plain(circuit: ToolCircuit) -> Any:
     return msgspec.to_builtins(circuit)
 
 

@@ -13,6 +13,7 @@ from stanchion.kernel.events import ToolResult
 from stanchion.kernel.findings import Finding, Patch, PathStep
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import Lower
+from stanchion.kernel.patches import apply
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -130,8 +131,6 @@ class _Cutting:
             yield from found
 
     def _left(self, content: Any, patches: list[Patch]) -> int:
-        from stanchion.kernel.patches import apply
-
         return _measure(apply(content, patches))[0]
 
     def _fits(self, value: Any) -> int:

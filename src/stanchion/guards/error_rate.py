@@ -13,7 +13,7 @@ from stanchion.kernel.events import Event, Failure
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import Lower
+from stanchion.kernel.option import AtLeastOne, Lower
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
@@ -83,7 +83,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
     """A warning ends after this many seconds without too many failures."""
     quarantine_s: Seconds = 300.0
     """How many seconds a quarantine lasts; after that the tool is in the state of warning again."""
-    halt_after: Annotated[int, msgspec.Meta(ge=1)] = 3
+    halt_after: AtLeastOne = 3
     """The number of the quarantine that halts a tool; 3 means that the third one does."""
     runs: Lower[Runs] = 2
     """How many runs have to meet the failures before the calls of all are refused; until then only

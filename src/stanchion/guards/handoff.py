@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from hashlib import sha256
-from typing import Annotated, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -22,6 +22,7 @@ from stanchion.kernel.option import (
     More,
     On,
     PlainActionName,
+    UpToThousand,
     list_actions,
 )
 from stanchion.kernel.stages import Stage
@@ -82,7 +83,6 @@ ROUTING: Final = frozenset({"id", "timestamp", "to_agent"})
 """What of a payload changes when the same handoff is sent to somebody else."""
 
 Found = Callable[[str], Any]
-Many = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 
 
 class Sent(msgspec.Struct, frozen=True, array_like=True):
@@ -133,9 +133,9 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     """If `true`, the receiver must be in `agents`."""
     capabilities: More[tuple[str, ...]] = ()
     """Capabilities that every receiver needs, in addition to those that the handoff names."""
-    max_depth: Lower[Many] = 3
+    max_depth: Lower[UpToThousand] = 3
     """How often work may be escalated in a row."""
-    max_reroutes: Lower[Many] = 3
+    max_reroutes: Lower[UpToThousand] = 3
     """How often a handoff that nobody has accepted may be sent to somebody else."""
     action: PlainActionName = "block"
     """The action for a handoff that is incomplete, or that goes to an agent which may not get it.

@@ -14,11 +14,11 @@ from stanchion.kernel.events import Event, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Lower, On, Severer, list_actions
+from stanchion.kernel.option import ACTIONS, DeadlineMs, Fraction, Lower, On, Severer, list_actions
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.hostile.chance import VERSION
+from stanchion.readings.hostile.likeness import VERSION
 
 CODES: Final = declare(
     {
@@ -36,7 +36,7 @@ SHORTEST: Final = 16
 """Shorter texts command nobody."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class InjectionQuestion(msgspec.Struct, frozen=True):
     """A question: how likely is one of these texts to command an agent?"""
 
     texts: tuple[str, ...]
@@ -45,7 +45,7 @@ class Asked(msgspec.Struct, frozen=True):
 class Classified(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The answer: the chance of the likeliest text."""
 
-    chance: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    chance: Fraction
 
 
 class InjectionClassifier(Routed, frozen=True):
@@ -68,7 +68,7 @@ class InjectionClassifier(Routed, frozen=True):
     """The action for content with such a text."""
     trusted: On[bool] = False
     """If `true`, results of trusted tools are checked too."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
+    deadline_ms: DeadlineMs = 1_000
     """How many milliseconds the answer may take."""
 
     @property
@@ -87,7 +87,9 @@ class InjectionClassifier(Routed, frozen=True):
         )
         if not texts:
             return None
-        return lookup(Asked(texts), event.risk, self.waits, self.deadline_ms, self.required)
+        return lookup(
+            InjectionQuestion(texts), event.risk, self.waits, self.deadline_ms, self.required
+        )
 
     def _passes(self, event: Event) -> bool:
         match event:
@@ -98,7 +100,7 @@ class InjectionClassifier(Routed, frozen=True):
             case _:
                 return False
 
-    def content(self, payload: Asked, /) -> Any:
+    def content(self, payload: InjectionQuestion, /) -> Any:
         """What the answer depends on: the texts."""
         return payload.texts
 

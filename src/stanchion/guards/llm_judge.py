@@ -17,7 +17,14 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Higher, PlainActionName, list_actions
+from stanchion.kernel.option import (
+    ACTIONS,
+    AtLeastZero,
+    DeadlineMs,
+    Higher,
+    PlainActionName,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried
 from stanchion.kernel.words import Words, declare
@@ -44,7 +51,7 @@ LONGEST: Final = 300
 Dollars = Annotated[float, msgspec.Meta(ge=0)]
 
 
-class Asked(msgspec.Struct, frozen=True):
+class JudgeQuestion(msgspec.Struct, frozen=True):
     """A question to the judge: the rule, what is judged, and which model is asked where."""
 
     rule: str
@@ -63,13 +70,13 @@ class Asked(msgspec.Struct, frozen=True):
     policy's `prices`."""
 
 
-class Verdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class JudgeVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A judge's answer, and what it has cost."""
 
     verdict: Literal["allow", "refuse", "unsure"]
     reason: str = ""
-    tokens: Annotated[int, msgspec.Meta(ge=0)] = 0
-    cost_microusd: Annotated[int, msgspec.Meta(ge=0)] = 0
+    tokens: AtLeastZero = 0
+    cost_microusd: AtLeastZero = 0
 
 
 class LlmJudge(Routed, frozen=True):
@@ -95,7 +102,7 @@ class LlmJudge(Routed, frozen=True):
     """The URL of an OpenAI-compatible API; `chat/completions` is added to it."""
     key_env: str = "OPENAI_API_KEY"
     """The environment variable that has the key; it is read when the model is asked."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 10_000
+    deadline_ms: DeadlineMs = 10_000
     """How many milliseconds the model may take."""
     action: PlainActionName = "block"
     """The action for the verdict `refuse`."""
@@ -146,20 +153,20 @@ class LlmJudge(Routed, frozen=True):
         event = reading.event
         prices = self.input_usd_per_mtok, self.output_usd_per_mtok
         own = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
-        asked = Asked(
+        asked = JudgeQuestion(
             self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task,
             reading.content, self.endpoint, self.model, self.key_env, self.deadline_ms,
             self.max_chars, own if own is not None else self.said.price(self.model),
         )  # fmt: skip
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
-    def content(self, payload: Asked, /) -> Any:
+    def content(self, payload: JudgeQuestion, /) -> Any:
         """What the verdict depends on."""
         return [payload.stage, payload.tool, payload.risk, payload.task, payload.content]
 
     def checked(self, value: Any, /) -> Any:
         """A verdict as plain data; anything else is a failure."""
-        return msgspec.to_builtins(typed.convert(value, Verdict))
+        return msgspec.to_builtins(typed.convert(value, JudgeVerdict))
 
     def cost(self, value: Any, /) -> tuple[int, int]:
         """The tokens and the money that the model has taken."""
@@ -168,7 +175,7 @@ class LlmJudge(Routed, frozen=True):
     def judge(self, reading: Reading[Any], value: Any, /) -> Finding | None:
         """Do what the policy says for the verdict. An answer of any other form is a failure, which
         refuses."""
-        answer = typed.convert(value, Verdict)
+        answer = typed.convert(value, JudgeVerdict)
         if answer.verdict == "allow":
             return None
         usual = ACTIONS[self.action if answer.verdict == "refuse" else self.unsure]

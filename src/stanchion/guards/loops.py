@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
-import msgspec
+from msgspec import Meta, Struct
 
 from stanchion.guards._outcome import error_digest, result_digest
 from stanchion.guards._refusal import refusal
@@ -24,7 +24,7 @@ from stanchion.readings import Reading
 from stanchion.readings.act import reads
 from stanchion.readings.fingerprint import digest
 from stanchion.readings.history import ENOUGH, LETTERS, LoopHistory
-from stanchion.readings.past_call import Mark, PastCall, begun
+from stanchion.readings.past_call import CallMark, PastCall, begun
 from stanchion.readings.repeating import is_a_look, is_the_same_again
 
 CODES: Final = declare(
@@ -65,7 +65,7 @@ CODES: Final = declare(
     }
 )
 
-MARKS: Final = {READ: Mark.READS, "poll": Mark.POLLS, "idempotent": Mark.IDEMPOTENT}
+MARKS: Final = {READ: CallMark.READS, "poll": CallMark.POLLS, "idempotent": CallMark.IDEMPOTENT}
 """What is declared of a tool says of its calls."""
 
 WAIT_S: Final = 20
@@ -73,8 +73,8 @@ WAIT_S: Final = 20
 POLLED_S: Final = 1_800
 """For how many seconds one may wait for it."""
 
-Count = Annotated[int, msgspec.Meta(ge=1, le=100_000)]
-OrNever = Annotated[int, msgspec.Meta(ge=0, le=100_000)]
+Count = Annotated[int, Meta(ge=1, le=100_000)]
+OrNever = Annotated[int, Meta(ge=0, le=100_000)]
 LoopAction = Literal["allow", "warn", "escalate", "block", "quarantine", "halt"]
 
 
@@ -87,7 +87,7 @@ class _Found(NamedTuple):
     args: tuple[str | int, ...]
 
 
-class Loops(msgspec.Struct, frozen=True):
+class Loops(Struct, frozen=True):
     """Finds calls that are repeated without gain: in a row, in circles, too often, almost, or
     failing alike.
 
@@ -104,7 +104,7 @@ class Loops(msgspec.Struct, frozen=True):
     priority: ClassVar = 40
     only_marks: ClassVar = True
 
-    max_history: Annotated[int, msgspec.Meta(ge=2, le=100)] = 10
+    max_history: Annotated[int, Meta(ge=2, le=100)] = 10
     """How many of a run's last calls are compared."""
     max_repeats: Count = 2
     """How many times in a row a call, or a cycle of calls, may give the same results; the next time
@@ -227,19 +227,19 @@ class Loops(msgspec.Struct, frozen=True):
         for trait in event.traits:
             marks |= MARKS.get(trait, 0)
         if self.by_reading and is_the_same_again(reading):
-            marks |= Mark.IDEMPOTENT
-        call = begun(event.id, event.tool, event.args, marks | Mark.FIRST, event.at)
+            marks |= CallMark.IDEMPOTENT
+        call = begun(event.id, event.tool, event.args, marks | CallMark.FIRST, event.at)
         quiet = history.quiet(call, window, self.max_errors, self.near_repeats, self.stall_after)
         runs: tuple[int, ...] = ()
         last = None if quiet else history.last(call, window)
         if last is not None:
-            marks |= Mark.WAITED if _is_poll(reading, call, last) else 0
+            marks |= CallMark.WAITED if _is_poll(reading, call, last) else 0
             call, runs = call.marked(marks, since=last.since), history.proposed(call, window)
         found, finding = None if quiet else self._find(event.tool, call, runs, history), None
         if found is not None:
             history.found = {**history.found, found.kind: history.found.get(found.kind, 0) + 1}
             finding = _say(found, call, history)
-            call = call.marked(call.marks | Mark.REFUSED) if found.action > PROCEEDS else call
+            call = call.marked(call.marks | CallMark.REFUSED) if found.action > PROCEEDS else call
         return Ruling(finding, history.push(call, window, runs))
 
     def _find(
@@ -247,13 +247,13 @@ class Loops(msgspec.Struct, frozen=True):
     ) -> _Found | None:
         """The first kind of loop that fits, the most certain first."""
         found = None
-        if call.marks & Mark.WAITED:
+        if call.marks & CallMark.WAITED:
             return None
         if runs:
             found = self._periodic(tool, call, runs, history) or self._excessive(
                 tool, call, history
             )
-        if found is not None or call.marks & Mark.POLLS:
+        if found is not None or call.marks & CallMark.POLLS:
             return found
         return (
             self._failing(tool, call, history)
@@ -295,7 +295,7 @@ class Loops(msgspec.Struct, frozen=True):
         same = history.same(call, self.max_history, self.others_renew)
         if len(same) < min(self.max_repeats, self.idempotent_repeats, self.poll_repeats):
             return None
-        among = (call, *[one for one in history.since(same[-1]) if one.marks & Mark.POLLS])
+        among = (call, *[one for one in history.since(same[-1]) if one.marks & CallMark.POLLS])
         settled = [one for one in same if not one.open]
         if len(settled) < self._limit(among, settled) and len(same) < self._limit(among, same):
             return None
@@ -335,11 +335,11 @@ class Loops(msgspec.Struct, frozen=True):
         By what came of them it may be more: what passes is worth a retry, and of what is not known
         nothing is known to be the same."""
         limit = self.poll_repeats
-        if not any(one.marks & Mark.POLLS for one in calls):
+        if not any(one.marks & CallMark.POLLS for one in calls):
             limit = min(
                 [self.idempotent_repeats if _harmless(one) else self.max_repeats for one in calls]
             )
-        if any(one.marks & Mark.TRANSIENT for one in came):
+        if any(one.marks & CallMark.TRANSIENT for one in came):
             limit = max(limit, 2 * self.max_errors)
         if any(one.open for one in came):
             limit = max(limit, self.unreported_repeats)
@@ -356,7 +356,7 @@ class Loops(msgspec.Struct, frozen=True):
         return tuple(sorted(chosen | told | steps))
 
 
-class Metrics(msgspec.Struct, frozen=True):
+class Metrics(Struct, frozen=True):
     """What was counted in a run; `detection_rate` is the percentage of calls that were found to be
     loops."""
 
@@ -389,12 +389,12 @@ def _keep_result(reading: Reading[Any], event: ToolResult, history: LoopHistory)
     looks = reads(event.tool)
     outcome, size = result_digest(event.result, event.args.values() if looks else ())
     tells = looks or size >= ENOUGH or READ in event.traits
-    known = history.came(reading, outcome, Mark.TELLS if tells else 0, event.part > 1)
+    known = history.came(reading, outcome, CallMark.TELLS if tells else 0, event.part > 1)
     return Ruling(None, history) if known else None
 
 
 def _keep_failure(reading: Reading[Any], event: Failure, history: LoopHistory) -> Ruling | None:
-    marks = Mark.FAILED | (Mark.TRANSIENT if may_pass(event) else 0)
+    marks = CallMark.FAILED | (CallMark.TRANSIENT if may_pass(event) else 0)
     known = history.came(reading, error_digest(reading), marks)
     return Ruling(None, history) if known else None
 
@@ -423,17 +423,20 @@ def _is_poll(reading: Reading[Any], call: PastCall, last: PastCall) -> bool:
     """Whether a call looks again at what had not changed, after a while, and not for too long."""
     if call.at - last.at < WAIT_S or call.at - last.since > POLLED_S:
         return False
-    return bool(call.marks & Mark.READS) or is_a_look(reading)
+    return bool(call.marks & CallMark.READS) or is_a_look(reading)
 
 
 def _harmless(call: PastCall) -> bool:
     """Whether nothing is changed by repeating a call."""
-    return bool(call.marks & (Mark.READS | Mark.IDEMPOTENT)) and not call.marks & Mark.POLLS
+    return (
+        bool(call.marks & (CallMark.READS | CallMark.IDEMPOTENT))
+        and not call.marks & CallMark.POLLS
+    )
 
 
 def _came(calls: Sequence[PastCall]) -> str:
     if any(call.open for call in calls):
         return "nothing is known yet of what came of it"
-    if any(call.marks & Mark.FAILED for call in calls):
+    if any(call.marks & CallMark.FAILED for call in calls):
         return "it failed in the same way each time"
     return "the result was the same each time"

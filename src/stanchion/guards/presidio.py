@@ -3,7 +3,7 @@ be downloaded."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
@@ -13,12 +13,19 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
-from stanchion.kernel.option import ACTIONS, Lower, SevererByStage, list_actions_by_stage
+from stanchion.kernel.option import (
+    ACTIONS,
+    AtLeastZero,
+    Fraction,
+    Lower,
+    SevererByStage,
+    list_actions_by_stage,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.texts import Leaf, Span, hiding
+from stanchion.readings.texts import TextLeaf, TextSpan, hiding
 
 CODES: Final = declare(
     {
@@ -42,7 +49,7 @@ PresidioAction = Literal["allow", "warn", "redact", "escalate", "block", "quaran
 NEEDS: Final = "it needs `presidio-analyzer`, which is not installed: install the extra `presidio`"
 
 
-class Asked(msgspec.Struct, frozen=True):
+class EntityQuestion(msgspec.Struct, frozen=True):
     """A question: what is personal in these texts, given the names above each."""
 
     texts: tuple[str, ...]
@@ -72,11 +79,11 @@ class Presidio(msgspec.Struct, frozen=True):
     entities: tuple[str, ...] | None = None
     """The kinds of personal data to find, by Presidio's names; if absent, all except `URL`,
     `DATE_TIME` and `UUID`."""
-    score: Lower[Annotated[float, msgspec.Meta(ge=0, le=1)]] = 0.4
+    score: Lower[Fraction] = 0.4
     """How confident Presidio must be, from 0 to 1."""
     language: str = "en"
     """The language of the texts, as a code; it selects the recognizers."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
+    deadline_ms: AtLeastZero = 2_000
     """How many milliseconds to wait for Presidio's answer."""
     action: SevererByStage[PresidioAction] = "redact"
     """The action for content with personal data."""
@@ -112,17 +119,17 @@ class Presidio(msgspec.Struct, frozen=True):
         if not found:
             return None
         names = tuple([above(leaf) for leaf in found])
-        asked = Asked(
+        asked = EntityQuestion(
             tuple([leaf.text for leaf in found]), names, self.language, self.entities, self.score
         )
         return Lookup("", asked, self.deadline_ms)
 
-    def judge(self, reading: Reading[Event | Asked], value: Any, /) -> Finding | None:
+    def judge(self, reading: Reading[Event | EntityQuestion], value: Any, /) -> Finding | None:
         """Read the answer: for each thing found the number of its text, where it is, what it is,
         and how sure that is. An answer of any other shape is a failure, which refuses."""
         event = reading.event
         answer = msgspec.convert(value, list[tuple[int, int, int, str, float]], strict=False)
-        if isinstance(event, Asked):
+        if isinstance(event, EntityQuestion):
             kinds = [entity for _, _, _, entity, _ in answer]
             return (
                 Finding(ACTIONS[self.action], "presidio.found", (listed(kinds), "the text"))
@@ -130,14 +137,14 @@ class Presidio(msgspec.Struct, frozen=True):
                 else None
             )
         found = reading.leaves
-        spans: list[list[Span]] = [[] for _ in found]
+        spans: list[list[TextSpan]] = [[] for _ in found]
         for number, start, end, entity, _ in sorted(answer, key=lambda one: -one[4]):
             if not 0 <= start < end <= len(found[number].text):
                 raise ValueError("the answer is about another text")
-            spans[number].append(Span(start, end, entity.lower().replace("_", "-")))
+            spans[number].append(TextSpan(start, end, entity.lower().replace("_", "-")))
         return self._finding(event, found, spans) if any(spans) else None
 
-    def _finding(self, event: Event, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+    def _finding(self, event: Event, found: list[TextLeaf], spans: list[list[TextSpan]]) -> Finding:
         action = self.action_at(event.stage)
         patches = hiding(found, spans, placeholder)
         code = "presidio.redacted" if action == Action.REDACT else "presidio.found"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -13,6 +13,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import AtLeastZero
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
@@ -112,7 +113,7 @@ class PythonGuard(msgspec.Struct, frozen=True):
     call: str
     """The code that judges, as `module:name`: a function or an object, not a class; imported when
     the policy loads."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    deadline_ms: AtLeastZero = 1_000
     """A call is refused if the code gives no answer within this many milliseconds."""
     deep: bool = False
     """If `true`, a call waits by its risk, and goes ahead at low and medium risk when the answer is

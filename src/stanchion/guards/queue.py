@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import Lower
+from stanchion.kernel.option import Lower, UpToThousand
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
@@ -43,13 +43,12 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.EGRESS, Stag
 """Where something begins that can wait."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=0.1, lt=10**6)]
-Many = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 
 Caller = tuple[str, int]
 """Somebody in the line or at work: the call, and until when its place is kept."""
 
 
-class Line(msgspec.Struct, frozen=True):
+class QueueLine(msgspec.Struct, frozen=True):
     """Who is at work and who waits, in order."""
 
     running: tuple[Caller, ...] = ()
@@ -75,7 +74,7 @@ class Queue(msgspec.Struct, frozen=True):
 
     max_running: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 4
     """How many calls may run at the same time."""
-    max_waiting: Lower[Many] = 100
+    max_waiting: Lower[UpToThousand] = 100
     """How many calls may wait in line; the next one is refused at once."""
     timeout_s: Seconds = 30.0
     """How many seconds a call waits before it is refused."""
@@ -112,7 +111,7 @@ class Queue(msgspec.Struct, frozen=True):
     def judge(self, reading: Reading[Event], value: Any, now: int, /) -> Ruling | None:
         """Take a place, wait in line for one, or give one back."""
         event = reading.event
-        line = Line() if value is None else typed.convert(value, Line)
+        line = QueueLine() if value is None else typed.convert(value, QueueLine)
         if event.stage not in STARTS:
             return self._leave(event, line)
         ends = [until for _, until in (*line.running, *line.waiting)]
@@ -124,7 +123,7 @@ class Queue(msgspec.Struct, frozen=True):
         ahead = next((at for at, (who, _) in enumerate(waiting) if who == me), len(waiting))
         if ahead < self.max_running - len(running):
             left = tuple([place for place in waiting if place[0] != me])
-            taken = Line((*running, (event.id, now + int(self.keep_s * 1000))), left)
+            taken = QueueLine((*running, (event.id, now + int(self.keep_s * 1000))), left)
             return Ruling(None, _data(taken), since, until, When.PROCEED)
         if ahead == len(waiting) and len(waiting) >= self.max_waiting:
             return Ruling(Finding(Action.BLOCK, "queue.full", (len(waiting),)), None, since, until)
@@ -146,21 +145,23 @@ class Queue(msgspec.Struct, frozen=True):
         lease = max(5_000, 20 * int(self.pause_s * 1000))
         if ahead < len(waiting) and waiting[ahead][1] - now > lease // 2:
             return None
-        return _data(Line(running, (*waiting[:ahead], (me, now + lease), *waiting[ahead + 1 :])))
+        return _data(
+            QueueLine(running, (*waiting[:ahead], (me, now + lease), *waiting[ahead + 1 :]))
+        )
 
-    def _leave(self, event: Event, line: Line) -> Ruling | None:
+    def _leave(self, event: Event, line: QueueLine) -> Ruling | None:
         """Give a place back; somebody who has none changes nothing."""
         left = tuple([place for place in line.running if place[0] != event.call])
         if len(left) == len(line.running):
             return None
-        return Ruling(None, _data(Line(left, line.waiting)))
+        return Ruling(None, _data(QueueLine(left, line.waiting)))
 
     def vacate(self, value: Any, calls: frozenset[str], /) -> Any:
         """The line without those calls, at work or waiting."""
-        line = Line() if value is None else typed.convert(value, Line)
+        line = QueueLine() if value is None else typed.convert(value, QueueLine)
         running = tuple([place for place in line.running if place[0] not in calls])
         waiting = tuple([place for place in line.waiting if place[0] not in calls])
-        left = Line(running, waiting)
+        left = QueueLine(running, waiting)
         return None if left == line else _data(left)
 
     def actions(self) -> tuple[Action, ...]:
@@ -175,5 +176,5 @@ class Queue(msgspec.Struct, frozen=True):
             yield "stages", f"{said}; add a stage where something does, such as `tool_call`"
 
 
-def _data(line: Line) -> Any:
+def _data(line: QueueLine) -> Any:
     return msgspec.to_builtins(line)

@@ -13,11 +13,12 @@ from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import tool_fault
 from stanchion.kernel.findings import ROLLBACK, Finding, Isolate, Retry
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Off
+from stanchion.kernel.option import ACTIONS, Fraction, Off, UpToThousand
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
+from stanchion.readings.word_lists import in_order
 
 CODES: Final = declare(
     {
@@ -47,7 +48,6 @@ CODES: Final = declare(
 
 Severity = Literal["recoverable", "fatal", "unknown"]
 Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt", "allow"]
-Count = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 
 HARMLESS: Final = "harmless"
@@ -69,9 +69,9 @@ class Recovery(msgspec.Struct, frozen=True):
     priority: ClassVar = 60
     does_more: ClassVar = True
 
-    max_retries: Count = 3
+    max_retries: UpToThousand = 3
     """How many times one call is retried, counting all calls inside it."""
-    per_run: Count = 20
+    per_run: UpToThousand = 20
     """How many retries a run and its children have in total, in all processes."""
     backoff_base_s: Seconds = 1.0
     """How many seconds to wait before the first retry."""
@@ -79,7 +79,7 @@ class Recovery(msgspec.Struct, frozen=True):
     """Each further wait is this many times as long as the one before."""
     backoff_max_s: Seconds = 30.0
     """The longest wait, in seconds."""
-    jitter: Annotated[float, msgspec.Meta(ge=0, le=1)] = 0.25
+    jitter: Fraction = 0.25
     """The share, from 0 to 1, by which a wait is randomly made longer or shorter."""
     on_recoverable: Reaction = "retry"
     """The reaction to an error that is likely to go away by itself."""
@@ -87,20 +87,12 @@ class Recovery(msgspec.Struct, frozen=True):
     """The reaction to an error that does not go away by itself."""
     on_unknown: Reaction = "escalate"
     """The reaction to an error that is in none of the three lists."""
-    recoverable: tuple[str, ...] = (
-        "ConnectionError",
-        "TimeoutError",
-        "InterruptedError",
-        "BlockingIOError",
-        "system",
+    recoverable: tuple[str, ...] = in_order(
+        "ConnectionError TimeoutError InterruptedError BlockingIOError system"
     )
     """Error types, traits of tools or faults that are likely to go away by themselves."""
-    fatal: tuple[str, ...] = (
-        "MemoryError",
-        "RecursionError",
-        "SystemError",
-        "NotImplementedError",
-        "ImportError",
+    fatal: tuple[str, ...] = in_order(
+        "MemoryError RecursionError SystemError NotImplementedError ImportError"
     )
     """Error types, traits of tools or faults that do not go away by themselves."""
     ignore: tuple[str, ...] = ("user", "business")

@@ -3,7 +3,7 @@ a person."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -17,6 +17,10 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.names import glob
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastOne,
+    AtLeastZero,
+    DeadlineMs,
+    Fraction,
     Higher,
     Lower,
     PlainActionName,
@@ -39,7 +43,7 @@ VERSION: Final = "1"
 """The version of the measure: what another one found is not taken for what this one would."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class ScopeQuestion(msgspec.Struct, frozen=True):
     """A question: how far is an action from what its task is about?"""
 
     about: str
@@ -47,13 +51,13 @@ class Asked(msgspec.Struct, frozen=True):
     text: str
 
 
-class Measured(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ScopeMeasure(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The answer: how many telling words task and action have, and how much of the action's the
     task covers."""
 
-    task: Annotated[int, msgspec.Meta(ge=0)]
-    action: Annotated[int, msgspec.Meta(ge=0)]
-    covered: Annotated[float, msgspec.Meta(ge=0, le=1)]
+    task: AtLeastZero
+    action: AtLeastZero
+    covered: Fraction
 
 
 class ScopeClassifier(Routed, frozen=True):
@@ -72,15 +76,15 @@ class ScopeClassifier(Routed, frozen=True):
     about: dict[str, str] | None = None
     """What tasks are about, by the task's name or a glob. If absent, and for other tasks, the run's
     `task` itself."""
-    covered: Higher[Annotated[float, msgspec.Meta(ge=0, le=1)]] = 0.12
+    covered: Higher[Fraction] = 0.12
     """An action is told of if the task covers a smaller share than this of its words."""
-    task_words: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 6
+    task_words: Lower[AtLeastOne] = 6
     """A task with fewer telling words says too little to compare anything with."""
-    action_words: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 5
+    action_words: Lower[AtLeastOne] = 5
     """An action with fewer telling words says too little to be compared."""
     action: PlainActionName = "warn"
     """The action for what has little to do with the task."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0, le=60_000)] = 1_000
+    deadline_ms: DeadlineMs = 1_000
     """How many milliseconds the answer may take."""
 
     @property
@@ -95,7 +99,7 @@ class ScopeClassifier(Routed, frozen=True):
         about = self._about(event.run.task)
         if not about:
             return None
-        asked = Asked(about, event.tool, "\n".join([leaf.text for leaf in reading.leaves]))
+        asked = ScopeQuestion(about, event.tool, "\n".join([leaf.text for leaf in reading.leaves]))
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
     def _about(self, task: str) -> str:
@@ -108,13 +112,13 @@ class ScopeClassifier(Routed, frozen=True):
             else next((said for name, said in listed.items() if glob(name, task)), task)
         )
 
-    def content(self, payload: Asked, /) -> Any:
+    def content(self, payload: ScopeQuestion, /) -> Any:
         """What the answer depends on: all of the question."""
         return [payload.about, payload.tool, payload.text]
 
     def checked(self, value: Any, /) -> Any:
         """A measure as plain data; anything else is a failure."""
-        return msgspec.to_builtins(typed.convert(value, Measured))
+        return msgspec.to_builtins(typed.convert(value, ScopeMeasure))
 
     def cost(self, _value: Any, /) -> tuple[int, int]:
         """Nothing."""
@@ -122,7 +126,7 @@ class ScopeClassifier(Routed, frozen=True):
 
     def judge(self, _reading: Reading[Any], value: Any, /) -> Finding | None:
         """Tell of an action that the task hardly covers, where both say enough to be compared."""
-        found = typed.convert(value, Measured)
+        found = typed.convert(value, ScopeMeasure)
         if (
             found.task < self.task_words
             or found.action < self.action_words

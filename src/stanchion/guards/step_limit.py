@@ -4,7 +4,7 @@ them."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
 import msgspec
 
@@ -13,7 +13,7 @@ from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, Lower, PlainActionName
+from stanchion.kernel.option import ACTIONS, AtLeastZero, Lower, PlainActionName
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, key
 from stanchion.kernel.words import Words, declare
@@ -54,11 +54,11 @@ class StepLimit(msgspec.Struct, frozen=True):
     priority: ClassVar = 30
     remedies: ClassVar = REMEDIES
 
-    max_steps: Lower[Annotated[int, msgspec.Meta(ge=0)]] = 25
+    max_steps: Lower[AtLeastZero] = 25
     """The number of steps allowed; the next one is refused, and 0 refuses the first."""
     per: Literal["run", "task", "agent"] = "run"
     """Whose steps are counted together: those of a run, a task or an agent."""
-    warn_after: Lower[Annotated[int, msgspec.Meta(ge=0)] | None] = None
+    warn_after: Lower[AtLeastZero | None] = None
     """Every step after this many warns, until the limit; if absent, none warns."""
     action: PlainActionName = "block"
     """The action for a step over the limit."""

@@ -46,6 +46,13 @@ class Stricter(StrEnum):
     SAME = "none"
 
 
+AtLeastZero = Annotated[int, msgspec.Meta(ge=0)]
+AtLeastOne = Annotated[int, msgspec.Meta(ge=1)]
+UpToThousand = Annotated[int, msgspec.Meta(ge=0, le=1_000)]
+DeadlineMs = Annotated[int, msgspec.Meta(ge=0, le=60_000)]
+Fraction = Annotated[float, msgspec.Meta(ge=0, le=1)]
+"""Numbers that many options are, by where they begin and end."""
+
 T = TypeVar("T")
 
 Lower = Annotated[T, Stricter.LOWER]

@@ -31,7 +31,7 @@ from stanchion.policy.schema import (
 )
 from stanchion.policy.seat import entry_at, lists_guard
 from stanchion.policy.sections import ApprovedEntry, RiskLevels
-from stanchion.readings.paths.globs import fault
+from stanchion.readings.paths.place import fault
 from stanchion.readings.record_line import record_line
 
 Wrong = tuple[tuple[str | int, ...], str]

@@ -39,7 +39,7 @@ from stanchion.policy.veil import Veil
 from stanchion.readings import Reader
 
 if TYPE_CHECKING:
-    from stanchion.guards.schema.tools import Tools
+    from stanchion.guards.schema.tools import ToolDefinitions
 
 ENGINE: Final = "1"
 """The engine's version: part of every policy's hash, because a decision depends on it."""
@@ -157,7 +157,7 @@ class CompiledPolicy:
         self.tools_digest = ""
         """The digest of the tools' definitions, where they alone make the hash another than the
         file's."""
-        self.defined: Tools | None = None
+        self.defined: ToolDefinitions | None = None
         """The definitions that its guards read, the ingested ones included."""
         self.shadow = file.mode == "shadow"
         self.warnings = file.limits.warnings

@@ -7,11 +7,18 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards.schema.guard import Memo
-from stanchion.guards.schema.hooks import HOOKS_ID, Hooked, ToolHooks
-from stanchion.guards.schema.tools import POLICY, Definition, Known, Tools
+from stanchion.guards.schema.tools import (
+    HOOKS_ID,
+    POLICY,
+    CheckedDefinition,
+    Hooked,
+    ToolDefinition,
+    ToolDefinitions,
+    ToolHooks,
+)
 from stanchion.kernel.contract.powers import all_having, having
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.names import names
@@ -47,17 +54,17 @@ Ask = Callable[[Hooked, Sequence[CallHook], str], Any]
 
 def written_tools(
     file: PolicyFile, where: Where, imports: bool = True
-) -> tuple[Tools, list[Fault]]:
+) -> tuple[ToolDefinitions, list[Fault]]:
     """The definitions that a policy file has, and what is wrong with them. Without `imports` hooks
     are not looked for."""
     faults: list[Fault] = []
-    known: dict[str, Known] = {}
+    known: dict[str, CheckedDefinition] = {}
     pins: dict[str, str] = {}
     for name, tool in file.tools.items():
         for option in ("schema", "result_schema"):
             schema = getattr(tool, option)
             try:
-                _ = None if schema is None else Checker(schema)
+                _ = None if schema is None else SchemaChecker(schema)
             except SchemaFault as fault:
                 faults.append(
                     Fault(
@@ -70,8 +77,8 @@ def written_tools(
             except ValueError as error:
                 faults.append(Fault(where("tools", name, "hook"), str(error)))
         if tool.schema is not None or tool.result_schema is not None or tool.pin is not None:
-            known[name] = Known(
-                Definition(name=name, schema=tool.schema, result_schema=tool.result_schema)
+            known[name] = CheckedDefinition(
+                ToolDefinition(name=name, schema=tool.schema, result_schema=tool.result_schema)
             )
         if tool.pin is not None:
             pins[name] = tool.pin
@@ -81,7 +88,7 @@ def written_tools(
                     f"`shield.ingest` gives"
                 )
                 faults.append(Fault(where("tools", name, "pin"), said))
-    return Tools(known, pins), faults
+    return ToolDefinitions(known, pins), faults
 
 
 def reads_definitions(policy: CompiledPolicy) -> bool:
@@ -93,7 +100,7 @@ def reads_definitions(policy: CompiledPolicy) -> bool:
 
 def with_tools(
     policy: CompiledPolicy,
-    given: Mapping[tuple[str, str], Known],
+    given: Mapping[tuple[str, str], CheckedDefinition],
     hooks: Hooks,
     ask: Ask,
     memo: Memo | None,
@@ -110,7 +117,7 @@ def with_tools(
         return policy, {}
     seats = [_knowing(seat, given, memo) for seat in policy.seats]
     guards = all_having([seat.placed.guard for seat in seats], "with_tools")
-    tools = guards[0].tools if guards else Tools().with_given(given)
+    tools = guards[0].tools if guards else ToolDefinitions().with_given(given)
     seats = [_understanding(seat, tools) for seat in seats]
     answerers: dict[str, Callable[[Any], Any]] = {}
     if hooked:
@@ -152,7 +159,7 @@ def hash_beside(policy: str, tools: str, *hooks: str) -> str:
 
 
 def _knowing(
-    seat: GuardSeat, given: Mapping[tuple[str, str], Known], memo: Memo | None
+    seat: GuardSeat, given: Mapping[tuple[str, str], CheckedDefinition], memo: Memo | None
 ) -> GuardSeat:
     guard = having(seat.placed.guard, "with_tools")
     if guard is None:
@@ -160,7 +167,7 @@ def _knowing(
     return seat.with_guard(guard.with_tools(guard.tools.with_given(given), memo))
 
 
-def _understanding(seat: GuardSeat, tools: Tools) -> GuardSeat:
+def _understanding(seat: GuardSeat, tools: ToolDefinitions) -> GuardSeat:
     guard = having(seat.placed.guard, "knowing")
     if guard is None:
         return seat
@@ -181,7 +188,7 @@ def _understanding(seat: GuardSeat, tools: Tools) -> GuardSeat:
 
 
 def _answering(
-    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: Tools
+    policy: CompiledPolicy, hooks: Hooks, ask: Ask, tools: ToolDefinitions
 ) -> Callable[[Any], Any]:
     """What answers for the hooks of this policy: those of the tool's entry first, then those that
     were added."""

@@ -25,15 +25,14 @@ from stanchion.readings.act_words import (
     WEB,
     WRITES,
 )  # fmt: skip
-from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.commands.words import SHELLS
+from stanchion.readings.commands.words import SHELLS, runner_of
 from stanchion.readings.names import KEPT, letters, words
 
 Verb = Literal["read", "write", "delete", ""]
 Use = Literal["read", "write", "delete"]
 
 
-class Act(msgspec.Struct, frozen=True, gc=False):
+class ToolAct(msgspec.Struct, frozen=True, gc=False):
     """What a tool does. A declared effect says more than a name.
 
     `verb` is what the name says of files and other things, `use` what the tool does to them: what
@@ -69,14 +68,14 @@ class Act(msgspec.Struct, frozen=True, gc=False):
     """The words of its name, without numbers."""
 
 
-def act(reading: Any) -> Act:
+def act(reading: Any) -> ToolAct:
     """What the tool of a reading does."""
     event = reading.event
     return act_of(event.tool, event.traits)
 
 
 @lru_cache(KEPT)
-def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
+def act_of(tool: str, traits: tuple[str, ...] = ()) -> ToolAct:
     """What a tool does that is called and declared like this."""
     said, known = words(tool), letters(tool)
     verb: Verb = (
@@ -90,7 +89,7 @@ def act_of(tool: str, traits: tuple[str, ...] = ()) -> Act:
     )
     effect = effect_of(traits)
     reads_only = effect == READ
-    return Act(
+    return ToolAct(
         verb=verb,
         use=_use(verb, effect),
         moves=bool(known & MOVES),

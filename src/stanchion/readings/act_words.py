@@ -8,7 +8,7 @@ from typing import Final
 from stanchion.readings.word_lists import listed
 
 DELETES: Final = listed("delete remove rm rmdir rmtree unlink trash erase shred")
-MOVES: Final = frozenset({"move", "mv", "rename"})
+MOVES: Final = listed("move mv rename")
 WRITES: Final = MOVES | frozenset(
     {
         "write", "edit", "multiedit", "create", "save", "append", "patch", "replace", "update",
@@ -116,7 +116,7 @@ LOOSE_SOURCES: Final = listed("source sources src from old input inputs")
 LOOSE_RESULTS: Final = listed("destination dest dst to new output out")
 PUTS: Final = listed("destination dest dst output out")
 """Those of them that say where something is put, whatever the tool is called."""
-LOOSE_PUTS: Final = (LOOSE_RESULTS - PUTS) | frozenset({"target", "targets"})
+LOOSE_PUTS: Final = (LOOSE_RESULTS - PUTS) | listed("target targets")
 """Those that say so only where the tool's name says that it makes a file."""
 MAKES: Final = frozenset(
     {
@@ -127,17 +127,15 @@ MAKES: Final = frozenset(
     }
 )  # fmt: skip
 """Words in the name of a tool whose work ends in a file."""
-LOOSE: Final = LOOSE_SOURCES | LOOSE_RESULTS | frozenset({"target", "targets"})
+LOOSE: Final = LOOSE_SOURCES | LOOSE_RESULTS | listed("target targets")
 """Names of arguments that name files only where the tool's name speaks of files, or of doing
 something to them."""
-STARTS: Final = frozenset(
-    {
-        "cwd", "workdir", "workingdir", "workingdirectory", "basedir", "basepath", "chdir",
-    }
+STARTS: Final = listed(
+    "cwd workdir workingdir workingdirectory basedir basepath chdir"
 )  # fmt: skip
 """Folders from which the other paths of a call are seen."""
 COMMANDS: Final = listed("command cmd commandline script")
-URLS: Final = frozenset({"url", "uri", "urls"})
+URLS: Final = listed("url uri urls")
 CONTENTS: Final = frozenset(
     {
         "content", "contents", "text", "body", "newstring", "oldstring", "oldstr", "newstr",

@@ -12,7 +12,7 @@ from msgspec import Struct
 from stanchion.kernel.declared import CONTENT, EFFECTS, READ, Declared, strictest
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings import act_words
-from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.commands.words import runner_of
 from stanchion.readings.known_tools import KnownTool, known_tool
 from stanchion.readings.names import KEPT, own_name, plain, words
 from stanchion.readings.word_lists import sections

@@ -17,7 +17,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.act import reads
 from stanchion.readings.canonical import NAME, NUMBER, SAME, TEXT, pieces, plain
 from stanchion.readings.names import KEPT, letters
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, listed
 
 SKETCHED: Final = 16
 """How many words of a text stand for all of it: those with the smallest hashes."""
@@ -174,13 +174,13 @@ def _parted(whole: str) -> list[str]:
     return texts
 
 
-def settled(args: dict[str, Any], volatile: tuple[str, ...]) -> dict[str, Any]:
+def settled(args: dict[str, Any], volatile: Strings) -> dict[str, Any]:
     """The arguments of a call without what is volatile in them."""
     return {**args, **dict.fromkeys([name for name in volatile if _is_mark(args[name])], MASK)}
 
 
 @lru_cache(KEPT)
-def volatile_names(tool: str, *names: Any) -> tuple[str, ...]:
+def volatile_names(tool: str, *names: Any) -> Strings:
     """Those of a call's arguments that may be volatile, by their names."""
     return tuple([name for name in names if type(name) is str and _volatile(tool, name)])
 

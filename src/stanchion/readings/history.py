@@ -11,7 +11,7 @@ from typing import Any, Final
 from stanchion.kernel.events import Failure, ToolResult
 from stanchion.kernel.state import NAMED, SIGN, LiveRecord
 from stanchion.readings.fingerprint import digest, id_digest, name_digest
-from stanchion.readings.past_call import LASTS, READ, Mark, PastCall, begun
+from stanchion.readings.past_call import LASTS, READ, CallMark, PastCall, begun
 from stanchion.readings.reading import Reading
 
 ENOUGH: Final = 64
@@ -49,7 +49,7 @@ something could be told that no record may have."""
 
 _outcome: Final = attrgetter("outcome")
 NOTHING: Final[dict[str, Any]] = {}
-ENDED: Final = Mark.NEWS | Mark.FAILED
+ENDED: Final = CallMark.NEWS | CallMark.FAILED
 _KINDS: Final = {sign: kind for kind, sign in LETTERS.items()}
 
 
@@ -192,13 +192,13 @@ class LoopHistory(LiveRecord):
         failed = same = barren = 0
         for call in () if self.calm else self.calls[-window:]:
             marks = call.marks
-            if marks & ENDED == Mark.NEWS:
-                barren = barren if marks & Mark.POLLS else 0
+            if marks & ENDED == CallMark.NEWS:
+                barren = barren if marks & CallMark.POLLS else 0
             elif call.outcome:
                 # Of calls with one outcome all but one brought nothing new.
                 alike = call.tool == new.tool
-                failed += alike and marks & Mark.FAILED > 0
-                same += alike and not marks & Mark.FAILED
+                failed += alike and marks & CallMark.FAILED > 0
+                same += alike and not marks & CallMark.FAILED
                 barren += 1
         self.calm = self.calm or all(map(_is_calm, self.calls))
         return failed < errors and same < near - 1 and barren < stall
@@ -263,8 +263,8 @@ class LoopHistory(LiveRecord):
         if more and was:
             outcome = digest("=", was, outcome)
         if [*map(_outcome, self.calls)].count(outcome) == (was == outcome):
-            marks |= Mark.NEWS
-            if not marks & Mark.FAILED:
+            marks |= CallMark.NEWS
+            if not marks & CallMark.FAILED:
                 self.refusals, self.reasons = {}, {}
             if self.told:
                 self.told = {kind: about for kind, about in self.told.items() if kind in LASTING}
@@ -314,7 +314,7 @@ class LoopHistory(LiveRecord):
         for call in self.back(window):
             if call.tool != tool or not call.outcome:
                 continue
-            if not call.marks & Mark.FAILED or (count and call.outcome != outcome):
+            if not call.marks & CallMark.FAILED or (count and call.outcome != outcome):
                 break
             count, outcome = count + 1, call.outcome
         return count
@@ -328,10 +328,10 @@ class LoopHistory(LiveRecord):
             return near
         for call in self.back(window):
             if call.tool != new.tool or call.is_same(new) or not call.is_near(new):
-                if call.marks & Mark.NEWS:
+                if call.marks & CallMark.NEWS:
                     break
                 continue
-            if call.outcome and not call.marks & Mark.FAILED:
+            if call.outcome and not call.marks & CallMark.FAILED:
                 if near and call.outcome != near[0].outcome:
                     break
                 near.append(call)
@@ -342,9 +342,9 @@ class LoopHistory(LiveRecord):
         nothing."""
         count = 0
         for call in self.back(window):
-            if call.marks & (Mark.POLLS | Mark.WAITED) or not call.outcome:
+            if call.marks & (CallMark.POLLS | CallMark.WAITED) or not call.outcome:
                 continue
-            if call.fresh and not call.marks & Mark.FAILED:
+            if call.fresh and not call.marks & CallMark.FAILED:
                 break
             count += 1
         return count
@@ -399,7 +399,7 @@ class LoopHistory(LiveRecord):
 
 def _is_calm(call: PastCall) -> bool:
     """Whether a call has not ended, or has brought something new."""
-    return not call.outcome or call.marks & ENDED == Mark.NEWS
+    return not call.outcome or call.marks & ENDED == CallMark.NEWS
 
 
 def _one_more(counts: dict[str, int], what: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ TAKEN_OUT: Final = regex(rb"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-
 """What stands in the place of something that was taken out."""
 
 
-class Joined:
+class JoinedTexts:
     """Texts one behind the other, as bytes too, one for each character: as they are (`raw`), and
     with what patterns go by (`flat`). And where each text begins."""
 
@@ -57,7 +57,7 @@ def _flattened(raw: bytes) -> bytes:
     )
 
 
-def joined(reading: Any) -> Joined:
+def joined(reading: Any) -> JoinedTexts:
     """The texts of an event as one."""
     texts = plain_texts(reading.content)
-    return Joined([leaf.text for leaf in reading.leaves] if texts is None else texts)
+    return JoinedTexts([leaf.text for leaf in reading.leaves] if texts is None else texts)

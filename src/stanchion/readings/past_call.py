@@ -44,7 +44,7 @@ NUMBERS: Final = {pair: number for number, pair in enumerate(PAIRS)}
 """The numbers that pairs of characters stand for."""
 
 
-class Mark:
+class CallMark:
     """What is known of a call besides its fingerprint, as bits; plain numbers, because an enum's
     are slow."""
 
@@ -69,7 +69,9 @@ class Mark:
     """It looks again at what had not changed, after a while."""
 
 
-LASTS: Final = Mark.READS | Mark.POLLS | Mark.FIRST | Mark.IDEMPOTENT | Mark.WAITED
+LASTS: Final = (
+    CallMark.READS | CallMark.POLLS | CallMark.FIRST | CallMark.IDEMPOTENT | CallMark.WAITED
+)
 """What is known of a call before anything came of it, and stays."""
 
 
@@ -171,21 +173,21 @@ class PastCall(msgspec.Struct, frozen=True, gc=False):
     def fresh(self) -> bool:
         """Whether something was gained: a new outcome, or a new call that went well and may have
         changed something."""
-        if self.marks & Mark.NEWS:
+        if self.marks & CallMark.NEWS:
             return True
-        spoilt = Mark.FAILED | Mark.REFUSED | (Mark.READS if self.outcome else 0)
-        return bool(self.marks & Mark.FIRST) and not self.marks & spoilt
+        spoilt = CallMark.FAILED | CallMark.REFUSED | (CallMark.READS if self.outcome else 0)
+        return bool(self.marks & CallMark.FIRST) and not self.marks & spoilt
 
     @property
     def open(self) -> bool:
         """Whether it is not known what came of it, and may yet be."""
-        return not self.outcome and not self.marks & Mark.REFUSED
+        return not self.outcome and not self.marks & CallMark.REFUSED
 
     def is_near(self, new: PastCall) -> bool:
         """Whether its arguments were almost those of a new call."""
         own, other = self.print_, new.print_
         return own.loose == other.loose or (
-            bool(self.marks & Mark.TELLS) and alike(own.sketch, other.sketch)
+            bool(self.marks & CallMark.TELLS) and alike(own.sketch, other.sketch)
         )
 
 

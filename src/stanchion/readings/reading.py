@@ -17,11 +17,11 @@ from stanchion.readings.texts import leaves
 if TYPE_CHECKING:
     from stanchion.kernel.actions import Action
     from stanchion.kernel.lineup import GateSet
-    from stanchion.readings.act import Act
+    from stanchion.readings.act import ToolAct
     from stanchion.readings.commands import Held
     from stanchion.readings.fingerprint import Fingerprint
-    from stanchion.readings.joined import Joined
-    from stanchion.readings.texts import Leaf
+    from stanchion.readings.joined import JoinedTexts
+    from stanchion.readings.texts import TextLeaf
 
 
 def strings(content: Any) -> list[str]:
@@ -101,7 +101,7 @@ class Reading(Generic[E]):
 
     event: E
     reader: Reader
-    act: Act
+    act: ToolAct
     """What the tool of the event does."""
     commands: tuple[Held, ...]
     """What the call gives to a shell or an interpreter, and where it stands; empty where it runs
@@ -109,9 +109,9 @@ class Reading(Generic[E]):
     content: Any
     """What guards read and patches edit; `None` where a stage has none, or it is a question that
     was late."""
-    joined: Joined
+    joined: JoinedTexts
     """The texts of the leaves as one."""
-    leaves: list[Leaf]
+    leaves: list[TextLeaf]
     """All texts and where they stand, in their order, a name before its value; short plain names
     are left out."""
     strings: list[str]

@@ -43,8 +43,8 @@ GROUPS: Final = listed("compose container image volume network rollout")
 """Words before that one."""
 ASKS: Final = listed("logs ps inspect top checks events stats")
 """Words that ask, besides those in names of tools."""
-METHODS: Final = frozenset({"-X", "--request"})
-GETS: Final = frozenset({"GET", "HEAD"})
+METHODS: Final = listed("-X --request")
+GETS: Final = listed("GET HEAD")
 KEPT: Final = 256
 """Of how many texts it is remembered."""
 SAME: Final = listed("> < <<< << 2> >& &>")

@@ -1,25 +1,84 @@
-"""Signing in: whether a value of a call is given as a login, and to which hosts it then goes.
-
-A login is what a client sends to the host it connects to so that it is let in: what stands before
-the `@` of a URL, the value of an option or of a variable for it, what is filled into the field of a
-form. The body of a request, a message and what is written to a file are none.
-"""
+"""Logins: what is signed in with, and where a text tells one."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any, Final
 
+from stanchion.kernel.events import Egress, ToolCall
+from stanchion.kernel.findings import Patch
 from stanchion.kernel.regex import regex
-from stanchion.readings.joined import Joined
-from stanchion.readings.logins import login_in
+from stanchion.readings.joined import JoinedTexts
 from stanchion.readings.names import letters
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import named
-from stanchion.readings.texts import Leaf
-from stanchion.readings.urls import Target, is_here, url_of
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shortened import shorten
+from stanchion.readings.texts import TextLeaf, leaves
+from stanchion.readings.urls import UrlTarget, is_here, url_of
+from stanchion.readings.word_lists import Strings, listed
+
+HIDDEN: Final = "[redacted:login]"
+SHOWN: Final = 100
+
+_FRONT: Final = regex(r"[\x00-\x20]*(?:[A-Za-z][A-Za-z0-9+.\-\t\r\n]*:)?[/\\\t\r\n]*")
+_END: Final = regex(r"[/?#\\]")
+_URL: Final = regex(r"[\x00-\x20]*[A-Za-z][A-Za-z0-9+.-]*:[/\\]{2}")
+_BLANK: Final = regex(r"\s")
+
+
+def login_in(text: str) -> tuple[int, int] | None:
+    """Where a login stands in a URL, without the `@` behind it. Where readers disagree, what any
+    takes for one is."""
+    if "@" not in text:
+        return None
+    front = _FRONT.match(text)
+    start = 0 if front is None else front.end()
+    target = url_of(text)
+    end = _END.search(text, start) if isinstance(target, UrlTarget) and not target.unclear else None
+    at = text.rfind("@", start) if end is None else text.rfind("@", start, end.start())
+    return (start, at) if at > start else None
+
+
+def shown(text: str) -> str:
+    """A URL as a message quotes it: without what may be secret in it (login, query, fragment), and
+    not too long."""
+    login = login_in(text)
+    plain = text if login is None else text[: login[0]] + text[login[1] + 1 :]
+    head = re.split(r"[?#]", plain, maxsplit=1)[0]
+    return shorten(head, SHOWN)
+
+
+def unwritten(event: Egress | ToolCall) -> tuple[Patch, ...]:
+    """The patches that keep the logins of a request's or a call's URLs out of records."""
+    if isinstance(event, Egress):
+        return _patches(("url",), event.url)
+    found = [leaf for leaf in leaves(event.args) if "@" in leaf.text and not leaf.named]
+    return tuple(
+        [
+            patch
+            for leaf in found
+            if _may_be_url(leaf.text)
+            for patch in _patches(leaf.path, leaf.text)
+        ]
+    )
+
+
+def _may_be_url(text: str) -> bool:
+    """Whether a text is a URL, or `user:password@host` without a scheme."""
+    front = text.partition("@")[0]
+    if front[:7].lower() == "mailto:":
+        return False
+    return (":" in front and _BLANK.search(front) is None) or _URL.match(text) is not None
+
+
+def _patches(path: Any, text: str) -> tuple[Patch, ...]:
+    login = login_in(text)
+    if login is None or text[login[0] : login[1]] == HIDDEN:
+        return ()
+    return (Patch(path, HIDDEN, *login, kind="login"),)
+
 
 SILENT: Final = named("prints", "seeks")
 """Programs that sign in nowhere: they say what they are given, or look for it."""
@@ -43,7 +102,6 @@ SAID: Final = listed("data body message title form json text description comment
 """Words of options whose value is a request's body, or for people to read."""
 SAID_SHORT: Final = listed("-d -F -T -m -b -t")
 
-_BLANK: Final = regex(r"\s")
 _FILLING: Final = regex(
     r"(?i)\b(?:fill|type|input|enter|send_?keys|set_?value|insert)\w*\(\s*[^()\n]{0,80}$"
 )
@@ -51,8 +109,8 @@ _PASSWORD_NAME: Final = regex(r"(?i)\w*(?:pass|pwd|secret|token|auth|key)\w*")
 
 
 def login_hosts(
-    reading: Any, leaf: Leaf, places: Sequence[tuple[int, int]]
-) -> list[tuple[str, ...] | None]:
+    reading: Any, leaf: TextLeaf, places: Sequence[tuple[int, int]]
+) -> list[Strings | None]:
     """The hosts that are given each of some parts of a text as a login, none where it stays with a
     program of this machine or with the page of a browser; `None` where it is no login."""
     if leaf.named:
@@ -64,7 +122,7 @@ def login_hosts(
     return [() if reading.act.web and _fills(leaf.text, start) else None for start, _ in places]
 
 
-def _known(reading: Any, leaf: Leaf, values: list[str]) -> dict[str, tuple[str, ...] | None] | None:
+def _known(reading: Any, leaf: TextLeaf, values: list[str]) -> dict[str, Strings | None] | None:
     """The hosts by value, where a text is a URL or is run by a shell."""
     if _BLANK.search(leaf.text) is None and "://" in leaf.text:
         here = values if _is_address(reading, leaf) else []
@@ -81,19 +139,19 @@ def _fills(text: str, start: int) -> bool:
     return start < LONGEST and _FILLING.search(text, max(0, start - 120), start) is not None
 
 
-def _is_address(reading: Any, leaf: Leaf) -> bool:
+def _is_address(reading: Any, leaf: TextLeaf) -> bool:
     """Whether an argument says where to go, and nobody is only told of it."""
     name = next((step for step in reversed(leaf.path) if isinstance(step, str)), "")
     return not reading.act.says and (reading.act.web or not ADDRESSES.isdisjoint(letters(name)))
 
 
-def _of_url(text: str, value: str) -> tuple[str, ...] | None:
+def _of_url(text: str, value: str) -> Strings | None:
     """The host of a URL that has a value in its login."""
     login = login_in(text)
     target = url_of(text) if login is not None and value in text[slice(*login)] else None
     return (
         (target.host,)
-        if isinstance(target, Target) and target.host and not target.unclear
+        if isinstance(target, UrlTarget) and target.host and not target.unclear
         else None
     )
 
@@ -109,7 +167,7 @@ class _Words:
             for number, command in enumerate(self._commands)
             for at in range(len(command.argv) + len(command.settings) + 1)
         ]
-        self._joined = Joined(
+        self._joined = JoinedTexts(
             [
                 text
                 for command in self._commands
@@ -118,7 +176,7 @@ class _Words:
         )
         self._known: dict[int, list[str]] = {}
 
-    def hosts(self, value: str) -> tuple[str, ...] | None:
+    def hosts(self, value: str) -> Strings | None:
         """The hosts that are given a value, if every command that has it signs in with it."""
         having: dict[int, list[int]] = {}
         place = self._joined.text.find(value) if value else -1
@@ -160,7 +218,7 @@ def _fed(command: Command) -> str:
     return "" if command.given is None else command.given
 
 
-def _is_login(words: tuple[str, ...], at: int, value: str) -> bool:
+def _is_login(words: Strings, at: int, value: str) -> bool:
     """Whether a word is the URL or the option of a login."""
     word, before = words[at], words[at - 1] if at else ""
     if word.startswith("--"):
@@ -185,4 +243,4 @@ def _hosts(command: Command) -> list[str]:
     targets = [
         url_of(word) for word in command.argv if "://" in word and _BLANK.search(word) is None
     ]
-    return [target.host if isinstance(target, Target) else "" for target in targets]
+    return [target.host if isinstance(target, UrlTarget) else "" for target in targets]

@@ -17,7 +17,7 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import HOSTS, Command
 from stanchion.readings.shell.destinations import destinations
 from stanchion.readings.shell.options import LANGUAGES, NO_FILES, codes_in
-from stanchion.readings.urls import Target, is_here, url_of
+from stanchion.readings.urls import UrlTarget, is_here, url_of
 from stanchion.readings.word_lists import listed
 
 HANDS_ON: Final = listed(
@@ -112,4 +112,4 @@ def _talks(command: Command) -> bool:
 
 def _is_remote(url: str) -> bool:
     target = url_of(url)
-    return not (isinstance(target, Target) and target.host and is_here(target.host))
+    return not (isinstance(target, UrlTarget) and target.host and is_here(target.host))

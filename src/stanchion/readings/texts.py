@@ -16,7 +16,7 @@ LONG_NAME: Final = 12
 """A shorter name that is a plain word has no room for anything, either."""
 
 
-class Span(NamedTuple):
+class TextSpan(NamedTuple):
     """Characters of a text that are something, and what: a word for people, such as
     `aws-access-token`. `called` is the fingerprint of what they say, where that is not what stands
     there."""
@@ -27,7 +27,7 @@ class Span(NamedTuple):
     called: str = ""
 
 
-class Leaf(NamedTuple):
+class TextLeaf(NamedTuple):
     """One text of some content and where it stands: a value, a long number as it is written, or a
     name (`named`: the path is that of the object that has it)."""
 
@@ -41,33 +41,33 @@ Word = Callable[[str, str], str]
 """Gives what stands in the place of something: by its kind and its text."""
 
 
-def leaves(content: Any) -> list[Leaf]:
+def leaves(content: Any) -> list[TextLeaf]:
     """All texts of some content, in its order, a name before its value; short plain names are left
     out."""
     if type(content) is str:
-        return [Leaf((), content)]
-    found: list[Leaf] = []
+        return [TextLeaf((), content)]
+    found: list[TextLeaf] = []
     waiting: list[tuple[tuple[PathStep, ...], Any]] = [((), content)]
     while waiting:
         path, value = waiting.pop()
         if isinstance(value, str):
-            found.append(Leaf(path, value))
+            found.append(TextLeaf(path, value))
         elif isinstance(value, dict):
             inner: list[tuple[tuple[PathStep, ...], Any]] = []
             for name, item in value.items():
                 if not isinstance(name, str):
                     continue
                 if len(name) >= LONG_NAME or not name.isidentifier():
-                    found.append(Leaf(path, name, named=True))
+                    found.append(TextLeaf(path, name, named=True))
                 if type(item) is str and not inner:
-                    found.append(Leaf((*path, name), item))
+                    found.append(TextLeaf((*path, name), item))
                 else:
                     inner.append(((*path, name), item))
             waiting += reversed(inner)
         elif isinstance(value, list | tuple):
             waiting += [((*path, at), value[at]) for at in range(len(value) - 1, -1, -1)]
         elif isinstance(value, int) and not isinstance(value, bool) and abs(value) >= LONG:
-            found.append(Leaf(path, str(value), number=True))
+            found.append(TextLeaf(path, str(value), number=True))
     return found
 
 
@@ -103,7 +103,9 @@ def plain_texts(content: Any) -> list[str] | None:
     return list(content.values())
 
 
-def hiding(found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -> tuple[Patch, ...]:
+def hiding(
+    found: Sequence[TextLeaf], spans: Sequence[Sequence[TextSpan]], word: Word
+) -> tuple[Patch, ...]:
     """The patches that put words in the place of spans. A number becomes a text."""
     patches: list[Patch] = []
     for leaf, here in zip(found, spans, strict=True):
@@ -120,7 +122,7 @@ def hiding(found: Sequence[Leaf], spans: Sequence[Sequence[Span]], word: Word) -
     return tuple(patches)
 
 
-def hidden(text: str, spans: Sequence[Span], word: Word) -> str:
+def hidden(text: str, spans: Sequence[TextSpan], word: Word) -> str:
     """A text with words in the place of spans; spans that overlap are one, named by the first and
     longest of them."""
     cut = apply(

@@ -36,7 +36,7 @@ _TRICKS: Final = regex(r"[@\\\s\[\]]")
 _UNSEEN: Final = regex(r"[\x00-\x1f\x7f]")
 
 
-class Target(NamedTuple):
+class UrlTarget(NamedTuple):
     """Where a URL leads. `host` has no brackets and no dot behind it; it is empty where the URL has
     none.
 
@@ -51,39 +51,39 @@ class Target(NamedTuple):
     unclear: str
 
 
-class Unreadable(NamedTuple):
+class UnreadableUrl(NamedTuple):
     """What is no URL, and why."""
 
     why: str
 
 
-def url_of(text: str) -> Target | Unreadable:
+def url_of(text: str) -> UrlTarget | UnreadableUrl:
     """Read a URL; relative ones are not read, because they lead nowhere by themselves."""
     return _kept(text) if len(text) <= LONGEST_KEPT else _read(text)
 
 
-def _read(text: str) -> Target | Unreadable:
+def _read(text: str) -> UrlTarget | UnreadableUrl:
     found = _SCHEME.fullmatch(text.translate(UNSEEN))
     if found is None:
-        return Unreadable("it has no scheme")
+        return UnreadableUrl("it has no scheme")
     try:
         parsed = _parsed(text)
         scheme = parsed.protocol.removesuffix(":").lower()
         if scheme not in PORTS:
             if not found[2].startswith("//") or scheme == "file":
-                return Target(scheme, "", None, None, False, "")
+                return UrlTarget(scheme, "", None, None, False, "")
             parsed = _parsed(f"http:{found[2]}")
     except (ValueError, TypeError):
-        return Unreadable("it is not a URL as the standard has them")
+        return UnreadableUrl("it is not a URL as the standard has them")
     host: str = parsed.hostname
     literal = _literal(host)
     name = host.removesuffix(".") if literal is None else str(literal)
     wrong = "" if literal is not None else _wrong(name)
     if wrong:
-        return Unreadable(wrong)
+        return UnreadableUrl(wrong)
     port = int(parsed.port) if parsed.port else PORTS.get(scheme)
     unclear = _unclear(text, host, literal, port, PORTS.get(scheme))
-    return Target(scheme, name, port, literal, parsed.has_credentials(), unclear)
+    return UrlTarget(scheme, name, port, literal, parsed.has_credentials(), unclear)
 
 
 _kept: Final = lru_cache(KEPT)(_read)
@@ -97,7 +97,7 @@ def host_of(text: str) -> str | Address | None:
         else f"http://{text}/"
     )
     if (
-        isinstance(target, Unreadable)
+        isinstance(target, UnreadableUrl)
         or target.credentials
         or target.unclear
         or target.port != PORTS["http"]
@@ -109,10 +109,10 @@ def host_of(text: str) -> str | Address | None:
 def same_host(url: str, host: str) -> bool:
     """Whether a `host` header names the host and the port of a URL, and nothing else."""
     target = url_of(url)
-    if not isinstance(target, Target) or _HEADER.fullmatch(host) is None:
+    if not isinstance(target, UrlTarget) or _HEADER.fullmatch(host) is None:
         return False
     named = url_of(f"{target.scheme}://{host}/")
-    return isinstance(named, Target) and (named.host, named.port) == (target.host, target.port)
+    return isinstance(named, UrlTarget) and (named.host, named.port) == (target.host, target.port)
 
 
 def _parsed(text: str) -> Any:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pkgutil import get_data
 
+Strings = tuple[str, ...]
+Pairs = tuple[tuple[str, str], ...]
+
 
 def listed(text: str) -> frozenset[str]:
     """The words of a text."""

@@ -7,7 +7,7 @@ trust.
 
 from __future__ import annotations
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.envelope.schema.reading import read_move
 from stanchion.tutor.law.v1 import TutorV1
 from stanchion.tutor.law.v2 import TutorV2

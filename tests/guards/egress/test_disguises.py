@@ -8,7 +8,7 @@ from ipaddress import ip_address
 import pytest
 
 from stanchion.guards.egress.guard import EgressGuard
-from stanchion.guards.egress.names import inside_name, written_in
+from stanchion.guards.egress.hosts import inside_name, written_in
 from stanchion.kernel.events import Egress, RunInfo, ToolCall
 from stanchion.readings import read
 from stanchion.readings.addresses import address_of, inside, is_metadata

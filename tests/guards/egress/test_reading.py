@@ -9,12 +9,11 @@ from urllib.parse import urlsplit
 import can_ada
 from hypothesis import example, given, strategies as st
 
-from stanchion.guards.egress.guard import EgressGuard
+from stanchion.guards.egress.guard import EgressGuard, Resolved
 from stanchion.guards.egress.hosts import Hosts
-from stanchion.guards.egress.resolved import Resolved
 from stanchion.kernel.events import Egress, RunInfo, ToolCall
 from stanchion.readings import read
-from stanchion.readings.urls import Target, Unreadable, url_of
+from stanchion.readings.urls import UnreadableUrl, UrlTarget, url_of
 
 GUARD = EgressGuard(resolve=False)
 HOSTS = [
@@ -48,7 +47,7 @@ def test_a_url_is_refused_or_read_alike(text: str) -> None:
     if finding is not None:
         assert finding.code.startswith("egress.")
         return
-    assert isinstance(target, Target)
+    assert isinstance(target, UrlTarget)
     standard, other = can_ada.parse(text), urlsplit(text)
     host = str(standard.hostname)
     assert target.host == host.strip("[]").removesuffix(".")
@@ -87,11 +86,11 @@ def test_what_is_asked_is_a_plain_name(text: str) -> None:
 
 def test_schemes_that_the_standard_leaves_as_they_are_have_plain_hosts_too() -> None:
     target = url_of("redis://127.1:6379/0")
-    assert isinstance(target, Target)
+    assert isinstance(target, UrlTarget)
     assert (target.scheme, target.host, target.port) == ("redis", "127.0.0.1", 6379)
-    assert isinstance(url_of("no url"), Unreadable)
+    assert isinstance(url_of("no url"), UnreadableUrl)
     nowhere = url_of("mailto:me@example.com")
-    assert isinstance(nowhere, Target)
+    assert isinstance(nowhere, UrlTarget)
     assert nowhere.host == ""
 
 

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 import pytest
 
 from stanchion import Run, Shield
-from stanchion.guards.egress.guard import EgressGuard
-from stanchion.guards.egress.resolved import Asked, Resolved
+from stanchion.guards.egress.guard import AddressQuestion, EgressGuard, Resolved
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.events import Egress
@@ -232,7 +231,7 @@ def test_nothing_is_asked_where_only_the_written_counts() -> None:
 
 def test_a_late_answer_counts_where_it_leads_inside() -> None:
     guard = Resolved(EgressGuard())
-    asked = Asked("example.com", 443, "e", "https://example.com/")
+    asked = AddressQuestion("example.com", 443, "e", "https://example.com/")
     finding = guard.judge(read(asked), {"addresses": ["10.0.0.1"]})
     assert finding is not None
     assert finding.code == "egress.internal"
@@ -244,10 +243,10 @@ def test_answers_are_kept_for_a_while_only() -> None:
     resolver = Rebinding(*[[PUBLIC]] * (KEPT + 2))
     resolving = Resolving(resolver)
     for at in range(KEPT + 1):
-        resolving.addresses(Asked("example.com", 443, f"e{at}", ""))
-    resolving.addresses(Asked("example.com", 443, f"e{KEPT}", ""))
+        resolving.addresses(AddressQuestion("example.com", 443, f"e{at}", ""))
+    resolving.addresses(AddressQuestion("example.com", 443, f"e{KEPT}", ""))
     assert len(resolver.asked) == KEPT + 1
-    resolving.addresses(Asked("example.com", 443, "e0", ""))
+    resolving.addresses(AddressQuestion("example.com", 443, "e0", ""))
     assert len(resolver.asked) == KEPT + 2
 
 
@@ -256,7 +255,7 @@ def test_all_who_wait_for_an_answer_get_the_same_failure() -> None:
     resolving = Resolving(resolver)
     for _ in range(2):
         with pytest.raises(StopIteration):
-            resolving.addresses(Asked("example.com", 443, "e", ""))
+            resolving.addresses(AddressQuestion("example.com", 443, "e", ""))
     assert len(resolver.asked) == 1
 
 
@@ -264,7 +263,7 @@ def test_the_system_resolver_knows_this_machine_and_forgives_bad_names() -> None
     assert {*system("localhost", 80)} <= {"127.0.0.1", "::1"}
     assert system("127.0.0.1", 80) == ["127.0.0.1"]
     assert system("a" * 70 + ".example", 80) == []
-    assert addresses(Asked("127.0.0.1", 80, "", "")) == {"addresses": ["127.0.0.1"]}
+    assert addresses(AddressQuestion("127.0.0.1", 80, "", "")) == {"addresses": ["127.0.0.1"]}
 
 
 class Hiding:

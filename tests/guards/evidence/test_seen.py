@@ -9,12 +9,11 @@ import msgspec
 import pytest
 
 from stanchion import Shield
-from stanchion.guards.evidence.seen import GISTS, RUNS, SUBJECTS, About, Changes, Learnt, Seen
+from stanchion.guards.evidence.seen import GISTS, RUNS, SUBJECTS, About, Changes, Learnt, SeenState
 from stanchion.policy.load import load_policy
-from stanchion.readings.claims.claim import Claim, Predicate
+from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
 from stanchion.readings.claims.facts import Content
 from stanchion.readings.claims.gist import gist_of
-from stanchion.readings.claims.verdict import CheckVerdict
 
 PROVABLE, REFUTABLE, UNDECIDABLE = (
     CheckVerdict.PROVABLE,
@@ -28,32 +27,32 @@ def learnt(*facts: Claim | Content, own: frozenset[str] = frozenset()) -> Learnt
     return Learnt(facts, own)
 
 
-def verdict(seen: Seen, claim: Claim) -> CheckVerdict:
+def verdict(seen: SeenState, claim: Claim) -> CheckVerdict:
     return seen.judge(claim).verdict
 
 
 def test_what_is_seen_while_another_call_writes_is_no_evidence() -> None:
-    seen = Seen().began("look", Changes(), True, ())
+    seen = SeenState().began("look", Changes(), True, ())
     seen = seen.began("write", Changes(paths=("a.txt",)), True, ())
     seen = seen.ended("write", Changes(paths=("a.txt",)), Learnt())
     assert verdict(seen.ended("look", Changes(), learnt(LINES)), LINES) is UNDECIDABLE
 
 
 def test_what_is_seen_before_a_write_ends_is_no_evidence() -> None:
-    seen = Seen().began("write", Changes(paths=("a.txt",)), True, ())
+    seen = SeenState().began("write", Changes(paths=("a.txt",)), True, ())
     seen = seen.began("look", Changes(), True, ())
     assert verdict(seen.ended("look", Changes(), learnt(LINES)), LINES) is UNDECIDABLE
 
 
 def test_of_two_writes_at_once_neither_tells_what_is_there() -> None:
     both = Changes(paths=("a.txt",))
-    seen = Seen().began("one", both, True, ()).began("other", both, True, ())
+    seen = SeenState().began("one", both, True, ()).began("other", both, True, ())
     seen = seen.ended("one", both, learnt(LINES)).ended("other", both, learnt(LINES))
     assert verdict(seen, LINES) is UNDECIDABLE
 
 
 def test_looks_at_once_are_evidence() -> None:
-    seen = Seen().began("one", Changes(), True, ()).began("other", Changes(), True, ())
+    seen = SeenState().began("one", Changes(), True, ()).began("other", Changes(), True, ())
     seen = seen.ended("other", Changes(), learnt(Claim(Predicate.EXISTS, "b"))).ended(
         "one", Changes(), learnt(LINES)
     )
@@ -63,14 +62,14 @@ def test_looks_at_once_are_evidence() -> None:
 
 @pytest.mark.parametrize("path", ["a.txt", "/work/a.txt", "./a.txt"])
 def test_a_write_makes_what_was_known_of_that_file_stale(path: str) -> None:
-    seen = Seen().ended("", Changes(), learnt(LINES, Claim(Predicate.EXISTS, "b.txt")))
+    seen = SeenState().ended("", Changes(), learnt(LINES, Claim(Predicate.EXISTS, "b.txt")))
     seen = seen.began("w", Changes(paths=(path,)), True, ())
     assert verdict(seen, LINES) is UNDECIDABLE
     assert verdict(seen, Claim(Predicate.EXISTS, "b.txt")) is PROVABLE
 
 
 def test_a_folder_takes_what_is_in_it_along() -> None:
-    seen = Seen().ended("", Changes(), learnt(Claim(Predicate.EXISTS, "out/a.txt")))
+    seen = SeenState().ended("", Changes(), learnt(Claim(Predicate.EXISTS, "out/a.txt")))
     assert (
         verdict(
             seen.began("w", Changes(paths=("out",)), True, ()), Claim(Predicate.EXISTS, "out/a.txt")
@@ -81,14 +80,16 @@ def test_a_folder_takes_what_is_in_it_along() -> None:
 
 def test_of_two_files_of_one_name_both_have_to_speak_against_it() -> None:
     one, other = Claim(Predicate.LINES, "x/a.txt", 3), Claim(Predicate.LINES, "y/a.txt", 4)
-    seen = Seen().ended("", Changes(), learnt(one, other))
+    seen = SeenState().ended("", Changes(), learnt(one, other))
     assert verdict(seen, Claim(Predicate.LINES, "a.txt", 5)) is REFUTABLE
     assert verdict(seen, Claim(Predicate.LINES, "a.txt", 4)) is UNDECIDABLE
     assert verdict(seen, Claim(Predicate.LINES, "y/a.txt", 3)) is REFUTABLE
 
 
 def test_that_a_file_is_not_elsewhere_says_nothing_of_one_of_its_name() -> None:
-    seen = Seen().ended("", Changes(), learnt(Claim(Predicate.EXISTS, "old/a.txt", polarity=False)))
+    seen = SeenState().ended(
+        "", Changes(), learnt(Claim(Predicate.EXISTS, "old/a.txt", polarity=False))
+    )
     assert verdict(seen, Claim(Predicate.EXISTS, "a.txt")) is UNDECIDABLE
     assert verdict(seen, Claim(Predicate.EXISTS, "old/a.txt")) is REFUTABLE
     assert verdict(seen, Claim(Predicate.EXISTS, "/srv/old/a.txt")) is UNDECIDABLE
@@ -99,7 +100,7 @@ def test_commands_of_one_name_that_ended_differently_say_nothing() -> None:
         Claim(Predicate.SUCCEEDED, "npm run build"),
         Claim(Predicate.SUCCEEDED, "docker build .", polarity=False),
     ]
-    seen = Seen().ended("", Changes(), learnt(*ran))
+    seen = SeenState().ended("", Changes(), learnt(*ran))
     assert verdict(seen, Claim(Predicate.SUCCEEDED, "build")) is UNDECIDABLE
     assert verdict(seen, Claim(Predicate.SUCCEEDED, "npm  run build")) is PROVABLE
     seen = seen.began("again", Changes(all=True), True, ("npm run build",))
@@ -109,13 +110,13 @@ def test_commands_of_one_name_that_ended_differently_say_nothing() -> None:
 
 def test_a_last_line_without_an_end_counts_or_not() -> None:
     wrote = learnt(Content("a.txt", "one\ntwo", whole=True), own=frozenset({"a.txt"}))
-    seen = Seen().ended("", Changes(), wrote)
+    seen = SeenState().ended("", Changes(), wrote)
     found = [verdict(seen, Claim(Predicate.LINES, "a.txt", count)) for count in (0, 1, 2, 3)]
     assert found == [REFUTABLE, PROVABLE, PROVABLE, REFUTABLE]
 
 
 def test_the_record_stays_small_and_holds_no_text() -> None:
-    seen = Seen()
+    seen = SeenState()
     for number in range(300):
         held = Content(f"d/f{number}.txt", f"password = hunter{number}\n" * 40, whole=True)
         ran = Claim(Predicate.SUCCEEDED, f"curl -H token-{number} build")
@@ -148,9 +149,9 @@ def test_a_gist_never_denies_what_is_there() -> None:
 
 
 def test_a_record_of_before_is_read() -> None:
-    assert msgspec.convert(msgspec.to_builtins(Seen(about={"a": About()})), Seen) == Seen(
-        about={"a": About()}
-    )
+    assert msgspec.convert(
+        msgspec.to_builtins(SeenState(about={"a": About()})), SeenState
+    ) == SeenState(about={"a": About()})
 
 
 def judged(*calls: tuple[str, dict[str, Any], Any], text: str) -> str:

@@ -11,12 +11,11 @@ from random import Random
 import msgspec
 
 from stanchion.guards.evidence.observed import Observing, learnt_from
-from stanchion.guards.evidence.seen import Seen
-from stanchion.guards.evidence.steps import Known
+from stanchion.guards.evidence.seen import SeenState
+from stanchion.guards.evidence.steps import KnownSteps
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.readings import Reader
-from stanchion.readings.claims.claim import Claim
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict, Claim
 from tests.tutor.trees import Looks, claim, command, grow, holds
 
 NAMES = ("c d", "-e", "é", "x'y", "nope", "link", "./c d", "sub/b.txt", "./link")
@@ -24,7 +23,7 @@ NAMES = ("c d", "-e", "é", "x'y", "nope", "link", "./c d", "sub/b.txt", "./link
 TREES, CLAIMS = 100, 100
 
 
-def look(seen: Seen, world: Looks, argv: tuple[str, ...], rng: Random) -> Seen:
+def look(seen: SeenState, world: Looks, argv: tuple[str, ...], rng: Random) -> SeenState:
     """Run a command, as a text of its own or behind another, and learn from it as the guard
     does."""
     came = world.run(argv, False)
@@ -37,7 +36,7 @@ def look(seen: Seen, world: Looks, argv: tuple[str, ...], rng: Random) -> Seen:
         id="r", at=0, run=RunInfo("run"), tool="bash", args={"command": shown}, result=result
     )
     reading = Reader().read(event)
-    return seen.ended("", Observing(Known())(reading).changes, learnt_from(event, reading))
+    return seen.ended("", Observing(KnownSteps())(reading).changes, learnt_from(event, reading))
 
 
 def drawn(rng: Random, ran: list[tuple[str, ...]]) -> Claim:
@@ -56,7 +55,7 @@ def world_names(ran: list[tuple[str, ...]]) -> set[str]:
 def test_what_is_proven_is_so_and_what_is_refuted_is_not(tmp_path: Path) -> None:
     counted: Counter[CheckVerdict] = Counter()
     for number in range(TREES):
-        rng, root, seen = Random(f"evidence/{number}"), tmp_path / str(number), Seen()
+        rng, root, seen = Random(f"evidence/{number}"), tmp_path / str(number), SeenState()
         root.mkdir()
         grow(root, rng)
         world = Looks(root)

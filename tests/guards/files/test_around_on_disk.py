@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.guards._real import Asked
+from stanchion.guards._real import RealPathsQuestion
 from stanchion.guards.files.guard import Files
 from stanchion.guards.files.real import RealFiles
 from stanchion.kernel.actions import Action
@@ -23,7 +23,7 @@ PROJECT = "/home/dev/proj"
 def said(real: str, use: str, absent: bool = False, **options: Any) -> tuple[Action, str] | None:
     """What is said of a path that leads there, on a disk with a project."""
     guard = RealFiles(Files(surroundings=True, **options))
-    asked = Asked((".",), (("link/x", ""),), (use,), "")
+    asked = RealPathsQuestion((".",), (("link/x", ""),), (use,), "")
     finding = guard.judge(read(asked), {"roots": [PROJECT], "paths": [real], "absent": [absent]})
     return None if finding is None else (finding.action, finding.code)
 
@@ -64,7 +64,7 @@ def test_the_policy_says_how_mildly_it_is_answered() -> None:
 
 def test_of_several_paths_the_worst_counts() -> None:
     guard = RealFiles(Files(surroundings=True))
-    asked = Asked((".",), (("a", ""), ("b", "")), ("write", "write"), "")
+    asked = RealPathsQuestion((".",), (("a", ""), ("b", "")), ("write", "write"), "")
     answer = {"roots": [PROJECT], "paths": ["/srv/x/a", "/etc/passwd"], "absent": [False, False]}
     finding = guard.judge(read(asked), answer)
     assert finding is not None
@@ -79,7 +79,7 @@ def test_a_disk_knows_which_paths_are_of_another(tmp_path: Path) -> None:
         "/no-such-folder",
         "/",
     ]
-    answer = real_paths(Asked((str(tmp_path),), tuple([(path, "") for path in paths])))
+    answer = real_paths(RealPathsQuestion((str(tmp_path),), tuple([(path, "") for path in paths])))
     assert answer["absent"] == [False, True, True, True, False]
 
 

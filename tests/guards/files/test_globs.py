@@ -10,8 +10,7 @@ from stanchion.guards.files.protected import shown_by
 from stanchion.guards.files.protected.classes import FAMILIES, RULES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
-from stanchion.readings.paths.globs import fault, matches, pattern
-from stanchion.readings.paths.place import place_of
+from stanchion.readings.paths.place import fault, matches, pattern, place_of
 
 NOWHERE = Files(root=())
 TOOLS: dict[Use, str] = {"read": "read_file", "write": "write_file", "delete": "delete_file"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.readings.paths.place import Place, inside, is_url, joined, place_of
+from stanchion.readings.paths.place import PathPlace, inside, is_url, joined, place_of
 from stanchion.readings.paths.spelling import LONGEST, LONGEST_NAME, spelling
 
 
@@ -18,66 +18,66 @@ def readings(text: str) -> list[str]:
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("src/a.py", Place("", ("src", "a.py"))),
-        ("./src//a.py/", Place("", ("src", "a.py"))),
-        ("src/../../x", Place("", ("x",), 1)),
-        ("", Place("", ())),
-        (".", Place("", ())),
-        ("..", Place("", (), 1)),
-        ("/a/./b/../c", Place("/", ("a", "c"))),
-        ("/../../etc", Place("/", ("etc",))),
-        ("//etc//passwd", Place("/", ("etc", "passwd"))),
-        ("~/x", Place("~", ("x",))),
-        ("~ada/x", Place("~ada", ("x",))),
-        ("$HOME/x", Place("~", ("x",))),
-        ("${HOME}/x", Place("~", ("x",))),
-        ("%USERPROFILE%/x", Place("~", ("x",))),
-        ("$PWD/x", Place("", ("x",))),
-        ("$(pwd)/x", Place("", ("x",))),
-        ("$HOMER/x", Place("$", ("x",))),
-        ("file:///etc/x", Place("/", ("etc", "x"))),
-        ("FILE:/etc/x", Place("/", ("etc", "x"))),
-        ("file://localhost/etc/x", Place("/", ("etc", "x"))),
-        ("file:///C:/x", Place("c:", ("x",))),
-        ("/proc/self/root/etc/x", Place("/", ("etc", "x"))),
-        ("/proc/self/root/../etc/x", Place("/", ("etc", "x"))),
-        ("/proc/1/root/proc/self/root/etc", Place("/", ("etc",))),
-        ("/proc/self/task/7/root/etc", Place("/", ("etc",))),
-        ("/proc/self/cwd/x", Place("", ("x",))),
-        ("/proc/self/cwd/../x", Place("", ("x",), 1)),
-        ("/proc/self/maps", Place("/", ("proc", "self", "maps"))),
-        ("/private/etc/hosts", Place("/", ("etc", "hosts"))),
-        ("/private/x", Place("/", ("private", "x"))),
-        ("C:/x", Place("", ("C:", "x"))),
+        ("src/a.py", PathPlace("", ("src", "a.py"))),
+        ("./src//a.py/", PathPlace("", ("src", "a.py"))),
+        ("src/../../x", PathPlace("", ("x",), 1)),
+        ("", PathPlace("", ())),
+        (".", PathPlace("", ())),
+        ("..", PathPlace("", (), 1)),
+        ("/a/./b/../c", PathPlace("/", ("a", "c"))),
+        ("/../../etc", PathPlace("/", ("etc",))),
+        ("//etc//passwd", PathPlace("/", ("etc", "passwd"))),
+        ("~/x", PathPlace("~", ("x",))),
+        ("~ada/x", PathPlace("~ada", ("x",))),
+        ("$HOME/x", PathPlace("~", ("x",))),
+        ("${HOME}/x", PathPlace("~", ("x",))),
+        ("%USERPROFILE%/x", PathPlace("~", ("x",))),
+        ("$PWD/x", PathPlace("", ("x",))),
+        ("$(pwd)/x", PathPlace("", ("x",))),
+        ("$HOMER/x", PathPlace("$", ("x",))),
+        ("file:///etc/x", PathPlace("/", ("etc", "x"))),
+        ("FILE:/etc/x", PathPlace("/", ("etc", "x"))),
+        ("file://localhost/etc/x", PathPlace("/", ("etc", "x"))),
+        ("file:///C:/x", PathPlace("c:", ("x",))),
+        ("/proc/self/root/etc/x", PathPlace("/", ("etc", "x"))),
+        ("/proc/self/root/../etc/x", PathPlace("/", ("etc", "x"))),
+        ("/proc/1/root/proc/self/root/etc", PathPlace("/", ("etc",))),
+        ("/proc/self/task/7/root/etc", PathPlace("/", ("etc",))),
+        ("/proc/self/cwd/x", PathPlace("", ("x",))),
+        ("/proc/self/cwd/../x", PathPlace("", ("x",), 1)),
+        ("/proc/self/maps", PathPlace("/", ("proc", "self", "maps"))),
+        ("/private/etc/hosts", PathPlace("/", ("etc", "hosts"))),
+        ("/private/x", PathPlace("/", ("private", "x"))),
+        ("C:/x", PathPlace("", ("C:", "x"))),
     ],
 )
-def test_a_path_leads_to_its_place(text: str, place: Place) -> None:
+def test_a_path_leads_to_its_place(text: str, place: PathPlace) -> None:
     assert place_of(text) == place
 
 
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ("C:/x", Place("c:", ("x",))),
-        ("c:x", Place("c:", ("x",))),
-        ("//?/C:/x", Place("c:", ("x",))),
-        ("//./c:/x", Place("c:", ("x",))),
-        (".../x", Place("", ("x",), 1)),
-        ("..;/x", Place("", ("x",), 1)),
-        ("..;a=b/x", Place("", ("x",), 1)),
-        (".. /x", Place("", ("x",), 1)),
-        (".?/x", Place("", ("x",), 1)),
-        ("....//x", Place("", ("x",), 1)),
-        ("a/...", Place("", ("a",))),
-        ("id_rsa. . ", Place("", ("id_rsa",))),
-        (".env::$DATA", Place("", (".env",))),
-        ("/../x", Place("", ("x",), 1)),
-        ("~/../x", Place("", ("x",), 1)),
-        ("/a/../b", Place("/", ("b",))),
-        ("..hidden/x", Place("", ("..hidden", "x"))),
+        ("C:/x", PathPlace("c:", ("x",))),
+        ("c:x", PathPlace("c:", ("x",))),
+        ("//?/C:/x", PathPlace("c:", ("x",))),
+        ("//./c:/x", PathPlace("c:", ("x",))),
+        (".../x", PathPlace("", ("x",), 1)),
+        ("..;/x", PathPlace("", ("x",), 1)),
+        ("..;a=b/x", PathPlace("", ("x",), 1)),
+        (".. /x", PathPlace("", ("x",), 1)),
+        (".?/x", PathPlace("", ("x",), 1)),
+        ("....//x", PathPlace("", ("x",), 1)),
+        ("a/...", PathPlace("", ("a",))),
+        ("id_rsa. . ", PathPlace("", ("id_rsa",))),
+        (".env::$DATA", PathPlace("", (".env",))),
+        ("/../x", PathPlace("", ("x",), 1)),
+        ("~/../x", PathPlace("", ("x",), 1)),
+        ("/a/../b", PathPlace("/", ("b",))),
+        ("..hidden/x", PathPlace("", ("..hidden", "x"))),
     ],
 )
-def test_lenient_systems_take_it_elsewhere(text: str, place: Place) -> None:
+def test_lenient_systems_take_it_elsewhere(text: str, place: PathPlace) -> None:
     assert place_of(text, lenient=True) == place
 
 

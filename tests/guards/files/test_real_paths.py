@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from stanchion import Refused, Shield
-from stanchion.guards._real import Asked
+from stanchion.guards._real import RealPathsQuestion
 from stanchion.guards.files.guard import Files
 from stanchion.guards.files.real import RealFiles
 from stanchion.readings import read
@@ -128,7 +128,7 @@ def test_home_and_file_urls_are_found_on_the_disk(
     box: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(box))
-    asked = Asked(
+    asked = RealPathsQuestion(
         ("~",),
         (("~/near", ""), (f"file://{box}/ne%61r", ""), ("$HOME/near", "")),
         ("read",) * 3,
@@ -141,7 +141,7 @@ def test_home_and_file_urls_are_found_on_the_disk(
 
 def test_a_late_answer_is_judged_by_what_was_asked(box: Path) -> None:
     guard = RealFiles(Files(root=(str(box),)))
-    asked = Asked((str(box),), (("far", ""),), ("read",), "")
+    asked = RealPathsQuestion((str(box),), (("far", ""),), ("read",), "")
     finding = guard.judge(read(asked), real_paths(asked))
     assert finding is not None
     assert finding.code == "files.outside"
@@ -151,7 +151,7 @@ def test_an_answer_about_something_else_is_a_failure(box: Path) -> None:
     guard = RealFiles(Files(root=(str(box),)))
     with pytest.raises(ValueError, match="other paths"):
         guard.judge(
-            read(Asked((str(box),), (("far", ""),), ("read",), "")),
+            read(RealPathsQuestion((str(box),), (("far", ""),), ("read",), "")),
             {"roots": [str(box)], "paths": []},
         )
 

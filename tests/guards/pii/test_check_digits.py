@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards.pii.check_digits import date, luhn, mod11_10, mod97, verhoeff
+from stanchion.guards.pii.entity import date, luhn, mod11_10, mod97, verhoeff
 from stanchion.guards.pii.keccak import keccak256
 
 CHECKS = [pytest.param(check, id=check.__name__) for check in (luhn, verhoeff, mod11_10)]

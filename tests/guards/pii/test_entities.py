@@ -11,7 +11,7 @@ import pytest
 
 from stanchion.guards.pii import Pii
 from stanchion.guards.pii.entities import ENTITIES, FAMILIES
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 from tests.guards.pii.reading import kinds, redacted
 
 ALL = Pii(entities=("*",))
@@ -45,7 +45,7 @@ def test_every_kind_has_a_hit() -> None:
 
 
 @pytest.mark.parametrize("entity", ENTITIES.values(), ids=list(ENTITIES))
-def test_an_entity_is_written_as_the_finder_needs_it(entity: Entity) -> None:
+def test_an_entity_is_written_as_the_finder_needs_it(entity: PersonalEntity) -> None:
     shapes = entity.shapes + entity.told
     assert bool(shapes) != bool(entity.sieve)
     assert bool(entity.words) or not entity.told

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from stanchion.guards.presidio import Asked, Presidio
+from stanchion.guards.presidio import EntityQuestion, Presidio
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ModelReply, RunInfo, ToolCall
 from stanchion.kernel.patches import apply
@@ -86,11 +86,15 @@ def test_many_threads_share_one_engine() -> None:
 
 def test_the_score_and_the_entities_choose() -> None:
     text = ("call (415) 555-0132 or ann@example.org on 5/21/2021",)
-    every = found(Asked(text, ((),), "en", None, 0.4))
+    every = found(EntityQuestion(text, ((),), "en", None, 0.4))
     assert [entity for _, _, _, entity, _ in every] == ["PHONE_NUMBER", "EMAIL_ADDRESS"]
-    assert [one[3] for one in found(Asked(text, ((),), "en", None, 0.9))] == ["EMAIL_ADDRESS"]
-    assert [one[3] for one in found(Asked(text, ((),), "en", ("DATE_TIME",), 0.4))] == ["DATE_TIME"]
-    assert found(Asked(text, ((),), "en", ("NOBODY",), 0.0)) == []
+    assert [one[3] for one in found(EntityQuestion(text, ((),), "en", None, 0.9))] == [
+        "EMAIL_ADDRESS"
+    ]
+    assert [one[3] for one in found(EntityQuestion(text, ((),), "en", ("DATE_TIME",), 0.4))] == [
+        "DATE_TIME"
+    ]
+    assert found(EntityQuestion(text, ((),), "en", ("NOBODY",), 0.0)) == []
 
 
 def test_an_answer_from_a_record_needs_no_library() -> None:
@@ -113,7 +117,7 @@ def test_an_answer_of_another_shape_is_a_failure(answer: Any) -> None:
 
 def test_a_late_answer_is_told_without_patches() -> None:
     late = Presidio(action="block").judge(
-        read(Asked(("x",), ((),), "en", None, 0.4)), [[0, 0, 1, "US_SSN", 0.9]]
+        read(EntityQuestion(("x",), ((),), "en", None, 0.4)), [[0, 0, 1, "US_SSN", 0.9]]
     )
     assert late is not None
     assert (late.action, late.patches) == (Action.BLOCK, ())

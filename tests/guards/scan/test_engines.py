@@ -8,7 +8,7 @@ from typing import Final
 
 from hypothesis import assume, given, settings, strategies as st
 
-from stanchion.readings.joined import Joined
+from stanchion.readings.joined import JoinedTexts
 from stanchion.readings.scan import Hit, Pattern, PatternError, Scanner
 from tests.guards.scan.drawn_patterns import meant, patterns, texts
 from tests.properties.examples import sample
@@ -54,7 +54,7 @@ def test_both_engines_find_the_same(drawn: list[str], given_texts: list[str]) ->
         assert slow.scan(text) == fast.scan(text)
     alone = [slow.scan(text) for text in given_texts]
     for scanner in (slow, fast):
-        together = scanner.scan_joined(Joined(given_texts))
+        together = scanner.scan_joined(JoinedTexts(given_texts))
         assert (together or [[] for _ in given_texts]) == alone
 
 
@@ -77,8 +77,12 @@ def test_places_are_in_characters_whatever_the_text_holds(pieces: list[str]) -> 
 
 def test_nothing_reaches_from_one_text_into_the_next() -> None:
     scanner = Scanner([Pattern(r"key[\s\S]{0,5}=(\w{1,8})(?:\s|$)")], "re2")
-    assert scanner.scan_joined(Joined(["key", "=abc"])) is None
-    assert scanner.scan_joined(Joined(["a", "key\n=abc", "def"])) == [[], [Hit(0, 5, 8, 0, 8)], []]
+    assert scanner.scan_joined(JoinedTexts(["key", "=abc"])) is None
+    assert scanner.scan_joined(JoinedTexts(["a", "key\n=abc", "def"])) == [
+        [],
+        [Hit(0, 5, 8, 0, 8)],
+        [],
+    ]
 
 
 def test_a_keyword_has_to_be_in_the_match() -> None:

@@ -8,7 +8,7 @@ from typing import Final
 import pytest
 
 from stanchion.guards.secrets.index import indexed
-from stanchion.readings.joined import Joined
+from stanchion.readings.joined import JoinedTexts
 from stanchion.readings.scan import Hit, Pattern, Scanner
 from stanchion.readings.scan.window_sieve import IDLE, MOST, WindowSieve
 from tests.guards.steps import steps_of
@@ -33,7 +33,7 @@ WORDS: Final = [f"{first}{second}" for first in "bcdfgh" for second in "klmnp"]
 
 def scan(scanner: Scanner, text: str) -> list[Hit]:
     """What a scanner finds in a text, however much that is."""
-    found = scanner.scan_joined(Joined([text]), 1_000)
+    found = scanner.scan_joined(JoinedTexts([text]), 1_000)
     return [] if found is None else found[0]
 
 
@@ -111,4 +111,4 @@ def test_texts_are_scanned_together() -> None:
     """A thousand short texts cost one pass, not a thousand."""
     scanner = Scanner([Pattern(r"\b(AKIA[A-Z0-9]{16})\b")], "re2")
     texts = [f"row {number}" for number in range(1_000)]
-    assert steps_of(lambda: scanner.scan_joined(Joined(texts))) < 1_200
+    assert steps_of(lambda: scanner.scan_joined(JoinedTexts(texts))) < 1_200

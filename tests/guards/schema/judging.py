@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from stanchion.guards.schema import Schema
-from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.guards.schema.tools import CheckedDefinition, ToolDefinition, ToolDefinitions
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.readings import read
@@ -15,7 +15,9 @@ RUN = RunInfo("r1")
 
 def guard_for(schema: Any, **options: Any) -> Schema:
     """A guard that knows a tool `t` by its schema."""
-    return Schema(**options).with_tools(Tools({"t": Known(Definition(name="t", schema=schema))}))
+    return Schema(**options).with_tools(
+        ToolDefinitions({"t": CheckedDefinition(ToolDefinition(name="t", schema=schema))})
+    )
 
 
 def call(args: dict[str, Any], at: int = 0) -> ToolCall:

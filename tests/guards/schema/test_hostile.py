@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, Checker
+from stanchion.guards._jsonschema.checker import MAX_BYTES, MAX_NESTED, WORK, SchemaChecker
 from stanchion.guards._jsonschema.outline import MAX_CIRCULAR, MAX_DEPTH, MAX_UNFOLDED, SchemaFault
 from stanchion.readings import read
 from tests.guards.schema.judging import call, guard_for, judged
@@ -48,7 +48,7 @@ def test_a_pattern_that_backtracks_elsewhere_is_matched_in_one_pass(pattern: str
 )
 def test_a_pattern_that_no_linear_engine_has_is_no_schema(pattern: str) -> None:
     with pytest.raises(SchemaFault):
-        Checker({"pattern": pattern})
+        SchemaChecker({"pattern": pattern})
 
 
 @pytest.mark.parametrize(
@@ -63,33 +63,35 @@ def test_a_pattern_that_no_linear_engine_has_is_no_schema(pattern: str) -> None:
 )
 def test_nothing_is_fetched(schema: Any) -> None:
     with pytest.raises(SchemaFault, match="not in the schema itself"):
-        Checker(schema)
+        SchemaChecker(schema)
 
 
 @pytest.mark.parametrize("reference", ["#/nope", "#nope", "#/$defs/a/9"])
 def test_what_leads_nowhere_is_no_schema(reference: str) -> None:
     with pytest.raises(SchemaFault, match="it refers to"):
-        Checker({"$defs": {"a": {}}, "$ref": reference})
+        SchemaChecker({"$defs": {"a": {}}, "$ref": reference})
 
 
 def test_references_that_fan_out_are_counted_before_they_are_followed() -> None:
-    assert Checker(fan_out(8, {"type": "string"})).outline.weight < MAX_UNFOLDED
+    assert SchemaChecker(fan_out(8, {"type": "string"})).outline.weight < MAX_UNFOLDED
     with pytest.raises(SchemaFault, match="unfold to more than 20,000 parts"):
-        Checker(fan_out(60, {"type": "string"}))
+        SchemaChecker(fan_out(60, {"type": "string"}))
 
 
 def test_references_that_fan_out_in_a_circle_are_counted_too() -> None:
     back = {"type": "object", "additionalProperties": {"$ref": "#/$defs/d0"}}
-    assert Checker(fan_out(3, back)).fits(nested(30))
+    assert SchemaChecker(fan_out(3, back)).fits(nested(30))
     with pytest.raises(SchemaFault, match=f"unfold to more than {MAX_CIRCULAR:,} parts"):
-        Checker(fan_out(40, back))
+        SchemaChecker(fan_out(40, back))
 
 
 def test_types_that_all_hold_each_other_are_counted_too() -> None:
     kinds = 24
     each = [{"properties": {"l": {"$ref": f"#/$defs/t{at}"}}} for at in range(kinds)]
     with pytest.raises(SchemaFault, match="unfold to more than"):
-        Checker({"$defs": {f"t{at}": {"anyOf": each} for at in range(kinds)}, "$ref": "#/$defs/t0"})
+        SchemaChecker(
+            {"$defs": {f"t{at}": {"anyOf": each} for at in range(kinds)}, "$ref": "#/$defs/t0"}
+        )
 
 
 def test_a_schema_that_holds_itself_is_followed_as_deep_as_the_value() -> None:
@@ -110,24 +112,24 @@ def test_a_schema_that_holds_itself_is_followed_as_deep_as_the_value() -> None:
     [{"$ref": "#"}, {"allOf": [{"$ref": "#"}]}, {"$dynamicAnchor": "x", "$dynamicRef": "#x"}],
 )
 def test_a_schema_that_is_only_itself_ends(schema: Any) -> None:
-    Checker(schema).fits({"a": 1})
+    SchemaChecker(schema).fits({"a": 1})
 
 
 def test_schemas_are_neither_too_long_nor_too_deep() -> None:
     with pytest.raises(SchemaFault, match="longer than"):
-        Checker({"enum": ["x" * MAX_BYTES]})
+        SchemaChecker({"enum": ["x" * MAX_BYTES]})
     deep: Any = {"type": "string"}
     for _ in range(MAX_DEPTH):
         deep = {"items": deep}
-    Checker({"items": {"type": "string"}})
+    SchemaChecker({"items": {"type": "string"}})
     with pytest.raises(SchemaFault, match="nested deeper"):
-        Checker({"items": deep})
+        SchemaChecker({"items": deep})
 
 
 @pytest.mark.parametrize("schema", [5, "x", [], None, {"a": object()}])
 def test_what_is_no_schema_at_all_is_said_to_be_none(schema: Any) -> None:
     with pytest.raises(SchemaFault):
-        Checker(schema)
+        SchemaChecker(schema)
 
 
 def test_values_that_are_too_deep_are_not_looked_at() -> None:
@@ -141,7 +143,7 @@ def test_values_that_are_too_deep_are_not_looked_at() -> None:
 
 
 def test_the_heavier_a_schema_the_fewer_values_are_looked_at() -> None:
-    heavy = Checker(
+    heavy = SchemaChecker(
         {
             "type": "object",
             "additionalProperties": fan_out(12, True),
@@ -246,7 +248,7 @@ schemas = st.recursive(
 def test_what_does_not_fit_is_always_refused_in_words_and_what_was_made_to_fit_does(
     schema: Any, args: Any
 ) -> None:
-    checker = Checker(schema)
+    checker = SchemaChecker(schema)
     strict = judged(schema, args)
     assert (strict is None) == checker.fits(args)
     if strict is not None:

@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, Optional, TypedDict
 
 import pytest
 
-from stanchion.guards._jsonschema.checker import Checker
-from stanchion.runtime.calling.signatures import defined, schema_of
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.tool_formats import defined, schema_of
 
 
 class Colour(enum.Enum):
@@ -89,7 +89,7 @@ def wrong(a: int = None, b: str = 5, c: Nowhere = 1) -> None: ...  # type: ignor
 def test_hints_are_held_to_where_they_are_certain(
     fn: Callable[..., Any], args: dict[str, Any], fits: bool
 ) -> None:
-    assert Checker(schema_of(Tool(fn))).fits(args) is fits
+    assert SchemaChecker(schema_of(Tool(fn))).fits(args) is fits
 
 
 def test_calls_as_they_are_seen_fit_the_signature_they_are_made_by() -> None:
@@ -105,7 +105,7 @@ def test_calls_as_they_are_seen_fit_the_signature_they_are_made_by() -> None:
         from stanchion.runtime.values import project
 
         tool = Tool(fn)
-        assert Checker(schema_of(tool)).fits(project(tool.values(given, named)))
+        assert SchemaChecker(schema_of(tool)).fits(project(tool.values(given, named)))
 
 
 def test_what_has_no_signature_has_no_schema() -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from stanchion import Action, Shield
 from stanchion.audit.rebuilt import inputs_of, moment_of, run_of
-from stanchion.guards.secrets.fingerprints import fingerprint
+from stanchion.guards.secrets.told import fingerprint
 from stanchion.kernel.replay import replay
 from stanchion.runtime.operating.allowances import MOST, Allowances
 from stanchion.stores.memory import MemoryStore

@@ -15,7 +15,7 @@ from stanchion.guards.secrets import Secrets
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.kernel.patches import apply
 from stanchion.readings import read
-from stanchion.readings.disguise import pieces
+from stanchion.readings.disguise import escapes
 from tests.properties.examples import sample
 
 KEY = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
@@ -170,9 +170,9 @@ TERMS = (
 @given(st.lists(st.sampled_from(TERMS), max_size=30).map("".join))
 @sample(125)
 def test_terms_are_found_alike_by_both_engines(text: str) -> None:
-    plain = pieces._in_ascii(text)
+    plain = escapes._in_ascii(text)
     if plain is None:
         assert "٣" in text
         return
-    places = [found.span() for found in pieces._WHOLE.finditer(text)]
-    assert [found.span() for found in pieces._whole().finditer(plain)] == places
+    places = [found.span() for found in escapes._SPLIT.finditer(text)]
+    assert [found.span() for found in escapes._whole().finditer(plain)] == places

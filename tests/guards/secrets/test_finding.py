@@ -14,7 +14,7 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Action, PolicyError, Shield
 from stanchion.guards.secrets import Secrets
-from stanchion.guards.secrets.fingerprints import fingerprint
+from stanchion.guards.secrets.told import fingerprint
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.events import (
     Egress,

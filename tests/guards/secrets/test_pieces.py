@@ -4,12 +4,12 @@ from functools import partial
 
 from stanchion.guards.secrets.finder import Sought, finder
 from stanchion.guards.secrets.pieces import in_pieces
-from stanchion.readings.texts import Leaf
+from stanchion.readings.texts import TextLeaf
 from tests.guards.steps import steps_of
 
 
 def test_items_behind_what_is_read_cost_nothing_but_a_look() -> None:
-    leaves = [Leaf((at,), f"of_them{at:05} some{at:05}part") for at in range(4_000)]
+    leaves = [TextLeaf((at,), f"of_them{at:05} some{at:05}part") for at in range(4_000)]
     known = finder(Sought())
     assert in_pieces(known, leaves, None) is None
     once, twice = [

@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 import stanchion.guards.secrets
-from stanchion.guards.secrets.finder import NAMED_BEFORE, UNLESS_BEFORE, Finder, Sought
-from stanchion.guards.secrets.rule import WEIGHED, Rule
+from stanchion.guards.secrets.finder import NAMED_BEFORE, UNLESS_BEFORE, SecretFinder, Sought
+from stanchion.guards.secrets.index import WEIGHED, SecretRule
 from stanchion.guards.secrets.validators import VALIDATORS
 from stanchion.readings.scan import LONGEST, Pattern, Scanner
 from stanchion.readings.scan.facts import letters
-from stanchion.readings.scan.syntax import read
-from stanchion.readings.scan.tree import SPACE, Group, Node, Or, Repeat, Seq
+from stanchion.readings.scan.syntax import SPACE, GroupNode, Node, Or, Repeat, Seq, read
 from tools.secret_rules import read_rule
 
 FOLDER = Path(stanchion.guards.secrets.__file__).parent / "rules"
@@ -24,7 +23,7 @@ KINDS = [file.stem for file in FILES]
 
 
 @cache
-def rule_of(kind: str) -> Rule:
+def rule_of(kind: str) -> SecretRule:
     """The rule of a kind."""
     return read_rule((FOLDER / f"{kind}.toml").read_text(encoding="utf-8"))
 
@@ -93,7 +92,7 @@ def test_a_secret_has_bounds_and_no_white_space() -> None:
 def counting(node: Node) -> Node | None:
     """The group of a pattern that is the secret itself."""
     match node:
-        case Group(item):
+        case GroupNode(item):
             return item
         case Seq(items) | Or(items):
             return next((one for one in map(counting, items) if one is not None), None)
@@ -110,7 +109,7 @@ def test_titles_and_patterns_are_not_shared() -> None:
 
 
 def test_all_rules_together_find_every_hit() -> None:
-    finder = Finder(Sought())
+    finder = SecretFinder(Sought())
     texts = [(kind, text) for kind in KINDS for text in rule_of(kind).hits]
     spans = finder.find([text for _, text in texts], decode=False)
     missed = [

@@ -11,15 +11,15 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.guards.shell import Shell
-from stanchion.guards.shell.verdict import Verdict
+from stanchion.guards.shell.verdict import ShellJudge
 from stanchion.kernel.actions import Risk
 from stanchion.kernel.sizes import LIMITS
 from stanchion.readings.shell.analysis import Analysis, _kept, analysed
-from stanchion.readings.shell.limits import STEPS_A_COMMAND
+from stanchion.readings.shell.tree import STEPS_A_COMMAND
 from tests.guards.steps import steps_of
 from tests.properties.examples import sample
 
-VERDICT = Verdict(Shell())
+VERDICT = ShellJudge(Shell())
 MAX_COMMANDS = LIMITS.command_steps // STEPS_A_COMMAND
 PIECES = [
     "$", "${", "}", "$(", ")", "((", "))", "`", '"', "'", "\\", "|", "||", "&", "&&", ";", ";;",

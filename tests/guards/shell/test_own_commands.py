@@ -12,11 +12,11 @@ from hypothesis import given
 from stanchion.cli.main import ADDED, COMMANDS, command_of
 from stanchion.guards.shell import Shell
 from stanchion.guards.shell.rules.own import CHANGING
-from stanchion.guards.shell.verdict import Verdict
+from stanchion.guards.shell.verdict import ShellJudge
 from stanchion.kernel.actions import Action, Risk
 from tests.guards.shell.spellings import honest, wrapped
 
-VERDICT = Verdict(Shell())
+VERDICT = ShellJudge(Shell())
 OPEN: Final = {
     "audit": "tail shadow show verify heads witness key export coverage",
     "budget": "show top holds",

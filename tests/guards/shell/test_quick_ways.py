@@ -11,10 +11,9 @@ from stanchion.guards.shell.places import roots_of
 from stanchion.guards.shell.rules import BY_NAME, rules_for
 from stanchion.readings.shell import analyse
 from stanchion.readings.shell.analysis import PLAIN, Analysis, analysed
-from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.parse import Reader
-from stanchion.readings.shell.quick import quickly
+from stanchion.readings.shell.parse import ShellReader, quickly
 from stanchion.readings.shell.script import Walker
+from stanchion.readings.shell.tree import Meter
 from stanchion.readings.shell.unfold import UNFOLD
 from tools.program_table import tables
 
@@ -83,7 +82,7 @@ def _as_the_reader_does(text: str) -> bool:
     if script is None:
         assert quick.steps == 0
         return False
-    reader = Reader(text, general)
+    reader = ShellReader(text, general)
     assert script == reader.read(), text
     assert (quick.steps, reader.broken) == (general.steps, ""), text
     return True

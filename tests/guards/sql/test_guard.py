@@ -19,8 +19,7 @@ from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.readings import read
 from stanchion.readings.sql.recognise import classify
-from stanchion.readings.sql.statement import Does
-from stanchion.readings.sql.verbs import KNOWN, SIMPLE
+from stanchion.readings.sql.statement import KNOWN, SIMPLE, Does
 from tests.properties.examples import sample
 
 RUN = RunInfo("r")

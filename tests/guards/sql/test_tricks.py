@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stanchion.guards.sql import Does
-from stanchion.readings.sql.dialect import dialect_said_by
 from stanchion.readings.sql.recognise import classify
+from stanchion.readings.sql.statement import dialect_said_by
 
 HIDDEN = {
     "mysql": [

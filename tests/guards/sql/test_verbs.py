@@ -6,11 +6,10 @@ import re
 
 import pytest
 
-from stanchion.readings.sql import verbs
-from stanchion.readings.sql.statement import Does
-from stanchion.readings.sql.verbs import VerbRule, said_by
+from stanchion.readings.sql import statement
+from stanchion.readings.sql.statement import Does, VerbRule, said_by
 
-RULES = [(first, rule) for first, rules in verbs._RULES.items() for rule in rules]
+RULES = [(first, rule) for first, rules in statement._RULES.items() for rule in rules]
 
 
 @pytest.mark.parametrize(("first", "rule"), RULES)
@@ -21,7 +20,7 @@ def test_a_rule_has_the_groups_that_it_names(first: str, rule: VerbRule) -> None
 
 def test_only_what_may_be_something_else_is_left_open() -> None:
     open_ended = {
-        first for first, rules in verbs._RULES.items() if rules[-1].matches.match("~ ~") is None
+        first for first, rules in statement._RULES.items() if rules[-1].matches.match("~ ~") is None
     }
     assert open_ended == {"BEGIN", "SET"}
 

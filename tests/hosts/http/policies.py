@@ -13,7 +13,7 @@ from stanchion.kernel.content import content_of
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.stages import Stage
-from stanchion.readings.texts import Leaf, Span, hiding, leaves
+from stanchion.readings.texts import TextLeaf, TextSpan, hiding, leaves
 from stanchion.testing import shield_for
 
 WORD = "hunter2"
@@ -42,9 +42,9 @@ class Hides(msgspec.Struct, frozen=True):
         return Finding(self.action, "test.secret", text="a secret would leave", patches=patches)
 
 
-def _spans(leaf: Leaf) -> Sequence[Span]:
+def _spans(leaf: TextLeaf) -> Sequence[TextSpan]:
     at = leaf.text.find(WORD)
-    return () if at < 0 else (Span(at, at + len(WORD), "word"),)
+    return () if at < 0 else (TextSpan(at, at + len(WORD), "word"),)
 
 
 def shield(

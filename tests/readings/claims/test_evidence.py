@@ -3,10 +3,9 @@ is known."""
 
 from __future__ import annotations
 
-from stanchion.readings.claims.claim import Claim, Predicate
+from stanchion.readings.claims.claim import CheckVerdict, Claim, Predicate
 from stanchion.readings.claims.evidence import Evidence
 from stanchion.readings.claims.facts import Ran
-from stanchion.readings.claims.verdict import CheckVerdict
 
 
 def seen(*commands: tuple[tuple[str, ...], int, str]) -> Evidence:

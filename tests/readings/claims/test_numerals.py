@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from stanchion.readings.claims.numerals import WORD, number_of
+from stanchion.readings.claims.forms import WORD, number_of
 
 
 @pytest.mark.parametrize(

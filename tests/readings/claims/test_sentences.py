@@ -9,7 +9,7 @@ import pytest
 
 from stanchion.readings.claims.claim import Claim, Predicate
 from stanchion.readings.claims.forms import stem
-from stanchion.readings.claims.sentences import MOST, Said, said_in
+from stanchion.readings.claims.sentences import MOST, SpokenClaim, said_in
 from stanchion.testing import Case, read_table
 
 TABLES = Path(__file__).parents[2] / "tables"
@@ -110,7 +110,7 @@ def test_what_claims_nothing_of_this_kind(text: str) -> None:
 
 def test_a_number_may_be_a_version_or_not() -> None:
     assert said_in("Accuracy is 0.95.") == (
-        Said(Claim(Predicate.VERSION, "accuracy", "0.95"), firm=False),
+        SpokenClaim(Claim(Predicate.VERSION, "accuracy", "0.95"), firm=False),
     )
 
 

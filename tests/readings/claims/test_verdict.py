@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.law.verdicts import MoveVerdict
 
 

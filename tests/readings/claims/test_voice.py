@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from stanchion.guards.evidence.claims import claims
+from stanchion.readings.claims.clauses import own_words
 from stanchion.readings.claims.sentences import said_in
-from stanchion.readings.claims.voice import own_words
 
 SPOKEN = [
     "{}",

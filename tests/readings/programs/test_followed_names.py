@@ -6,7 +6,7 @@ import pytest
 
 from stanchion.readings.programs import program_effects
 from stanchion.readings.programs.reader import read_code
-from stanchion.readings.programs.syntax import JAVASCRIPT, TYPED, R, Syntax
+from stanchion.readings.programs.tokens import JAVASCRIPT, TYPED, R, Syntax
 
 
 def test_a_module_is_known_under_any_name() -> None:

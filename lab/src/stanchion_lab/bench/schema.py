@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stanchion.guards.schema import Schema
-from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.guards.schema.tools import CheckedDefinition, ToolDefinition, ToolDefinitions
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.readings import read
 from stanchion.runtime.calling.validation_cache import ValidationCache
@@ -95,5 +95,7 @@ def by_hand(args: dict[str, Any]) -> bool:
 
 def _guard(schema: dict[str, Any]) -> Schema:
     return Schema().with_tools(
-        Tools({"write_file": Known(Definition(name="write_file", schema=schema))})
+        ToolDefinitions(
+            {"write_file": CheckedDefinition(ToolDefinition(name="write_file", schema=schema))}
+        )
     )

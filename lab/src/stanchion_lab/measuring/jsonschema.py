@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.guards.schema import Schema
-from stanchion.guards.schema.tools import Definition, Known, Tools
+from stanchion.guards.schema.tools import CheckedDefinition, ToolDefinition, ToolDefinitions
 from stanchion.kernel.events import RunInfo, ToolResult
 from stanchion.readings import read
 from stanchion_lab.measuring.figure import Figure, Report, counted
@@ -83,10 +83,10 @@ _LABELS: Final = ("valid", "invalid")
 
 def said(row: Row) -> str:
     """What the guard says about a row's value; empty where it goes ahead."""
-    known = Known(Definition(name=TOOL, result_schema=row.payload["schema"]))
+    known = CheckedDefinition(ToolDefinition(name=TOOL, result_schema=row.payload["schema"]))
     if known.bad:
         return known.bad
-    guard = Schema(formats=row.id.startswith(FORMATS)).with_tools(Tools({TOOL: known}))
+    guard = Schema(formats=row.id.startswith(FORMATS)).with_tools(ToolDefinitions({TOOL: known}))
     event: Any = ToolResult(id="e", at=0, run=RUN, tool=TOOL, result=row.payload["data"])
     finding = guard.judge(read(event))
     return "" if finding is None else finding.message

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.scope_classifier import Asked, ScopeClassifier
+from stanchion.guards.scope_classifier import ScopeClassifier, ScopeQuestion
 from stanchion.runtime.answers.scope_classifier import measured
 from stanchion_lab.measuring.figure import Report, counted
 from stanchion_lab.measuring.rows import rows
@@ -63,7 +63,7 @@ def measure(folder: Path) -> Report:
 
 
 def _told(guard: ScopeClassifier, call: Call) -> bool:
-    answer = measured(Asked(call.about, call.tool, "\n".join(_texts(call.args))))
+    answer = measured(ScopeQuestion(call.about, call.tool, "\n".join(_texts(call.args))))
     return guard.judge(None, answer) is not None  # type: ignore[arg-type] # it judges by the answer alone
 
 

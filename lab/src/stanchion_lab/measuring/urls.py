@@ -10,7 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.policy.load import load_policy
-from stanchion.readings.urls import Target, url_of
+from stanchion.readings.urls import UrlTarget, url_of
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion_lab.measuring.figure import Figure, Report, counted
@@ -145,7 +145,7 @@ def _agrees(one: JudgedUrl) -> bool:
     """Whether the host that is judged is the one that the row, or else the parser of the standard,
     has for a URL."""
     target = url_of(one.row.payload)
-    if not isinstance(target, Target) or target.unclear:
+    if not isinstance(target, UrlTarget) or target.unclear:
         return False
     expected = next((one.row.rest[key] for key in EXPECTED if key in one.row.rest), None)
     if expected is None:

@@ -17,7 +17,7 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.nearest import hint
 from stanchion.policy.sections import FileSection
 from stanchion.policy.struct_check import convert
-from stanchion.readings.paths.globs import fault
+from stanchion.readings.paths.place import fault
 
 S = TypeVar("S", bound=msgspec.Struct)
 

@@ -15,8 +15,7 @@ from stanchion.dialects.guardian.calls import call_of, read_call
 from stanchion.dialects.guardian.interfaces import CacheProvider, ProvidedMemory, held
 from stanchion.dialects.guardian.settings import alone, schema_guards, seconds, takes_one
 from stanchion.dialects.guardian.sitting import Sitting, SoleLayer
-from stanchion.guards.schema.hooks import HOOKS_ID, HookCall
-from stanchion.guards.schema.tools import Known
+from stanchion.guards.schema.tools import HOOKS_ID, CheckedDefinition, HookCall
 from stanchion.kernel.decision import Decision
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.tool_formats import definitions
@@ -72,7 +71,7 @@ class MCPFacade:
             )
         try:
             found = definitions(mcp_response)
-            bad = next((one for one in map(Known, found) if one.bad), None)
+            bad = next((one for one in map(CheckedDefinition, found) if one.bad), None)
             if bad is not None:
                 raise DialectError(f"`{bad.name}` cannot be registered: {bad.bad}")
             if found and not self._tools:

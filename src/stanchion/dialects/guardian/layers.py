@@ -35,7 +35,7 @@ from stanchion.dialects.guardian.settings import (
 from stanchion.dialects.guardian.sitting import Sitting, SoleLayer
 from stanchion.dialects.guardian.storage import ShelfStorage
 from stanchion.experience import advice_context as own
-from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
+from stanchion.guards.breaker import ToolCircuit, circuit_key, circuit_of
 from stanchion.guards.health import health_key
 from stanchion.guards.loops import Metrics, history_key, metrics
 from stanchion.kernel.decision import Decision
@@ -141,7 +141,7 @@ class HealthMonitor:
         self._part.close()
 
 
-def _state(circuit: Circuit, now: int) -> CircuitState:
+def _state(circuit: ToolCircuit, now: int) -> CircuitState:
     if not circuit.until:
         return CircuitState.CLOSED
     return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN

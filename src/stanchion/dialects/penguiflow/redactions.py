@@ -12,7 +12,7 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.penguiflow.words import RedactionSpec, shown
 from stanchion.kernel.findings import Patch, PathStep
 from stanchion.kernel.patches import PatchError, apply
-from stanchion.readings.texts import Leaf, Span, hiding
+from stanchion.readings.texts import TextLeaf, TextSpan, hiding
 
 TEXT: Final = "text"
 """The path of an event's text."""
@@ -177,14 +177,14 @@ def _step(value: Any, step: PathStep) -> Any:
     return MISSING
 
 
-def _texts(value: Any, path: Path) -> Iterator[Leaf]:
+def _texts(value: Any, path: Path) -> Iterator[TextLeaf]:
     """Everything in some data that is shown as text, and where it stands. An object with a name
     that is no text is taken as a whole, like a number."""
     if isinstance(value, str):
-        yield Leaf(path, value)
+        yield TextLeaf(path, value)
     elif isinstance(value, dict):
         for name, under in value.items():
-            yield Leaf(
+            yield TextLeaf(
                 path, str(name), named=isinstance(name, str), number=not isinstance(name, str)
             )
             yield from _texts(under, (*path, name))
@@ -192,15 +192,15 @@ def _texts(value: Any, path: Path) -> Iterator[Leaf]:
         for number, under in enumerate(value):
             yield from _texts(under, (*path, number))
     else:
-        yield Leaf(path, msgspec.json.encode(value).decode(), number=True)
+        yield TextLeaf(path, msgspec.json.encode(value).decode(), number=True)
 
 
-def _spans(text: str, wanted: str, kind: str) -> list[Span]:
+def _spans(text: str, wanted: str, kind: str) -> list[TextSpan]:
     """Where a text has what is wanted."""
-    found: list[Span] = []
+    found: list[TextSpan] = []
     start = text.find(wanted)
     while start >= 0:
-        found.append(Span(start, start + len(wanted), kind))
+        found.append(TextSpan(start, start + len(wanted), kind))
         start = text.find(wanted, start + len(wanted))
     return found
 

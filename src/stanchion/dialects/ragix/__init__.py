@@ -17,7 +17,7 @@ from stanchion.dialects.ragix.tutor import (
     Tutor,
     TutorEnvelope,
 )
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.advice.failures import FailureType
 from stanchion.tutor.envelope.config import EnvelopeConfig
 from stanchion.tutor.law.v2 import TutorV2

@@ -30,13 +30,13 @@ from stanchion.dialects.veronica.words import (
     spoken,
     whole,
 )
-from stanchion.guards.breaker import Circuit, circuit_key, circuit_of
+from stanchion.guards.breaker import ToolCircuit, circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import ABSENT, key
 from stanchion.kernel.units import MICRO
-from stanchion.runtime.deciding.partial import PartialOverflow, PartialResults
+from stanchion.runtime.deciding.run_memory import PartialOverflow, PartialResults
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -330,7 +330,7 @@ class CircuitBreaker(Primitive):
             if name.startswith(begin) and name.endswith(":core")
         ]
 
-    def _state_of(self, circuit: Circuit, now: int) -> CircuitState:
+    def _state_of(self, circuit: ToolCircuit, now: int) -> CircuitState:
         if not circuit.until:
             return CircuitState.CLOSED
         return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN

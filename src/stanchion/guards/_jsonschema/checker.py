@@ -31,7 +31,7 @@ def canonical(value: Any) -> bytes:
         ) from None
 
 
-class Checker:
+class SchemaChecker:
     """One schema, checked and ready. Patterns run on an engine without backtracking, nothing is
     ever fetched."""
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.outline import SchemaFault
 from stanchion.guards._jsonschema.words import (
     either,
@@ -55,7 +55,7 @@ class Problem(msgspec.Struct, frozen=True):
 UNEXPLAINED: Final = Problem("value", (), "do not fit the tool's schema")
 
 
-def explain(checker: Checker, value: Any, formats: bool = False) -> list[Problem]:
+def explain(checker: SchemaChecker, value: Any, formats: bool = False) -> list[Problem]:
     """Why a value does not fit, the first few reasons, at least one."""
     found = _Explaining(checker, formats).visit(checker.schema, value, ())
     return found[:MOST] if found else [UNEXPLAINED]
@@ -64,7 +64,7 @@ def explain(checker: Checker, value: Any, formats: bool = False) -> list[Problem
 class _Explaining:
     """Walks a schema along a value until its steps are used up."""
 
-    def __init__(self, checker: Checker, formats: bool) -> None:
+    def __init__(self, checker: SchemaChecker, formats: bool) -> None:
         self._targets = checker.outline.targets
         self._formats = formats
         self._left = STEPS
@@ -289,9 +289,9 @@ def _is_format(name: str, value: Any) -> bool:
 
 
 @lru_cache(256)
-def _alone(keyword: str, text: str) -> Checker | None:
+def _alone(keyword: str, text: str) -> SchemaChecker | None:
     """The checker of one keyword alone."""
     try:
-        return Checker({keyword: text})
+        return SchemaChecker({keyword: text})
     except SchemaFault:
         return None

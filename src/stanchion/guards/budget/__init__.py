@@ -11,8 +11,8 @@ from stanchion.guards.budget.allotment import (
     allotment_key,
     allotments,
 )
+from stanchion.guards.budget.entry import ACTS, MEASURES, phrase, shown
 from stanchion.guards.budget.guard import CODES, Budget, Requests
-from stanchion.guards.budget.measures import ACTS, MEASURES, phrase, shown
 
 __all__ = [
     "ACTS",

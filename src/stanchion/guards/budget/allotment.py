@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 import msgspec
 
-from stanchion.guards.budget.measures import ACTS, phrase, shown
+from stanchion.guards.budget.entry import ACTS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding

@@ -1,15 +1,13 @@
-"""What a budget says of its own entry: what its options are and what would help; options that do
-nothing, marks that everybody reaches, measures unbounded."""
+"""Entries of a budget: what is measured, where limits stand, and how they are told."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Annotated, ClassVar, Final, Literal
 
-import msgspec
+from msgspec import Meta, Struct
 
 from stanchion.guards._marks import Percent, Reach, mark, marks_of
-from stanchion.guards.budget.measures import ACTS, MEASURES, phrase
 from stanchion.kernel.actions import Action
 from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
@@ -19,6 +17,50 @@ from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import MICRO, Unit, ceil_micro
 
+ACTS: Final = (Unit.ONE, Unit.DURATION_MS)
+"""What only an action uses up; a charge is none."""
+
+MEASURES: Final = {
+    Unit.ONE: "calls",
+    Unit.TOKENS: "tokens",
+    Unit.COST_MICROUSD: "cost_usd",
+    Unit.API_CALLS: "api_calls",
+    Unit.DURATION_MS: "duration_s",
+}
+"""The options that bound, by what they count."""
+
+UNITS: Final = {name: unit for unit, name in MEASURES.items()}
+"""What each of them counts."""
+
+WORDS: Final = {
+    Unit.ONE: ("call", "calls"),
+    Unit.TOKENS: ("token", "tokens"),
+    Unit.API_CALLS: ("API call", "API calls"),
+    Unit.DURATION_MS: ("second of work", "seconds of work"),
+}
+
+
+def phrase(unit: Unit, number: int) -> str:
+    """A number of a unit in words that people read."""
+    if unit is Unit.COST_MICROUSD:
+        return shown(unit, number)
+    one, many = WORDS[unit]
+    said = shown(unit, number)
+    return f"{said} {one if said == '1' else many}"
+
+
+def shown(unit: Unit, number: int) -> str:
+    """The number alone, exactly: dollars with their cents at least, seconds with the parts they
+    have."""
+    if unit is Unit.COST_MICROUSD:
+        dollars, parts = divmod(number, MICRO)
+        return f"${dollars:,}." + f"{parts:06d}".rstrip("0").ljust(2, "0")
+    if unit is Unit.DURATION_MS:
+        seconds, parts = divmod(number, 1_000)
+        return f"{seconds:,}.{parts:03d}".rstrip("0").rstrip(".")
+    return f"{number:,}"
+
+
 ENDS: Final = frozenset({Stage.TOOL_RESULT, Stage.MODEL_REPLY, Stage.ERROR, Stage.HANDOFF_DONE})
 """Where something ends: what it used is settled there, and nothing is counted anew but that it
 ended."""
@@ -27,8 +69,8 @@ STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL, Stage.HANDOFF})
 """Where something begins of which nobody may have said what it takes."""
 
 
-Whole = Annotated[int, msgspec.Meta(ge=0, lt=10**15)]
-Amount = Annotated[float, msgspec.Meta(ge=0, lt=10**9)]
+Whole = Annotated[int, Meta(ge=0, lt=10**15)]
+Amount = Annotated[float, Meta(ge=0, lt=10**9)]
 AtLimit = Literal["warn", "retry", "queue", "escalate", "block", "quarantine", "halt"]
 """An action that a limit can lead to: a counter cannot say `allow`, which would find nothing."""
 
@@ -61,7 +103,7 @@ REMEDIES: Final = {
 }
 
 
-class Bounds(msgspec.Struct, frozen=True, dict=True):
+class Bounds(Struct, frozen=True, dict=True):
     """The options of a budget: what it bounds, for whom, and what is reserved."""
 
     remedies: ClassVar = REMEDIES
@@ -79,10 +121,10 @@ class Bounds(msgspec.Struct, frozen=True, dict=True):
     duration_s: Lower[Amount | None] = None
     """The limit in seconds of work, adding up all actions, parallel ones too; if absent, work time
     is not limited."""
-    per: Annotated[str, msgspec.Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] = "run"
+    per: Annotated[str, Meta(pattern="^[A-Za-z_][A-Za-z0-9_]*$", max_length=64)] = "run"
     """Whose spending is counted together: that of a `run`, a `task`, an `agent`, a `tenant`, the
     whole `fleet`, or of a name that the host gives its runs as a label, such as `customer`."""
-    window_s: Annotated[float, msgspec.Meta(ge=1, lt=10**9)] | None = None
+    window_s: Annotated[float, Meta(ge=1, lt=10**9)] | None = None
     """Counts only what was spent in the last this many seconds; if absent, everything counts."""
     warn_at: Lower[Percent | None] = None
     """Warns from this percentage of a limit on, estimates included; if absent, it does not warn."""

@@ -12,7 +12,7 @@ import msgspec
 from stanchion.guards._marks import check_marks, mark, mark_at, marks_of, tightened
 from stanchion.guards.budget import entry
 from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotments, spend_line
-from stanchion.guards.budget.measures import ACTS, MEASURES, UNITS, phrase, shown
+from stanchion.guards.budget.entry import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.calendar import LONGEST_S, Calendar
 from stanchion.kernel.contract.values import UNSAID, Beside, Point, Said, Standing, keep_said

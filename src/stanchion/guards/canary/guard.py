@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards.canary.token import HEAD, LASTING, SIZES, label_of, token
-from stanchion.guards.canary.traces import bodies
+from stanchion.guards.canary.token import HEAD, LASTING, SIZES, bodies, label_of, token
 from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
@@ -19,8 +18,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.disguise.layers import layers
-from stanchion.readings.disguise.runs import SHORTEST
+from stanchion.readings.disguise.views import SHORTEST, layers
 
 CODES: Final = declare(
     {

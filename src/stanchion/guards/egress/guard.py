@@ -1,5 +1,4 @@
-"""The egress guard: requests, and URLs in calls, go where the policy lets them, and nowhere
-inside."""
+"""Egress: where requests go, by their URLs and by the addresses that their hosts lead to."""
 
 from __future__ import annotations
 
@@ -9,17 +8,18 @@ from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
-from stanchion.guards.egress.codes import CODES
-from stanchion.guards.egress.hosts import Hosts
-from stanchion.guards.egress.names import METADATA, inside_name, written_in
+from stanchion.guards.egress.hosts import METADATA, Hosts, inside_name, written_in
 from stanchion.guards.egress.places import SIGNS, CalledUrl, names_a_place, places
-from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside, GuardGate, Point, Standing
 from stanchion.kernel.events import Egress, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
+from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastOne,
+    AtLeastZero,
     Fewer,
     Lower,
     More,
@@ -31,19 +31,81 @@ from stanchion.kernel.option import (
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.addresses import Address, address_of, carried, inside, is_metadata
-from stanchion.readings.logins import shown, unwritten
 from stanchion.readings.shell.destinations import destinations
-from stanchion.readings.urls import LONGEST_KEPT, Target, Unreadable, same_host, url_of
+from stanchion.readings.signing_in import shown, unwritten
+from stanchion.readings.urls import LONGEST_KEPT, UnreadableUrl, UrlTarget, same_host, url_of
+from stanchion.readings.word_lists import in_order, listed
 
-__all__ = ["CODES", "EgressGuard"]
+
+class AddressQuestion(msgspec.Struct, frozen=True):
+    """A question: the addresses of a host for a port, on behalf of an event. `url` says where they
+    are wanted."""
+
+    host: str
+    port: int
+    event: str
+    url: str
+
+
+class Resolved(msgspec.Struct, frozen=True):
+    """Judges the addresses of a request's host as `egress` judges those that are written."""
+
+    name: ClassVar = "egress_resolved"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.resolver:addresses"
+    stages: ClassVar = frozenset({Stage.EGRESS})
+    category: ClassVar = Category.SAFETY
+    priority: ClassVar = 25
+
+    egress: EgressGuard
+    """The guard of requests that it stands beside."""
+
+    def ask(self, reading: Reading[Egress], /) -> Lookup | None:
+        """Ask for the addresses of a name; nothing where there is none, or the request stops here
+        as it is."""
+        event = reading.event
+        target = url_of(event.url)
+        if not isinstance(target, UrlTarget) or target.literal is not None or not target.host:
+            return None
+        finding = self.egress.judge(reading)
+        if finding is not None and finding.action >= STOPS:
+            return None
+        port = 0 if target.port is None else target.port
+        return Lookup(
+            "", AddressQuestion(target.host, port, event.id, event.url), self.egress.deadline_ms
+        )
+
+    def judge(self, reading: Reading[Egress | AddressQuestion], value: Any, /) -> Finding | None:
+        """Judge what the resolver says; an answer of any other shape is a failure, which refuses.
+
+        That a name has no address matters only in time: what was refused for being late does not go
+        anywhere. Where a shield that lets nothing leave looks no name up, there is nothing to
+        judge.
+        """
+        if value == {"not_asked": True}:
+            return None
+        event = reading.event
+        target = url_of(event.url)
+        addresses = value["addresses"]
+        if not isinstance(target, UrlTarget) or not isinstance(addresses, list):
+            raise TypeError("a resolver answers with a list of addresses")
+        if isinstance(event, AddressQuestion) and not addresses:
+            return None
+        return self.egress.judged_addresses(target, addresses)
+
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return self.egress.actions()
+
 
 KEPT: Final = 1_024
 """How many judged URLs are remembered, so that a repeated one costs a look."""
 
-METHOD_HEADERS: Final = frozenset({"x-http-method-override", "x-http-method", "x-method-override"})
+METHOD_HEADERS: Final = listed("x-http-method-override x-http-method x-method-override")
 """Headers by which many servers take a request for one of another method."""
 
-HERE: Final = frozenset({"egress.internal", "egress.credentials", "egress.unreadable"})
+HERE: Final = listed("egress.internal egress.credentials egress.unreadable")
 """What is not said against a command where no list names its hosts: it runs on this machine, so
 inside is where it is, a login reaches the host that it is for, and what is no URL is none."""
 
@@ -73,13 +135,13 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     else allows them."""
     internal_hosts: Shorter[tuple[str, ...]] = ()
     """Hosts that may be reached although they are not on the public network."""
-    schemes: Shorter[tuple[str, ...]] = ("http", "https", "ws", "wss")
+    schemes: Shorter[tuple[str, ...]] = in_order("http https ws wss")
     """The only URL schemes that may be used."""
     ports: Fewer[tuple[Port, ...] | None] = None
     """The only ports that may be used; if absent, all ports."""
     methods: Fewer[tuple[str, ...] | None] = None
     """The only HTTP methods that may be used; if absent, all methods."""
-    max_url: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 8_192
+    max_url: Lower[AtLeastOne] = 8_192
     """The largest number of characters in a URL."""
     credentials: Off[bool] = False
     """If `true`, URLs may contain a user name and a password."""
@@ -87,7 +149,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     """If `true`, URLs in the arguments of tool calls are judged too, as they are written."""
     resolve: On[bool] = True
     """If `true`, host names are resolved and all their addresses are judged."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 5_000
+    deadline_ms: AtLeastZero = 5_000
     """A request is refused if the resolver gives no answer within this many milliseconds."""
     proxies: Shorter[tuple[str, ...]] = ()
     """The only proxies that requests may go through."""
@@ -227,7 +289,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         if place.sure and len(text) > self.max_url:
             return self._finding("egress.too_long", len(text), self.max_url)
         target = url_of(text)
-        if isinstance(target, Unreadable):
+        if isinstance(target, UnreadableUrl):
             why = target.why
             return self._finding("egress.unreadable", shown(text), why) if place.sure else None
         if place.sure and target.scheme not in self.schemes:
@@ -241,7 +303,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         finding = self._barred(target)
         return self._strictly(target) if finding is None and place.sure else finding
 
-    def _barred(self, target: Target) -> Finding | None:
+    def _barred(self, target: UrlTarget) -> Finding | None:
         """What is said against a host as it is written, whatever is allowed."""
         host, port, literal = target.host, target.port, target.literal
         if literal is not None:
@@ -260,7 +322,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         return None
 
     def judged_address(
-        self, host: str, address: Address, how: str, target: Target
+        self, host: str, address: Address, how: str, target: UrlTarget
     ) -> Finding | None:
         """What is said against one address of a host: it is denied, or inside and not allowed to
         be."""
@@ -288,7 +350,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             self._allowed is not None and self._allowed.exactly(host, port)
         )
 
-    def _strictly(self, target: Target) -> Finding | None:
+    def _strictly(self, target: UrlTarget) -> Finding | None:
         """What is said against a URL that would lead to a public host."""
         host, port = target.host, target.port
         if target.unclear:
@@ -302,7 +364,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
             return self._finding("egress.port", port, host, _listed(self.ports))
         return None
 
-    def judged_addresses(self, target: Target, addresses: list[str]) -> Finding | None:
+    def judged_addresses(self, target: UrlTarget, addresses: list[str]) -> Finding | None:
         """What is said against a name by what it resolves to: one address that leads inside is
         enough."""
         for text in addresses:
@@ -314,7 +376,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     def takes_proxy(self, proxy: str) -> bool:
         """Whether requests may go through a proxy, by its URL or by `host:port`."""
         target = url_of(proxy if "://" in proxy else f"http://{proxy}")
-        if isinstance(target, Unreadable) or target.unclear:
+        if isinstance(target, UnreadableUrl) or target.unclear:
             return False
         own: str | Address = target.host if target.literal is None else target.literal
         return self._proxies.has(own, target.port)
@@ -323,8 +385,6 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         """What judges the addresses of names, where they are to be resolved."""
         if not self.resolve or Stage.EGRESS not in stages:
             return None
-        from stanchion.guards.egress.resolved import Resolved
-
         return Beside("resolved", Resolved(self), Resolved.stages)
 
     def _finding(self, code: str, *args: str | int | None) -> Finding:

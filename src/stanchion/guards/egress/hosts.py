@@ -1,16 +1,102 @@
-"""Lists of hosts: names, names under a name, addresses and ranges, each with a port or without;
-found by index."""
+"""Hosts: names that mean the inside, and lists of those that may be reached."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from ipaddress import ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_network
 from typing import Final, NamedTuple, TypeVar
 
-from stanchion.guards.egress.names import parents
 from stanchion.kernel.regex import regex
 from stanchion.readings.addresses import Address, plain
 from stanchion.readings.urls import host_of
+
+METADATA: Final = frozenset(
+    {
+        "metadata", "metadata.google.internal", "metadata.goog", "instance-data",
+        "instance-data.ec2.internal", "metadata.azure.internal", "metadata.azure.com",
+        "metadata.tencentyun.com", "metadata.platformequinix.com", "metadata.packet.net",
+        "api.metadata.cloud.ibm.com", "rancher-metadata", "metadata.nicira.local",
+    }
+)  # fmt: skip
+"""Names of metadata services."""
+
+_ZONES: Final = {
+    "this machine": "localhost",
+    "the local network": (
+        "localdomain localdomain4 localdomain6 localnet local lan home home.arpa"
+    ),
+    "an internal network": "internal intranet intra private corp",
+    "a cluster": "svc default cluster docker consul",
+}
+SUFFIXES: Final = {name: where for where, names in _ZONES.items() for name in names.split()}
+"""Names that belong to no public zone, with everything under them."""
+
+LOOPBACK: Final = frozenset(
+    {
+        "localtest.me", "lvh.me", "vcap.me", "lacolhost.com", "fuf.me", "localho.st", "local.gd",
+        "smackaho.st", "localhost.direct", "127-0-0-1.org.uk", "bugbounty.dod.network",
+        "spoofed.burpcollaborator.net", "lcl.host", "lndo.site", "ddev.site",
+    }
+)  # fmt: skip
+"""Public zones all of whose names lead to the machine itself."""
+
+CARRYING: Final = frozenset(
+    {
+        "nip.io", "sslip.io", "xip.io", "xip.name", "traefik.me", "backname.io", "1u.ms",
+        "rbndr.us", "local-ip.co", "local-ip.sh", "plex.direct",
+    }
+)  # fmt: skip
+"""Public zones whose names lead to the address that is written in them."""
+
+_QUAD: Final = regex(
+    r"(?<![0-9a-z])([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})[.-]([0-9]{1,3})(?![0-9])"
+)
+_HEX: Final = regex(r"(?<![0-9a-f])([0-9a-f]{8})(?![0-9a-f])")
+
+
+def parents(name: str) -> list[str]:
+    """A name and what it is under, the whole first: `a.b.c` gives `a.b.c`, `b.c` and `c`."""
+    found = [name]
+    at = name.find(".")
+    while at >= 0:
+        found.append(name[at + 1 :])
+        at = name.find(".", at + 1)
+    return found
+
+
+def inside_name(name: str) -> str:
+    """Where a name leads that is not public; empty where only a resolver can say it."""
+    if "." not in name:
+        return SUFFIXES.get(name, "a name without a dot belongs to the local network")
+    for above in parents(name):
+        if above in SUFFIXES:
+            return f"`{above}` is {SUFFIXES[above]}"
+        if above in LOOPBACK:
+            return f"names of `{above}` lead to this machine"
+    return ""
+
+
+def written_in(name: str) -> tuple[Address, ...]:
+    """The addresses that a name of a zone which leads to them has in it."""
+    zone = next((above for above in parents(name) if above in CARRYING), None)
+    if zone is None:
+        return ()
+    own = name[: -len(zone) - 1]
+    found: list[Address] = []
+    for quad in _QUAD.findall(own):
+        if all(int(part) < 256 for part in quad):
+            found.append(IPv4Address(".".join([str(int(part)) for part in quad])))
+    found += [IPv4Address(int(digits, 16)) for digits in _HEX.findall(own)]
+    return (*found, *_six(own.rpartition(".")[2]))
+
+
+def _six(label: str) -> tuple[Address, ...]:
+    """The IPv6 address that a label is, with hyphens in the place of colons."""
+    try:
+        return (IPv6Address(label.replace("-", ":")),)
+    except ValueError:
+        return ()
+
 
 _BRACKETS: Final = regex(r"\[([0-9A-Fa-f:.]+)\](/[0-9]+)?(?::([0-9]+))?")
 _PLAIN: Final = regex(r"([^:\[\]@\s]+)(?::([0-9]+))?")
@@ -20,7 +106,7 @@ Ports = frozenset[int] | None
 """The ports of an entry; `None` where it is for all."""
 
 
-class Entry(NamedTuple):
+class HostEntry(NamedTuple):
     """One entry as it was understood: a name, a name that others are under, or the range that
     begins at a number."""
 
@@ -80,7 +166,7 @@ class Hosts:
         return _fits(self._ranges.get((own.version, own.max_prefixlen), {}), int(own), port)
 
 
-def entry_of(text: str) -> Entry:
+def entry_of(text: str) -> HostEntry:
     """Understand an entry; raises `ValueError` where it is none."""
     if "://" in text:
         raise ValueError(
@@ -98,17 +184,17 @@ def entry_of(text: str) -> Entry:
     if "/" in host:
         return _range(host, text, port)
     if host == "*":
-        return Entry(under="*", port=port)
+        return HostEntry(under="*", port=port)
     under = host.startswith("*.")
     known = host_of(host.removeprefix("*."))
     if known is None or (under and not isinstance(known, str)):
         raise ValueError(_refusal(text))
     if isinstance(known, str):
-        return Entry(under=known, port=port) if under else Entry(name=known, port=port)
+        return HostEntry(under=known, port=port) if under else HostEntry(name=known, port=port)
     return _range(str(known), text, port)
 
 
-def _range(written: str, text: str, port: int | None) -> Entry:
+def _range(written: str, text: str, port: int | None) -> HostEntry:
     try:
         network = ip_network(written)
     except ValueError:
@@ -117,7 +203,7 @@ def _range(written: str, text: str, port: int | None) -> Entry:
         ) from None
     first = plain(network.network_address)
     mapped = first.version != network.version
-    return Entry(
+    return HostEntry(
         version=first.version,
         length=network.prefixlen - 96 if mapped else network.prefixlen,
         first=int(first),

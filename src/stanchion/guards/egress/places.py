@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.egress.names import CARRYING
+from stanchion.guards.egress.hosts import CARRYING
 from stanchion.kernel.regex import regex
 from stanchion.readings.urls import PORTS, UNSEEN
 from stanchion.readings.word_lists import listed

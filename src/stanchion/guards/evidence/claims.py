@@ -7,10 +7,8 @@ import re
 from typing import Final, Literal
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.clauses import Clause, clauses
-from stanchion.readings.claims.mood import is_stated
-from stanchion.readings.claims.numerals import WORD, number_of
-from stanchion.readings.claims.voice import own_words
+from stanchion.readings.claims.clauses import Clause, clauses, is_stated, own_words
+from stanchion.readings.claims.forms import WORD, number_of
 
 Claim = Literal["tests", "lint"]
 

@@ -12,6 +12,7 @@ from stanchion.guards.evidence.files import SCRATCH
 from stanchion.guards.evidence.options import leaves_a_run
 from stanchion.guards.evidence.tables import ANYWHERE, PYTHONS, RUNNERS, VALUED
 from stanchion.kernel.names import glob, is_glob
+from stanchion.readings.word_lists import Strings
 
 DEEPEST: Final = 6
 """How many commands may start each other."""
@@ -22,7 +23,7 @@ _PROGRAMS: Final = (
 )
 
 
-def program(argv: tuple[str, ...]) -> str:
+def program(argv: Strings) -> str:
     """The program of a command, without its folder."""
     name = argv[0].rpartition("/")[2].rpartition("\\")[2].lower()
     for end in (".exe", ".cmd", ".bat"):
@@ -31,7 +32,7 @@ def program(argv: tuple[str, ...]) -> str:
 
 
 @lru_cache(KEPT)
-def unwrapped(argv: tuple[str, ...]) -> tuple[str, ...]:
+def unwrapped(argv: Strings) -> Strings:
     """A command without what only starts it: `uv run python -m pytest -q` is `pytest -q`."""
     for _ in range(DEEPEST):
         inner = _inner(argv) if argv else ()
@@ -42,7 +43,7 @@ def unwrapped(argv: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @lru_cache(KEPT)
-def surely_runs(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+def surely_runs(argv: Strings) -> Strings | None:
     """The same where the command is sure to run: nothing on the way keeps it from that, it does
     what it is for, and it is where programs of its name are. `None` where that is not so."""
     for _ in range(DEEPEST):
@@ -58,7 +59,7 @@ def surely_runs(argv: tuple[str, ...]) -> tuple[str, ...] | None:
     return None
 
 
-def _inner(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+def _inner(argv: Strings) -> Strings | None:
     """What a command starts; `None` where it starts nothing that is known."""
     name = program(argv)
     if _is_python(name):
@@ -91,13 +92,13 @@ def _is_installed(folder: str) -> bool:
     return f"/{folder}".endswith(tables.INSTALLED) and not folder.startswith(SCRATCH)
 
 
-def _starts(name: str, own: tuple[str, ...]) -> bool:
+def _starts(name: str, own: Strings) -> bool:
     """Whether these words of a program that starts others still have it start the command behind
     them."""
     return not _is_inert(name, own) and tables.STOPPING.isdisjoint(own) and leaves_a_run(name, own)
 
 
-def _starts_module(own: tuple[str, ...]) -> bool:
+def _starts_module(own: Strings) -> bool:
     """Whether these words of Python's own still have it run the module or script behind them."""
     words = iter(own[:-1] if own[-1:] == ("-m",) else own)
     for word in words:
@@ -114,7 +115,7 @@ def _starts_module(own: tuple[str, ...]) -> bool:
     return True
 
 
-def _is_inert(name: str, words: tuple[str, ...]) -> bool:
+def _is_inert(name: str, words: Strings) -> bool:
     """Whether words of a command keep it from what it is for, or have it end as if it had gone
     well."""
     letters = tables.CLUSTERED.get(name, frozenset())
@@ -132,7 +133,7 @@ def _is_inert(name: str, words: tuple[str, ...]) -> bool:
     return False
 
 
-def _module(argv: tuple[str, ...]) -> tuple[str, ...] | None:
+def _module(argv: Strings) -> Strings | None:
     """What Python is asked to run, where that is a module or a script that is known by its name."""
     at = _behind_options(argv, 1, stop="-m")
     if at < len(argv) and argv[at] == "-m":
@@ -142,7 +143,7 @@ def _module(argv: tuple[str, ...]) -> tuple[str, ...] | None:
     return None
 
 
-def _started(argv: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...] | None:
+def _started(argv: Strings, words: Strings) -> Strings | None:
     at = _behind_options(argv, 1)
     if words:
         if at >= len(argv) or argv[at] not in words:
@@ -153,7 +154,7 @@ def _started(argv: tuple[str, ...], words: tuple[str, ...]) -> tuple[str, ...] |
     return argv[at:] if at < len(argv) else None
 
 
-def _behind_options(argv: tuple[str, ...], at: int, stop: str = "") -> int:
+def _behind_options(argv: Strings, at: int, stop: str = "") -> int:
     while at < len(argv) and argv[at].startswith(("-", "+")) and argv[at] != stop:
         at += 2 if argv[at] in VALUED else 1
     return at
@@ -173,7 +174,7 @@ class Catalogue:
             else:
                 self._exact.setdefault(name, []).append(words)
 
-    def has(self, argv: tuple[str, ...]) -> bool:
+    def has(self, argv: Strings) -> bool:
         """Whether a command, without what starts it, is one of these."""
         if not argv or not tables.ASKING.isdisjoint(argv):
             return False
@@ -184,7 +185,7 @@ class Catalogue:
         return any(_behind(words, argv) for words in wanted)
 
 
-def _behind(wanted: list[str], argv: tuple[str, ...]) -> bool:
+def _behind(wanted: list[str], argv: Strings) -> bool:
     options = [word for word in wanted if word.startswith("-")]
     if not all(any(glob(option, word) for word in argv[1:]) for option in options):
         return False
@@ -195,7 +196,7 @@ def _behind(wanted: list[str], argv: tuple[str, ...]) -> bool:
     return len(operands) >= len(words) and all(map(glob, words, operands))
 
 
-def _operands(argv: tuple[str, ...]) -> Iterable[str]:
+def _operands(argv: Strings) -> Iterable[str]:
     skip = False
     anywhere = argv[0] in ANYWHERE
     for word in argv[1:]:

@@ -8,19 +8,16 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards.evidence.branch import CheckedOut, judged
 from stanchion.guards.evidence.claims import Claim, claims
 from stanchion.guards.evidence.codes import CODES
 from stanchion.guards.evidence.commands import Catalogue
-from stanchion.guards.evidence.observed import Observing, Shown, learnt_from, observing_by
+from stanchion.guards.evidence.files import Public
+from stanchion.guards.evidence.observed import CallEvidence, Observing, learnt_from, observing_by
 from stanchion.guards.evidence.outcome import FAILED as UNPASSED, NONE, PASSED
-from stanchion.guards.evidence.public import Public
-from stanchion.guards.evidence.reviews import verdict_in, verdict_of
-from stanchion.guards.evidence.seen import Learnt
-from stanchion.guards.evidence.spoken import Kind as Spoken, wrong_in
-from stanchion.guards.evidence.steps import Known, Step, Steps, steps_by
-from stanchion.guards.evidence.targets import Branches, targets_of
-from stanchion.guards.evidence.work import TOLD, Work, fails
+from stanchion.guards.evidence.seen import Kind as Spoken, Learnt, wrong_in
+from stanchion.guards.evidence.steps import KnownSteps, StepReader, WorkStep, steps_by
+from stanchion.guards.evidence.targets import Branches, CheckedOut, judged, targets_of
+from stanchion.guards.evidence.work import TOLD, WorkState, fails, verdict_in, verdict_of
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import UNSAID, Beside, Said, keep_said
 from stanchion.kernel.events import (
@@ -165,13 +162,13 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return WATCHED if self.review is None else WATCHED | HANDED
 
     @cached_property
-    def _known(self) -> Known:
+    def _known(self) -> KnownSteps:
         lists = {
             "tests": self.test_commands,
             "lints": self.lint_commands,
             "commits": self.commit_commands,
         }
-        return Known(
+        return KnownSteps(
             **{name: Catalogue(given) for name, given in lists.items() if given is not None},
             test_tools=_names(self.test_tools),
             lint_tools=_names(self.lint_tools),
@@ -185,7 +182,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         )
 
     @cached_property
-    def _steps(self) -> Steps:
+    def _steps(self) -> StepReader:
         return steps_by(self._known)
 
     @cached_property
@@ -235,11 +232,11 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             case ToolCall() | ToolResult() | Failure():
                 return self._judge_call(event, reading, value)
             case Handoff() | HandoffDone() if self.review is not None:
-                before = Work.of(value)
+                before = WorkState.of(value)
                 work = self._handed(event, before)
                 return None if work == before else Ruling(None, work.data())
             case ModelReply(final=True):
-                finding = self._judged(Work.of(value), self.answers, (event.text,))
+                finding = self._judged(WorkState.of(value), self.answers, (event.text,))
                 return None if finding is None else Ruling(finding)
             case _:
                 return None
@@ -253,7 +250,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         shown = None if self._observing is None else reading.of(self._observing)
         if not steps and not reviews and (shown is None or not shown.matters):
             return None if misplaced is None else Ruling(misplaced)
-        before = Work.of(value)
+        before = WorkState.of(value)
         finding, work = self._after(event, steps, before)
         if work.changes != before.changes and self.review is not None:
             work = work.with_reviews(work.reviews.written(event.run.agent))
@@ -278,7 +275,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         ]
         return self._worst(judge)
 
-    def _handed(self, event: Handoff | HandoffDone, work: Work) -> Work:
+    def _handed(self, event: Handoff | HandoffDone, work: WorkState) -> WorkState:
         """A reviewer was handed the work, or hands on what it found."""
         run, role_of = event.run, self._tables[2]
         if isinstance(event, HandoffDone):
@@ -289,8 +286,8 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return work if said is None else _said(work, run.agent, said)
 
     def _after(
-        self, event: ToolCall | ToolResult | Failure, steps: list[Step], before: Work
-    ) -> tuple[Finding | None, Work]:
+        self, event: ToolCall | ToolResult | Failure, steps: list[WorkStep], before: WorkState
+    ) -> tuple[Finding | None, WorkState]:
         """What is wrong with a call, and what is known once it has begun or ended."""
         if isinstance(event, ToolCall):
             found = [self._judged_step(step, work) for step, work in _seen_by(steps, before)]
@@ -301,13 +298,13 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             return None, before.ended(event.call, done, None, failed=True, late=late)
         return None, before.ended(event.call, steps, event.result, False, event.part)
 
-    def _judged_step(self, step: Step, work: Work) -> Finding | None:
+    def _judged_step(self, step: WorkStep, work: WorkState) -> Finding | None:
         if step.what == "merge":
             return self._unreviewed(step, work)
         told = step.what in ("commit", "say")
         return self._judged(work, step.what == "commit", step.texts) if told else None
 
-    def _unreviewed(self, step: Step, work: Work) -> Finding | None:
+    def _unreviewed(self, step: WorkStep, work: WorkState) -> Finding | None:
         """What is wrong with a step that merges: nobody has reviewed the changes as they are
         now."""
         if self.review is None or work.reviewed:
@@ -317,7 +314,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         args = (step.name, self.reviewers[0], why)
         return Finding(ACTIONS[self.review], "evidence.unreviewed", args)
 
-    def _judged(self, work: Work, hands_on: bool, texts: Sequence[str]) -> Finding | None:
+    def _judged(self, work: WorkState, hands_on: bool, texts: Sequence[str]) -> Finding | None:
         """What is wrong with a step that hands work on, or says something about it."""
         found: list[Finding | None] = []
         for asked, check, came, code in (
@@ -333,7 +330,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
             found += self._unfounded(work, texts)
         return self._worst(found)
 
-    def _unfounded(self, work: Work, texts: Sequence[str]) -> Iterator[Finding]:
+    def _unfounded(self, work: WorkState, texts: Sequence[str]) -> Iterator[Finding]:
         """What is wrong with what texts say."""
         refuted, unproven = (
             None if one is None else ACTIONS[one] for one in (self.refuted, self.claims)
@@ -366,7 +363,7 @@ class Evidence(msgspec.Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys([ACTIONS[name] for name in self._chosen if name is not None]))
 
 
-def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
+def _seen_by(steps: list[WorkStep], work: WorkState) -> Iterator[tuple[WorkStep, WorkState]]:
     """Each step with what will have been shown when it is reached: behind `&&` only what went well
     goes on."""
     chain = 0
@@ -385,8 +382,11 @@ def _seen_by(steps: list[Step], work: Work) -> Iterator[tuple[Step, Work]]:
 
 
 def _observed(
-    event: ToolCall | ToolResult | Failure, reading: Reading[Event], shown: Shown, work: Work
-) -> Work:
+    event: ToolCall | ToolResult | Failure,
+    reading: Reading[Event],
+    shown: CallEvidence,
+    work: WorkState,
+) -> WorkState:
     """What was seen once a call has begun or ended."""
     seen = work.seen
     if isinstance(event, ToolCall):
@@ -395,7 +395,7 @@ def _observed(
     return work.with_seen(seen.ended(event.call, shown.changes, learnt))
 
 
-def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:
+def _reviewed(event: ToolCall | ToolResult | Failure, work: WorkState) -> WorkState:
     """What is known once a reviewer has made a call: it looks at the work, or says what it thinks
     of it."""
     agent = event.run.agent
@@ -407,11 +407,11 @@ def _reviewed(event: ToolCall | ToolResult | Failure, work: Work) -> Work:
     return work if said is None else _said(work, agent, said)
 
 
-def _said(work: Work, agent: str, good: bool) -> Work:
+def _said(work: WorkState, agent: str, good: bool) -> WorkState:
     return work.with_reviews(work.reviews.says(agent, good, work.changes, not work.pending))
 
 
-def _told(work: Work, came: int, check: str) -> str:
+def _told(work: WorkState, came: int, check: str) -> str:
     if came == NONE and not work.what:
         return f"no {check} is known"
     return say(TOLD[came], (check,))

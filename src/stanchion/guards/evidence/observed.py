@@ -12,24 +12,24 @@ from functools import lru_cache
 from shlex import join
 from typing import Any, Final, NamedTuple
 
-import msgspec
+from msgspec.structs import replace
 
 from stanchion.guards.evidence.files import VIEWING, named_in
 from stanchion.guards.evidence.outcome import status_in
 from stanchion.guards.evidence.seen import Changes, Learnt
-from stanchion.guards.evidence.steps import Known, texts_of
+from stanchion.guards.evidence.steps import KnownSteps, texts_of
 from stanchion.guards.evidence.work import fails
 from stanchion.kernel.events import ToolResult
 from stanchion.kernel.regex import regex
 from stanchion.readings import Reading
-from stanchion.readings.act import Act, act_of
+from stanchion.readings.act import ToolAct, act_of
 from stanchion.readings.claims.claim import PATHLESS, Claim, Predicate, same_path
 from stanchion.readings.claims.facts import Content, Fact, Ran, facts
 from stanchion.readings.names import plain
 from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.outcome import decided
 from stanchion.readings.shell.parse import single
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, listed
 
 LOOKING: Final = listed(
     "cat tac head tail less more nl od xxd wc sort uniq cut comm diff cmp md5sum sha1sum "
@@ -69,12 +69,12 @@ _REFUSED: Final = regex(
 _OPEN: Final = frozenset("*?[{$`~")
 
 
-class Shown(NamedTuple):
+class CallEvidence(NamedTuple):
     """What a call may change, whether it may show something, and the commands that it runs."""
 
     changes: Changes
     shows: bool
-    commands: tuple[str, ...]
+    commands: Strings
 
     @property
     def matters(self) -> bool:
@@ -86,18 +86,18 @@ class Observing:
     """Reads calls; `known` says which commands are tests and linters, which look and change
     nothing."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownSteps) -> None:
         self._known = known
 
-    def __call__(self, reading: Reading[Any]) -> Shown:
+    def __call__(self, reading: Reading[Any]) -> CallEvidence:
         """What a call does, before anything came of it."""
         event, texts = reading.event, _shell_texts(reading)
         if texts:
             ran = [command for text in texts for command, _ in decided(text)]
             changes = _joined([self._changed_by(one) for one in ran]) if ran else Changes(all=True)
-            return Shown(changes, True, (*texts, *[join(one.argv) for one in ran]))
+            return CallEvidence(changes, True, (*texts, *[join(one.argv) for one in ran]))
         act = act_of(event.tool, event.traits)
-        return Shown(_changed_by_tool(act, event.args), _path(event.args) is not None, ())
+        return CallEvidence(_changed_by_tool(act, event.args), _path(event.args) is not None, ())
 
     def _changed_by(self, command: Command) -> Changes:
         """What a command may change: what it says to write, where it is one that changes nothing
@@ -119,7 +119,7 @@ class Observing:
 
 
 @lru_cache(KEPT)
-def observing_by(known: Known) -> Observing:
+def observing_by(known: KnownSteps) -> Observing:
     """What reads calls by what a policy says: the same for all guards of which it says the same."""
     return Observing(known)
 
@@ -130,7 +130,7 @@ def _joined(every: list[Changes]) -> Changes:
     return Changes(paths=tuple(dict.fromkeys([path for one in every for path in one.paths])))
 
 
-def _shell_texts(reading: Reading[Any]) -> tuple[str, ...]:
+def _shell_texts(reading: Reading[Any]) -> Strings:
     """The shell texts of a call; the word that tells an editor what to do is none."""
     given = reading.of(texts_of).given
     edits = _path(reading.event.args) is not None and all(
@@ -139,7 +139,7 @@ def _shell_texts(reading: Reading[Any]) -> tuple[str, ...]:
     return () if edits else given
 
 
-def _changed_by_tool(act: Act, args: Mapping[str, Any]) -> Changes:
+def _changed_by_tool(act: ToolAct, args: Mapping[str, Any]) -> Changes:
     if act.runs:
         return Changes(all=True)
     if act.reads_only or str(args.get("command", "")) in VIEWING:
@@ -212,7 +212,7 @@ def _from_commands(text: str, printed: Printed) -> Learnt:
     return Learnt(tuple(found), frozenset(own))
 
 
-def _told(argv: tuple[str, ...], status: int, printed: Printed) -> Iterator[Fact]:
+def _told(argv: Strings, status: int, printed: Printed) -> Iterator[Fact]:
     """What a command tells. A tool may leave out the last end of line, which only matters to what
     is in a file."""
     text = printed.text
@@ -223,10 +223,10 @@ def _told(argv: tuple[str, ...], status: int, printed: Printed) -> Iterator[Fact
 
 def _in_folder(command: Command, fact: Fact) -> Fact:
     if isinstance(fact, Content):
-        return msgspec.structs.replace(fact, path=_rooted(command, fact.path))
+        return replace(fact, path=_rooted(command, fact.path))
     if fact.predicate in PATHLESS:
         return fact
-    return msgspec.structs.replace(fact, subject=_rooted(command, fact.subject))
+    return replace(fact, subject=_rooted(command, fact.subject))
 
 
 def _done(command: Command) -> Iterator[Claim]:
@@ -244,7 +244,7 @@ def _rooted(command: Command, path: str) -> str:
     return same_path(path if path.startswith("/") or not command.cwd else f"{command.cwd}/{path}")
 
 
-def _from_tool(act: Act, args: Mapping[str, Any], result: Any) -> Learnt:
+def _from_tool(act: ToolAct, args: Mapping[str, Any], result: Any) -> Learnt:
     """What follows from a tool for files that did not say that it failed."""
     path = _path(args)
     if path is None or act.moves or _refused(result):
@@ -260,7 +260,7 @@ def _from_tool(act: Act, args: Mapping[str, Any], result: Any) -> Learnt:
     return Learnt()
 
 
-def _written(act: Act, path: str, args: Mapping[str, Any], told: str) -> Learnt:
+def _written(act: ToolAct, path: str, args: Mapping[str, Any], told: str) -> Learnt:
     named = {plain(str(key)): value for key, value in args.items() if isinstance(value, str)}
     edits = bool(EDITING & act.words) and told not in ("create", "write")
     texts = [value for name, value in named.items() if name in (PARTS if edits else WHOLE)]

@@ -165,13 +165,13 @@ _BEHIND: Final = {
 }  # fmt: skip
 """Whose options stand behind `--`."""
 _OPERANDS: Final = {
-    "tox": frozenset(["run", "r", "run-parallel", "p", "4"]),
-    "karma": frozenset({"start", "run"}),
+    "tox": listed("run r run-parallel p 4"),
+    "karma": listed("start run"),
     "stestr": frozenset({"run"}),
 }
 _NO_OPERANDS: Final = {
-    "vitest": frozenset({"list", "init", "bench"}),
-    "ava": frozenset({"reset-cache", "debug"}),
+    "vitest": listed("list init bench"),
+    "ava": listed("reset-cache debug"),
     "gotestsum": frozenset({"tool"}),
 }
 """What the first word of some programs has to be, and must not be."""

@@ -1,22 +1,32 @@
-"""What a run has seen of files, commands and versions: as much as claims are judged by, in a small
-record."""
+"""What a run has seen: files that it changed, what it was told, and what it says of them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from shlex import join
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
-from stanchion.readings.claims.claim import PATHLESS, Claim, Predicate, fault, same_path
+from stanchion.kernel.actions import Action
+from stanchion.kernel.findings import Finding
+from stanchion.readings.claims.claim import (
+    PATHLESS,
+    CheckVerdict,
+    Claim,
+    Predicate,
+    fault,
+    same_path,
+)
+from stanchion.readings.claims.evidence import ClaimStanding, ObservedFact, evidence_for, judge
 from stanchion.readings.claims.facts import Content, Fact
 from stanchion.readings.claims.forms import stem
 from stanchion.readings.claims.gist import Gist, gist_of
-from stanchion.readings.claims.judging import Known, Standing, judge
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.sentences import said_in
 from stanchion.readings.fingerprint import digest
 from stanchion.readings.shell.parse import single
+from stanchion.readings.shortened import shorten
 
 SUBJECTS: Final = 48
 GISTS: Final = 8
@@ -25,7 +35,7 @@ RUNS: Final = 24
 VERSIONS: Final = 16
 UNDER_WAY: Final = 16
 """How many of each are remembered: the last ones."""
-WORDS: Final = 4
+MOST_WORDS: Final = 4
 """How many words of a command name what it does."""
 
 Kept = tuple[str, ...]
@@ -50,7 +60,7 @@ class Learnt(NamedTuple):
     own: frozenset[str] = frozenset()
 
 
-class Told(msgspec.Struct, frozen=True, array_like=True):
+class SeenFact(Struct, frozen=True, array_like=True):
     """A fact about a path; a text that is in a file or not stands as its digest."""
 
     predicate: Predicate
@@ -58,12 +68,12 @@ class Told(msgspec.Struct, frozen=True, array_like=True):
     holds: bool
 
 
-class About(msgspec.Struct, frozen=True, array_like=True):
+class About(Struct, frozen=True, array_like=True):
     """What is known of a path. `own`: the run has made it or taken it away itself. `ends`: its last
     line ends, as far as is known; where it does not, people count it and `wc` does not, and both
     are right."""
 
-    told: tuple[Told, ...] = ()
+    told: tuple[SeenFact, ...] = ()
     gist: Gist | None = None
     own: bool = False
     ends: bool = True
@@ -74,20 +84,22 @@ class About(msgspec.Struct, frozen=True, array_like=True):
             return self._with_content(fact, own)
         hidden = fact.predicate is Predicate.CONTAINS
         value = digest("text", str(fact.value)) if hidden else fact.value
-        return self._with((Told(fact.predicate, value, fact.polarity),), self.gist, own, self.ends)
+        return self._with(
+            (SeenFact(fact.predicate, value, fact.polarity),), self.gist, own, self.ends
+        )
 
     def _with_content(self, fact: Content, own: bool) -> About:
         """What a file holds. What was printed without a last end of line may have lost more than
         that."""
         ends = fact.text.endswith("\n") or (own and not fact.text)
-        told = [Told(Predicate.EXISTS, None, True)]
+        told = [SeenFact(Predicate.EXISTS, None, True)]
         if fact.whole and (ends or own):
             size = len(fact.text.encode("utf-8", "surrogatepass"))
-            told.append(Told(Predicate.LINES, fact.text.count("\n"), True))
-            told.append(Told(Predicate.BYTES, size, True))
+            told.append(SeenFact(Predicate.LINES, fact.text.count("\n"), True))
+            told.append(SeenFact(Predicate.BYTES, size, True))
         return self._with(tuple(told), gist_of(fact.text, fact.whole), own, ends or not own)
 
-    def _with(self, new: tuple[Told, ...], gist: Gist | None, own: bool, ends: bool) -> About:
+    def _with(self, new: tuple[SeenFact, ...], gist: Gist | None, own: bool, ends: bool) -> About:
         keys = {_key(one) for one in new}
         told = (*[one for one in self.told if _key(one) not in keys], *new)
         return About(told[-TOLD:], gist, self.own or own, ends)
@@ -109,7 +121,7 @@ class About(msgspec.Struct, frozen=True, array_like=True):
                 yield Claim(Predicate.CONTAINS, asked.subject, asked.value, has)
 
 
-def _key(one: Told) -> tuple[Predicate, int | str | None]:
+def _key(one: SeenFact) -> tuple[Predicate, int | str | None]:
     return one.predicate, one.value if one.predicate is Predicate.CONTAINS else None
 
 
@@ -117,7 +129,7 @@ def _less(value: int | str | None) -> int | None:
     return value - 1 if isinstance(value, int) else None
 
 
-class Run(msgspec.Struct, frozen=True, array_like=True):
+class CheckRun(Struct, frozen=True, array_like=True):
     """A command that was run, as a digest; how it ended, and the stems of what it is called by."""
 
     text: str
@@ -125,7 +137,7 @@ class Run(msgspec.Struct, frozen=True, array_like=True):
     stems: Kept
 
 
-class Seen(msgspec.Struct, frozen=True, array_like=True):
+class SeenState(Struct, frozen=True, array_like=True):
     """`about` is what is known of paths, the last at the end, `runs` how commands ended, `versions`
     what programs say. `writing` are calls under way that may change something; `looking` those that
     may show something, each with the `epoch` in which it began: a new one begins with each
@@ -135,24 +147,24 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
     writing: Kept = ()
     looking: Kept = ()
     about: dict[str, About] = {}
-    runs: tuple[Run, ...] = ()
+    runs: tuple[CheckRun, ...] = ()
     versions: dict[str, str] = {}
 
-    def began(self, call: str, changes: Changes, shows: bool, commands: Iterable[str]) -> Seen:
+    def began(self, call: str, changes: Changes, shows: bool, commands: Iterable[str]) -> SeenState:
         """A call goes ahead. What it may change is not known any more, nor how its commands end."""
         seen = self._changed(changes) if changes.any else self
         again = {_digest(text) for text in commands} if seen.runs else set()
         if any(one.text in again for one in seen.runs):
             runs = tuple([one for one in seen.runs if one.text not in again])
-            seen = msgspec.structs.replace(seen, runs=runs)
+            seen = replace(seen, runs=runs)
         if call and changes.any:
-            seen = msgspec.structs.replace(seen, writing=(*seen.writing, call)[-UNDER_WAY:])
+            seen = replace(seen, writing=(*seen.writing, call)[-UNDER_WAY:])
         if call and (changes.any or shows):
             looking = (*seen.looking, f"{seen.epoch} {call}")
-            seen = msgspec.structs.replace(seen, looking=looking[-UNDER_WAY:])
+            seen = replace(seen, looking=looking[-UNDER_WAY:])
         return seen
 
-    def ended(self, call: str, changes: Changes, learnt: Learnt) -> Seen:
+    def ended(self, call: str, changes: Changes, learnt: Learnt) -> SeenState:
         """A call has ended. What it shows counts where nothing else can have changed it since the
         call began."""
         others = tuple([one for one in self.writing if one != call])
@@ -162,22 +174,22 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
             others != self.writing or any(one.endswith(f" {call}") for one in self.looking)
         ):
             looking = tuple([one for one in self.looking if not one.endswith(f" {call}")])
-            seen = msgspec.structs.replace(self, writing=others, looking=looking)
+            seen = replace(self, writing=others, looking=looking)
         seen = seen._changed(changes) if changes.any else seen
         return seen._learnt(learnt) if sound and learnt.facts else seen
 
-    def _changed(self, changes: Changes) -> Seen:
+    def _changed(self, changes: Changes) -> SeenState:
         """Something may have been changed."""
         if changes.all:
-            return msgspec.structs.replace(self, epoch=self.epoch + 1, about={}, versions={})
+            return replace(self, epoch=self.epoch + 1, about={}, versions={})
         kept = {
             name: one
             for name, one in self.about.items()
             if not any(_touches(p, name) for p in changes.paths)
         }
-        return msgspec.structs.replace(self, epoch=self.epoch + 1, about=kept)
+        return replace(self, epoch=self.epoch + 1, about=kept)
 
-    def _learnt(self, learnt: Learnt) -> Seen:
+    def _learnt(self, learnt: Learnt) -> SeenState:
         about, runs, versions = dict(self.about), list(self.runs), dict(self.versions)
         for fact in learnt.facts:
             if isinstance(fact, Content) or fact.predicate not in PATHLESS:
@@ -187,9 +199,9 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
                 versions.pop(_program(fact.subject), None)
                 versions[_program(fact.subject)] = str(fact.value)
             else:
-                run = Run(_digest(fact.subject), fact.polarity, _stems(fact.subject))
+                run = CheckRun(_digest(fact.subject), fact.polarity, _stems(fact.subject))
                 runs = [*[one for one in runs if one.text != run.text], run]
-        return msgspec.structs.replace(
+        return replace(
             self,
             about=_bounded(about),
             runs=tuple(runs[-RUNS:]),
@@ -200,7 +212,7 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         """Whether something is known of a path of that name."""
         return any(_match(name, other) is not None for other in self.about)
 
-    def judge(self, claim: Claim) -> Standing:
+    def judge(self, claim: Claim) -> ClaimStanding:
         """What is known of a claim."""
         if fault(claim):
             return judge(claim, ())
@@ -212,7 +224,7 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
             case _:
                 return _together(claim, list(self._standings(claim)))
 
-    def _ended(self, claim: Claim) -> list[Known]:
+    def _ended(self, claim: Claim) -> list[ObservedFact]:
         """How a command ended: that very one, or all that are called by the noun."""
         texts = _spelt(claim.subject)
         ran = [one for one in self.runs if one.text in texts]
@@ -221,17 +233,17 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
         ends = {one.well for one in ran}
         if len(ends) != 1:
             return []
-        return [Known("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))]
+        return [ObservedFact("seen", Claim(Predicate.SUCCEEDED, claim.subject, None, ends.pop()))]
 
-    def _reported(self, claim: Claim) -> list[Known]:
+    def _reported(self, claim: Claim) -> list[ObservedFact]:
         """What a program says of itself; a version that is named in part is that version."""
         version = self.versions.get(_program(claim.subject))
         if version is None:
             return []
         value = claim.value if version.startswith(f"{claim.value}.") else version
-        return [Known("seen", Claim(Predicate.VERSION, claim.subject, value))]
+        return [ObservedFact("seen", Claim(Predicate.VERSION, claim.subject, value))]
 
-    def _standings(self, claim: Claim) -> Iterator[Standing]:
+    def _standings(self, claim: Claim) -> Iterator[ClaimStanding]:
         for name, one in self.about.items():
             match = _match(claim.subject, name)
             if match is None:
@@ -240,13 +252,13 @@ class Seen(msgspec.Struct, frozen=True, array_like=True):
             there = Predicate.EXISTS
             if match < 0 and not one.own:
                 facts = [each for each in facts if each.predicate is not there or each.polarity]
-            found = judge(claim, [Known("seen", each) for each in facts])
+            found = judge(claim, [ObservedFact("seen", each) for each in facts])
             # A longer name may be another file: that speaks for it, and not against it.
             other = match > 0 and found.verdict is CheckVerdict.REFUTABLE
             yield judge(claim, ()) if other else found
 
 
-def _together(claim: Claim, found: list[Standing]) -> Standing:
+def _together(claim: Claim, found: list[ClaimStanding]) -> ClaimStanding:
     """What is known of a claim whose name may be that of several files: refuted where it is of each
     of them."""
     verdicts = {one.verdict for one in found}
@@ -278,9 +290,7 @@ def _touches(changed: str, known: str) -> bool:
 def _bounded(about: dict[str, About]) -> dict[str, About]:
     last = list(about.items())[-SUBJECTS:]
     full = [name for name, one in last if one.gist is not None][:-GISTS]
-    return {
-        name: msgspec.structs.replace(one, gist=None) if name in full else one for name, one in last
-    }
+    return {name: replace(one, gist=None) if name in full else one for name, one in last}
 
 
 def _digest(command: str) -> str:
@@ -295,7 +305,9 @@ def _spelt(command: str) -> set[str]:
 
 def _stems(command: str) -> Kept:
     words = [word.rpartition("/")[2].lower() for word in command.split() if word[0] != "-"]
-    parts = " ".join(words[:WORDS]).replace("_", " ").replace(":", " ").replace("-", " ").split()
+    parts = (
+        " ".join(words[:MOST_WORDS]).replace("_", " ").replace(":", " ").replace("-", " ").split()
+    )
     return tuple(
         dict.fromkeys([stem(each) for each in parts if each.isalpha() and len(each) <= 20])
     )
@@ -303,3 +315,84 @@ def _stems(command: str) -> Kept:
 
 def _program(name: str) -> str:
     return name.lower().rstrip("0123456789.")
+
+
+Kind = Literal["tests", "lint", "files", "contents", "commands", "versions"]
+
+KINDS: Final[dict[Predicate, Kind]] = {
+    Predicate.LINES: "contents",
+    Predicate.BYTES: "contents",
+    Predicate.CONTAINS: "contents",
+    Predicate.DIGEST: "contents",
+    Predicate.SUCCEEDED: "commands",
+    Predicate.VERSION: "versions",
+}
+"""Which kind of claim a predicate is; the others are about files."""
+SHOWN: Final = 60
+WORDS: Final = 3
+"""How much of a command is shown: what stands behind may be anybody's business."""
+
+
+def wrong_in(
+    texts: Iterable[str],
+    seen: SeenState,
+    refuted: Action | None,
+    unproven: Action | None,
+    proven: Iterable[Kind],
+) -> Iterator[Finding]:
+    """What is wrong with what some texts say: what was seen speaks against it, it cannot be so, or,
+    for the kinds that have to be `proven`, nothing that was seen shows it."""
+    for text in texts:
+        for claim, firm in said_in(text, seen.knows):
+            found = seen.judge(claim)
+            if found.verdict is CheckVerdict.REFUTABLE and refuted is not None:
+                yield Finding(
+                    refuted,
+                    "evidence.refuted",
+                    (worded(claim), "what was observed speaks against it"),
+                )
+            elif found.verdict is CheckVerdict.ILL_TYPED and refuted is not None:
+                yield Finding(refuted, "evidence.ill_typed", (worded(claim), found.reason))
+            elif (
+                found.verdict is CheckVerdict.UNDECIDABLE
+                and unproven is not None
+                and _needs(claim, firm, proven)
+            ):
+                yield Finding(unproven, "evidence.unproven", (worded(claim), _missing(claim)))
+
+
+def _needs(claim: Claim, firm: bool, proven: Iterable[Kind]) -> bool:
+    return firm and KINDS.get(claim.predicate, "files") in proven
+
+
+def worded(claim: Claim) -> str:
+    """A claim for who made it. What a file is said to hold is not repeated: it may be a secret."""
+    name = f"`{_short(claim.subject)}`"
+    match claim.predicate:
+        case Predicate.LINES | Predicate.BYTES:
+            return f"{name} has {claim.value} {claim.predicate.value}"
+        case Predicate.CONTAINS:
+            return f"{name} {'contains' if claim.polarity else 'does not contain'} a text"
+        case Predicate.DIGEST:
+            return f"{name} has a certain SHA-256"
+        case Predicate.SUCCEEDED:
+            return f"`{_begin(claim)}` {'succeeded' if claim.polarity else 'failed'}"
+        case Predicate.VERSION:
+            return f"{name} is version {claim.value}"
+        case _:
+            return f"{name} {'exists' if claim.polarity else 'does not exist'}"
+
+
+def _missing(claim: Claim) -> str:
+    """What would show it."""
+    if claim.predicate is Predicate.SUCCEEDED:
+        return f"the status of `{_begin(claim)}`"
+    return evidence_for(claim)
+
+
+def _begin(claim: Claim) -> str:
+    return _short(" ".join(claim.subject.split()[:WORDS]))
+
+
+def _short(text: str) -> str:
+    return shorten(text, SHOWN)

@@ -8,19 +8,17 @@ from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.guards.evidence import tables
 from stanchion.guards.evidence.commands import Catalogue, program, surely_runs, unwrapped
-from stanchion.guards.evidence.files import changed_by, is_code
+from stanchion.guards.evidence.files import Public, changed_by, is_code
 from stanchion.guards.evidence.options import leaves_a_run
-from stanchion.guards.evidence.outcome import tells_of_tests
-from stanchion.guards.evidence.public import Public
-from stanchion.guards.evidence.shell_texts import changes_what_runs, shell_texts
-from stanchion.guards.evidence.targets import Ran, ran_by
+from stanchion.guards.evidence.outcome import changes_what_runs, shell_texts, tells_of_tests
+from stanchion.guards.evidence.targets import ShellStep, ran_by
 from stanchion.kernel.names import Names
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
 from stanchion.readings.act_words import ASKS
 from stanchion.readings.names import letters
 from stanchion.readings.shortened import shorten
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, listed
 
 SHOWN: Final = 80
 KEPT_READERS: Final = 16
@@ -50,7 +48,7 @@ MERGES: Final = (
 What = Literal["change", "test", "lint", "commit", "say", "merge", "api", "doc"]
 
 
-class Step(NamedTuple):
+class WorkStep(NamedTuple):
     """One thing that a call does, and of what.
 
     `chain` numbers the `&&` list that it is in, 0 where it is in none; `last`: the call ends well
@@ -65,7 +63,7 @@ class Step(NamedTuple):
     alone: bool = True
     heard: bool = True
     by_shell: bool = False
-    texts: tuple[str, ...] = ()
+    texts: Strings = ()
 
 
 TEST_COMMANDS: Final = Catalogue(tables.TESTS)
@@ -76,7 +74,7 @@ TEST_PROGRAMS: Final = frozenset([pattern.split()[0] for pattern in tables.TESTS
 NOISELESS: Final = tables.QUIET | tables.STARTING
 
 
-class Known(NamedTuple):
+class KnownSteps(NamedTuple):
     """What a policy says of commands, tools and files; `None` where it says nothing and what is
     known counts."""
 
@@ -91,12 +89,12 @@ class Known(NamedTuple):
     merges: Catalogue | None = None
     public: Public | None = None
 
-    def merged_by(self, argv: tuple[str, ...], own: bool) -> bool:
+    def merged_by(self, argv: Strings, own: bool) -> bool:
         """Whether a command merges: by what the policy names, or because it is one that does
         (`own`)."""
         return self.merging and (own if self.merges is None else self.merges.has(argv))
 
-    def checked_by(self, argv: tuple[str, ...]) -> Literal["test", "lint"] | None:
+    def checked_by(self, argv: Strings) -> Literal["test", "lint"] | None:
         """What a command checks, where it is sure to do so."""
         runs = surely_runs(argv)
         if runs is None:
@@ -107,13 +105,13 @@ class Known(NamedTuple):
         return "test" if self.tests.has(runs) and _keeps_running(runs) else None
 
 
-def _keeps_running(argv: tuple[str, ...]) -> bool:
+def _keeps_running(argv: Strings) -> bool:
     """Whether its options leave a test run one; what a policy names and nobody knows may have
     any."""
     return argv[0] not in TEST_PROGRAMS or leaves_a_run(argv[0], argv[1:])
 
 
-class Named(NamedTuple):
+class NamedTool(NamedTuple):
     """What a tool does by its name and traits alone."""
 
     changes: bool
@@ -122,25 +120,25 @@ class Named(NamedTuple):
     merges: bool
 
 
-class Texts(NamedTuple):
+class CallTexts(NamedTuple):
     """The shell texts of a call; without `plainly` something beside a text says how it runs."""
 
-    given: tuple[str, ...]
+    given: Strings
     plainly: bool
 
 
-class Steps:
+class StepReader:
     """Reads what calls do to code, by what a policy says. What a name or a text does is worked out
     once: the guards of a policy read each call, and each reads it again when its outcome comes."""
 
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: KnownSteps) -> None:
         self._known = known
         self._named = lru_cache(KEPT_NAMES)(partial(_named, known))
         self._shell = lru_cache(KEPT_TEXTS)(
             lambda text, plainly: tuple(_in_shell(text, known, plainly))
         )
 
-    def __call__(self, reading: Reading[Any]) -> list[Step]:
+    def __call__(self, reading: Reading[Any]) -> list[WorkStep]:
         """What a call does, in order: by its tool, and by the shell texts in its arguments. A tool
         that is given a text to run tests what the text tests, whatever its name says; only one that
         the policy names is believed."""
@@ -151,38 +149,38 @@ class Steps:
         return does
 
     def _by_tool(
-        self, tool: str, traits: tuple[str, ...], args: Mapping[str, Any], runs_text: bool
-    ) -> Iterator[Step]:
+        self, tool: str, traits: Strings, args: Mapping[str, Any], runs_text: bool
+    ) -> Iterator[WorkStep]:
         named, known = self._named(tool, traits, runs_text), self._known
         path = changed_by(tool, traits, args, known.code) if named.changes else ""
         if path:
-            yield Step("change", _short(path))
+            yield WorkStep("change", _short(path))
         if named.checks is not None:
-            yield Step(named.checks, tool)
+            yield WorkStep(named.checks, tool)
         if named.hands is not None:
             texts = tuple([value for value in args.values() if isinstance(value, str)])
-            yield Step(named.hands, tool, texts=texts)
+            yield WorkStep(named.hands, tool, texts=texts)
         if named.merges:
-            yield Step("merge", tool)
+            yield WorkStep("merge", tool)
         if known.public is not None and named.changes:
             for path, api in known.public.changes(tool, traits, args):
-                yield Step("api" if api else "doc", _short(path))
+                yield WorkStep("api" if api else "doc", _short(path))
 
 
 @lru_cache(KEPT_READERS)
-def steps_by(known: Known) -> Steps:
+def steps_by(known: KnownSteps) -> StepReader:
     """What reads calls by what a policy says: the same for all guards of which it says the same."""
-    return Steps(known)
+    return StepReader(known)
 
 
-def texts_of(reading: Reading[Any]) -> Texts:
+def texts_of(reading: Reading[Any]) -> CallTexts:
     """The shell texts in the arguments of a call."""
     args = reading.event.args
     texts = shell_texts(args)
-    return Texts(tuple(texts), len(texts) == 1 and not changes_what_runs(args))
+    return CallTexts(tuple(texts), len(texts) == 1 and not changes_what_runs(args))
 
 
-def _named(known: Known, tool: str, traits: tuple[str, ...], runs_text: bool) -> Named:
+def _named(known: KnownSteps, tool: str, traits: Strings, runs_text: bool) -> NamedTool:
     act = act_of(tool, traits)
     checks: Literal["test", "lint"] | None = None
     if _checks(tool, known.test_tools, TESTS, RUNS, runs_text):
@@ -194,7 +192,9 @@ def _named(known: Known, tool: str, traits: tuple[str, ...], runs_text: bool) ->
     else:
         commits = not act.asks and any(group <= act.words for group in COMMITS)
     merges = known.merging and not act.asks and any(group <= act.words for group in MERGES)
-    return Named(act.changes, checks, "commit" if commits else "say" if act.says else None, merges)
+    return NamedTool(
+        act.changes, checks, "commit" if commits else "say" if act.says else None, merges
+    )
 
 
 def _checks(
@@ -208,7 +208,7 @@ def _checks(
     return len(said) == 1 or not said.isdisjoint(runs)
 
 
-def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
+def _in_shell(text: str, known: KnownSteps, plainly: bool) -> Iterator[WorkStep]:
     """What the commands of a text do; without `plainly` something beside the text says how they
     run."""
     ran = [one for one in ran_by(text) if one.argv]
@@ -219,30 +219,30 @@ def _in_shell(text: str, known: Known, plainly: bool) -> Iterator[Step]:
         argv = unwrapped(one.argv)
         changed = next((path for path in one.changes if is_code(path, known.code)), "")
         if changed or CHANGE_COMMANDS.has(argv):
-            yield Step("change", _short(changed) if changed else name, chain, by_shell=True)
+            yield WorkStep("change", _short(changed) if changed else name, chain, by_shell=True)
         what = known.checked_by(one.argv)
         if what is not None:
             last = one.last and plainly
             heard = last and one.heard and not _echoes(text, ran)
-            yield Step(what, name, chain, last, last and alone, heard, by_shell=True)
+            yield WorkStep(what, name, chain, last, last and alone, heard, by_shell=True)
         if known.public is not None:
             yield from _relied_on(one, known.public, chain)
         if known.merged_by(argv, one.merges):
-            yield Step("merge", name, chain, by_shell=True)
+            yield WorkStep("merge", name, chain, by_shell=True)
         if known.commits.has(argv):
             said = tuple([word for word in one.argv if " " in word])
-            yield Step("commit", name, chain, by_shell=True, texts=said)
+            yield WorkStep("commit", name, chain, by_shell=True, texts=said)
 
 
-def _relied_on(ran: Ran, public: Public, chain: int) -> Iterator[Step]:
+def _relied_on(ran: ShellStep, public: Public, chain: int) -> Iterator[WorkStep]:
     """What a command changes of what others rely on."""
     for path in ran.changes:
         if public.is_doc(path) or public.is_api(path):
             told: What = "doc" if public.is_doc(path) else "api"
-            yield Step(told, _short(path), chain, by_shell=True)
+            yield WorkStep(told, _short(path), chain, by_shell=True)
 
 
-def _echoes(text: str, ran: list[Ran]) -> bool:
+def _echoes(text: str, ran: list[ShellStep]) -> bool:
     """Whether a text itself has words that would be read as tests that went well."""
     return tells_of_tests("\n".join([text, *[" ".join(one.argv) for one in ran]]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 TESTS: Final = (
     "pytest", "py.test", "unittest", "nose2", "nosetests", "trial", "tox", "nox", "jest", "vitest",
@@ -74,14 +74,14 @@ ANYWHERE: Final = frozenset(
 
 _RUN: Final = ("run",)
 _EXEC: Final = ("exec", "dlx")
-RUNNERS: Final[dict[str, tuple[str, ...]]] = {
+RUNNERS: Final[dict[str, Strings]] = {
     "uv": _RUN, "poetry": _RUN, "pipenv": _RUN, "pdm": _RUN, "rye": _RUN, "hatch": _RUN,
     "conda": _RUN, "mamba": _RUN, "micromamba": _RUN, "pipx": _RUN, "coverage": _RUN,
     "dotenv": _RUN, "bundle": _EXEC, "npm": _EXEC, "pnpm": _EXEC, "yarn": _EXEC,
     "npx": (), "bunx": (), "pnpx": (), "uvx": (),
 }  # fmt: skip
 """Programs that start others: behind these words, or at once."""
-PYTHONS: Final = ("python", "python?", "python?.*", "pypy*", "py")
+PYTHONS: Final = in_order("python python? python?.* pypy* py")
 VALUED: Final = frozenset(
     {
         "-C", "-c", "-W", "-X", "-n", "-p", "-w", "-f", "--prefix", "--cwd", "--dir", "--directory",
@@ -103,9 +103,9 @@ INERT: Final = listed(
 )
 """Long options, in small letters and without dashes and values, with which a command does nothing
 of what it is for, or ends as if it had gone well."""
-INERT_WORDS: Final = (
-    "-h", "-DskipTests*", "-DskipITs*", "-Dmaven.test.skip*", "-Dmaven.test.failure.ignore*",
-    "-DfailIfNoTests=false",
+INERT_WORDS: Final = in_order(
+    "-h -DskipTests* -DskipITs* -Dmaven.test.skip* -Dmaven.test.failure.ignore* "
+    "-DfailIfNoTests=false"
 )  # fmt: skip
 """The same as whole words."""
 _VERSION: Final = dict.fromkeys(
@@ -115,7 +115,7 @@ _VERSION: Final = dict.fromkeys(
     ),
     ("-v",),
 )  # fmt: skip
-INERT_OF: Final[dict[str, tuple[str, ...]]] = {
+INERT_OF: Final[dict[str, Strings]] = {
     **_VERSION,
     **dict.fromkeys(("pytest", "py.test", "ruff", "mypy", "cargo", "mocha", "pylint"), ("-V",)),
     "go": ("-c", "-n", "-V"),
@@ -147,12 +147,12 @@ INSTALLED: Final = in_order(
 )
 """How the folders of environments end that programs are installed in."""
 SYSTEM: Final = listed("/bin/ /usr/bin/ /usr/local/bin/ /opt/homebrew/bin/")
-PROJECT: Final = frozenset({"bin/", "vendor/bin/"})
+PROJECT: Final = listed("bin/ vendor/bin/")
 """The same for folders of the system, and for those of a project itself, seen from where it
 stands."""
 
 PYTHON_OPTIONS: Final = listed("-B -b -bb -d -E -I -P -q -s -S -u -v")
-PYTHON_VALUED: Final = frozenset({"-W", "-X"})
+PYTHON_VALUED: Final = listed("-W -X")
 PYTHON_MODES: Final = listed("dev utf8 utf8=1 faulthandler importtime tracemalloc")
 """Options with which Python still runs the module that is named behind them."""
 STOPPING: Final = listed("-c --call -h -V -e --eval")

@@ -1,25 +1,129 @@
-"""Work: what is kept of a run: whether code was changed, and what has been shown of it since."""
+"""Work: what a run has to show before it is done, reviews, and what fails."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
 
 from stanchion import typed
-from stanchion.guards.evidence.outcome import FAILED, NONE, PASSED, UNCLEAR, outcome, status_in
-from stanchion.guards.evidence.reviews import Reviews
-from stanchion.guards.evidence.seen import Seen
-from stanchion.guards.evidence.steps import Step
+from stanchion.guards.evidence.outcome import (
+    FAILED,
+    NONE,
+    PASSED,
+    UNCLEAR,
+    outcome,
+    shell_texts,
+    status_in,
+)
+from stanchion.guards.evidence.seen import SeenState
+from stanchion.guards.evidence.steps import WorkStep
+from stanchion.guards.evidence.targets import ran_by
+from stanchion.readings.act import act_of
+from stanchion.readings.names import plain
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 KEPT: Final = 16
-"""How many calls are remembered of each kind that are under way."""
+"""How many agents are remembered of each kind."""
+ANYBODY: Final = "*"
+"""Stands for more authors than are remembered: nobody is known not to be one of them."""
+NEVER: Final = -1
 
-Kept = tuple[str, ...]
+SAID: Final = in_order("review verdict decision event state status")
+"""Under which names a verdict is given."""
+APPROVED: Final = listed("approve approved accept accepted pass passed")
+REJECTED: Final = frozenset(
+    {
+        "reject", "rejected", "requestchanges", "changesrequested", "needschanges", "block",
+        "blocked", "fail", "failed", "deny", "denied",
+    }
+)  # fmt: skip
 
 
-class Work(msgspec.Struct, frozen=True, array_like=True):
+class Reviews(msgspec.Struct, frozen=True, array_like=True):
+    """`authors` have changed code since the last review. `begun` are reviewers at work, each with
+    the number of changes that there were when they began. `reviewed` is the number of changes that
+    were there when one approved."""
+
+    authors: Strings = ()
+    begun: tuple[tuple[str, int], ...] = ()
+    reviewed: int = NEVER
+
+    def written(self, agent: str) -> Reviews:
+        """Somebody has changed code."""
+        if agent in self.authors or ANYBODY in self.authors:
+            return self
+        authors = (*self.authors, agent) if len(self.authors) < KEPT else (ANYBODY,)
+        return msgspec.structs.replace(self, authors=authors)
+
+    def begins(self, agent: str, changes: int) -> Reviews:
+        """A reviewer was handed the work, or looks at something; who is at it already goes on."""
+        if any(name == agent for name, _ in self.begun):
+            return self
+        return msgspec.structs.replace(self, begun=(*self.begun, (agent, changes))[-KEPT:])
+
+    def says(self, agent: str, good: bool, changes: int, settled: bool) -> Reviews:
+        """A reviewer gives a verdict. A yes counts where nothing has changed since that one began,
+        nothing is being changed (`settled`), and nothing of it is that one's own; a no takes back
+        what was said before."""
+        begun = tuple([one for one in self.begun if one[0] != agent])
+        if not good:
+            return msgspec.structs.replace(self, begun=begun, reviewed=NEVER)
+        own = agent in self.authors or ANYBODY in self.authors
+        if own or not settled or (agent, changes) not in self.begun:
+            return msgspec.structs.replace(self, begun=begun)
+        return Reviews((), begun, changes)
+
+
+def verdict_in(payload: Mapping[str, Any]) -> bool | None:
+    """The verdict that a handoff or the arguments of a call give; `None` where they give none."""
+    for name in SAID:
+        given = payload.get(name)
+        if isinstance(given, dict):
+            found = verdict_in(given)
+        else:
+            word = plain(given) if isinstance(given, str) else ""
+            found = True if word in APPROVED else False if word in REJECTED else None
+        if found is not None:
+            return found
+    return None
+
+
+def verdict_of(tool: str, traits: Strings, args: Mapping[str, Any]) -> bool | None:
+    """The verdict that a call gives: of a tool for reviews, or of a command that reviews a pull
+    request."""
+    texts = shell_texts(args)
+    if texts:
+        return _by_command(texts[0]) if len(texts) == 1 else None
+    said = act_of(tool, traits).words
+    if "review" in said or "approve" in said:
+        given = verdict_in(args)
+        return True if given is None and "approve" in said else given
+    return None
+
+
+def _by_command(text: str) -> bool | None:
+    """The verdict of a text that ends well only where the review is made."""
+    for one in ran_by(text) if "gh" in text or "glab" in text else ():
+        if not one.last:
+            continue
+        words = one.argv
+        if words[:3] == ("gh", "pr", "review"):
+            if not {"--approve", "-a"}.isdisjoint(words):
+                return True
+            return None if {"--request-changes", "-r"}.isdisjoint(words) else False
+        if words[:3] == ("glab", "mr", "approve"):
+            return True
+        if words[:3] == ("glab", "mr", "revoke"):
+            return False
+    return None
+
+
+Kept = Strings
+
+
+class WorkState(msgspec.Struct, frozen=True, array_like=True):
     """`changed` is the code that was changed last. `tests` and `lint` are what came of the checks
     since. `running` are calls with checks that have not ended, `spoilt` those during which code was
     changed. `pending` are calls that change code and have not ended, `named` what the last of them
@@ -39,10 +143,10 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
     reviews: Reviews = Reviews()
     api: str = ""
     documented: bool = False
-    seen: Seen = Seen()
+    seen: SeenState = SeenState()
 
     @classmethod
-    def of(cls, value: Any) -> Work:
+    def of(cls, value: Any) -> WorkState:
         """What a record holds; nothing, where it holds nothing that can be read."""
         try:
             return typed.convert(value, cls) if value is not None else cls()
@@ -58,7 +162,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         """The code that was changed, or may have been; empty where none was."""
         return self.changed if self.changed else self.named if self.pending else ""
 
-    def change(self, name: str) -> Work:
+    def change(self, name: str) -> WorkState:
         """Code was changed: what was shown of it before shows nothing any more."""
         spoilt = (*self.spoilt, *self.running)[-KEPT:]
         changes = self.changes + 1
@@ -71,15 +175,15 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         """Whether a reviewer has approved of the changes as they are now."""
         return not self.pending and self.reviews.reviewed == self.changes
 
-    def with_reviews(self, reviews: Reviews) -> Work:
+    def with_reviews(self, reviews: Reviews) -> WorkState:
         """The same with other reviews."""
         return self if reviews == self.reviews else msgspec.structs.replace(self, reviews=reviews)
 
-    def with_seen(self, seen: Seen) -> Work:
+    def with_seen(self, seen: SeenState) -> WorkState:
         """The same with what was seen by now."""
         return self if seen is self.seen else msgspec.structs.replace(self, seen=seen)
 
-    def began(self, call: str, steps: Sequence[Step]) -> Work:
+    def began(self, call: str, steps: Sequence[WorkStep]) -> WorkState:
         """A call goes ahead."""
         work = self
         for step in steps:
@@ -95,9 +199,9 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
         return work
 
     def ended(
-        self, call: str, steps: Sequence[Step], result: Any, failed: bool, part: int = 0,
+        self, call: str, steps: Sequence[WorkStep], result: Any, failed: bool, part: int = 0,
         late: bool = False,
-    ) -> Work:  # fmt: skip
+    ) -> WorkState:  # fmt: skip
         """A call has ended: with a result, or by an error (`failed`), which says nothing of checks
         that took too long (`late`); `part` numbers what a generator gives."""
         work = self._left(call)
@@ -115,7 +219,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
                 work = work if part and came == UNCLEAR else work.checked(lint, came)
         return work
 
-    def checked(self, lint: bool, came: int) -> Work:
+    def checked(self, lint: bool, came: int) -> WorkState:
         """A check has ended. Tests that pass also show what changes did of which nothing was
         heard."""
         if lint:
@@ -125,7 +229,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
             work = msgspec.structs.replace(self, changed=self.what, pending=(), named="")
         return msgspec.structs.replace(work, tests=came)
 
-    def told(self, step: Step, refused: bool = False) -> Work:
+    def told(self, step: WorkStep, refused: bool = False) -> WorkState:
         """The same with what is known now of interfaces and documentation. What a shell did may be
         done in part."""
         if step.what == "api":
@@ -138,7 +242,7 @@ class Work(msgspec.Struct, frozen=True, array_like=True):
             return msgspec.structs.replace(self, documented=True)
         return msgspec.structs.replace(self, api="", documented=False)
 
-    def _left(self, call: str) -> Work:
+    def _left(self, call: str) -> WorkState:
         if not call:
             return self
         without = {

@@ -8,13 +8,19 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache, reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import msgspec
+from msgspec.structs import replace
 
 from stanchion.guards._own import NOWHERE, OwnPlaces
-from stanchion.guards._protected import CHANGES, Held, Use
+from stanchion.guards._protected import CHANGES, FileProtection, Use
 from stanchion.guards.files.codes import CODES, shown
-from stanchion.guards.files.harm import HARMS, HarmReader, harm_by_swaps, harm_by_words
-from stanchion.guards.files.options import FileOptions, ToolUse
+from stanchion.guards.files.harm import (
+    HARMS,
+    FileOptions,
+    HarmReader,
+    ToolUse,
+    harm_by_swaps,
+    harm_by_words,
+)
 from stanchion.guards.files.protected import all_of, filled_in, searched, shipped
 from stanchion.guards.files.protected.classes import signs_of
 from stanchion.guards.files.protected.seat import seat_of
@@ -40,11 +46,27 @@ from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
 from stanchion.readings.joined import BETWEEN, flat
-from stanchion.readings.paths.globs import Pattern, first_match, listed, pattern, permits
-from stanchion.readings.paths.place import Place, is_url, joined, place_of
+from stanchion.readings.paths.included import swaps_in
+from stanchion.readings.paths.place import (
+    PathGlob,
+    PathPlace,
+    first_match,
+    is_url,
+    joined,
+    listed,
+    pattern,
+    permits,
+    place_of,
+)
 from stanchion.readings.paths.spelling import LONGEST_NAME, spelling
-from stanchion.readings.paths.swaps import swaps_in
-from stanchion.readings.paths.targets import How, Seeing, Target, contents, targets_in, targets_seen
+from stanchion.readings.paths.targets import (
+    How,
+    PathTarget,
+    Seeing,
+    contents,
+    targets_in,
+    targets_seen,
+)
 from stanchion.readings.shell.paths import paths_in, swaps_of
 
 if TYPE_CHECKING:
@@ -58,9 +80,9 @@ KEPT: Final = 512
 """How many judged paths are remembered, so that a repeated one costs a look."""
 DONE: Final[dict[Use, str]] = {"read": "read", "write": "written", "delete": "deleted"}
 
-BY_POLICY: Final = Held("the policy says so")
-BY_WHICH: Final = Held("the policy by which calls are judged")
-BY_TOOL: Final = Held("a tool would show what it signs in with", asks=True)
+BY_POLICY: Final = FileProtection("the policy says so")
+BY_WHICH: Final = FileProtection("the policy by which calls are judged")
+BY_TOOL: Final = FileProtection("a tool would show what it signs in with", asks=True)
 
 FREE: Final = ReadyScope(None, ())
 """The scope of a task of which the policy says nothing."""
@@ -100,7 +122,7 @@ class Files(FileOptions, frozen=True, dict=True):
         return lambda _task: None
 
     @cached_property
-    def _own(self) -> tuple[Pattern, ...]:
+    def _own(self) -> tuple[PathGlob, ...]:
         return ()
 
     @cached_property
@@ -137,7 +159,7 @@ class Files(FileOptions, frozen=True, dict=True):
     ) -> Files:
         """The same guard that knows the scopes of tasks, the files of its own policy, and who reads
         what is written into files."""
-        made = msgspec.structs.replace(self)
+        made = replace(self)
         made.__dict__["_scopes"] = scopes
         made.__dict__["_own"] = tuple([pattern(path) for path in own])
         made.__dict__["_harm"] = harm
@@ -145,7 +167,7 @@ class Files(FileOptions, frozen=True, dict=True):
 
     def told(self, places: OwnPlaces) -> Files:
         """The same guard that knows where the shield keeps what is its own."""
-        made = msgspec.structs.replace(self)
+        made = replace(self)
         made.__dict__.update(
             {name: self.__dict__[name] for name in HANDED if name in self.__dict__}
         )
@@ -179,7 +201,7 @@ class Files(FileOptions, frozen=True, dict=True):
         return folders(self.root, self.case_insensitive)
 
     @cached_property
-    def _lists(self) -> dict[str, tuple[Pattern, ...]]:
+    def _lists(self) -> dict[str, tuple[PathGlob, ...]]:
         folded = self.case_insensitive
         return {
             "deny": listed(self.deny, True),
@@ -282,7 +304,7 @@ class Files(FileOptions, frozen=True, dict=True):
         reads = [one for one in paths_in(text) if one.sure and one.use == "read" and not one.how]
         return any(self._holds(one.path, one.base, False) for one in reads)
 
-    def targets(self, reading: Reading[ToolCall]) -> list[Target]:
+    def targets(self, reading: Reading[ToolCall]) -> list[PathTarget]:
         """The paths of a call."""
         if not self.tools and not self.arguments and not self.paths_only:
             return reading.of(targets_in)
@@ -291,7 +313,7 @@ class Files(FileOptions, frozen=True, dict=True):
             return found
         return [one if one.commanded else one._replace(sure=False) for one in found]
 
-    def _judged(self, target: Target, task: str) -> Finding | None:
+    def _judged(self, target: PathTarget, task: str) -> Finding | None:
         if self._is_plain(target, task):
             return None
         spelled = spelling(target.text)
@@ -308,7 +330,7 @@ class Files(FileOptions, frozen=True, dict=True):
             return touched
         return worse(touched, self._led(target, places, spelled.unclear, task, remote))
 
-    def _is_plain(self, target: Target, task: str) -> bool:
+    def _is_plain(self, target: PathTarget, task: str) -> bool:
         """Whether a path leads into the folder that the run works in, and nothing protects it."""
         signs = self._signs if self._scope(task) == FREE else None
         if signs is None or target.use == "delete" or target.how or target.commanded:
@@ -318,7 +340,7 @@ class Files(FileOptions, frozen=True, dict=True):
         return plain and finding(signs)(flat(text)) is None
 
     def _led(
-        self, target: Target, places: list[Place], unclear: str, task: str, remote: bool
+        self, target: PathTarget, places: list[PathPlace], unclear: str, task: str, remote: bool
     ) -> Finding | None:
         """What is said against where a path leads, if that can be told at all."""
         folder = self.folders
@@ -337,14 +359,14 @@ class Files(FileOptions, frozen=True, dict=True):
             return None
         return Finding(action, "files.outside", (shown(target.text), shown(own.text)))
 
-    def _seen(self, text: str, base: str, lenient: bool) -> Place:
+    def _seen(self, text: str, base: str, lenient: bool) -> PathPlace:
         place = place_of(text, lenient)
         if base and not place.root:
             place = joined(place_of(base, lenient), place)
         return self.folders.seen(place)
 
     def touched(
-        self, place: Place, folder: Folders, use: Use, task: str, text: str, how: How = ""
+        self, place: PathPlace, folder: Folders, use: Use, task: str, text: str, how: How = ""
     ) -> Finding | None:
         """What is said against using a place at all: it is denied, or protected."""
         within, deep = folder.within(place), use == "delete"
@@ -370,7 +392,9 @@ class Files(FileOptions, frozen=True, dict=True):
             action, why = min(action, ACTIONS[self.asked]) if held.asks else action, held.what
         return Finding(action, code, (shown(text), DONE[use], why), about=place.text)
 
-    def _protected(self, place: Place, within: Place, use: Use, how: How) -> Held | None:
+    def _protected(
+        self, place: PathPlace, within: PathPlace, use: Use, how: How
+    ) -> FileProtection | None:
         deep = use == "delete"
         if first_match(self._lists["protected"], place, within, deep) is not None:
             return BY_POLICY
@@ -387,7 +411,13 @@ class Files(FileOptions, frozen=True, dict=True):
         return why if why is not None else filled_in(seen, use)
 
     def placed(
-        self, place: Place, folder: Folders, use: Use, task: str, text: str, remote: bool = False
+        self,
+        place: PathPlace,
+        folder: Folders,
+        use: Use,
+        task: str,
+        text: str,
+        remote: bool = False,
     ) -> Finding | None:
         """What is said against where a place is: outside of every folder, or not among the files
         that may be used. A place outside that is not refused has to be listed like every other."""
@@ -403,7 +433,7 @@ class Files(FileOptions, frozen=True, dict=True):
         return worse(finding, self.unlisted(place, folder, use, task, text))
 
     def unlisted(
-        self, place: Place, folder: Folders, use: Use, task: str, text: str
+        self, place: PathPlace, folder: Folders, use: Use, task: str, text: str
     ) -> Finding | None:
         """What is said against a place that is not among the files that may be used."""
         within, scope, changes = folder.within(place), self._scope(task), use in CHANGES

@@ -1,15 +1,87 @@
-"""Harm: what a text would do once it is in a file of that name."""
+"""Harm: what a call does to a file, and the options that say which is refused."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import Final
+from typing import Final, Literal
 
+import msgspec
+
+from stanchion.guards._protected import Use
+from stanchion.kernel.option import AtLeastZero, Fewer, More, Off, On, PlainActionName, Shorter
 from stanchion.kernel.regex import regex
-from stanchion.readings.paths.included import included
-from stanchion.readings.paths.swaps import Swap
-from stanchion.readings.word_lists import in_order
+from stanchion.readings.paths.included import Swap, included
+from stanchion.readings.paths.place import fault
+from stanchion.readings.word_lists import Strings, in_order
+
+ToolUse = Use | Literal["elsewhere"]
+"""What a tool does to files, or that its files are not those of this machine."""
+
+
+class FileOptions(msgspec.Struct, frozen=True, dict=True):
+    """The options of the guard."""
+
+    root: Strings = (".",)
+    """The folders that contain the run's files; relative paths start at the first, `.` is the
+    working directory, and an empty list means anywhere."""
+    read: Fewer[Strings | None] = None
+    """The only files that may be read, as globs; `**` matches any number of folders. If absent, all
+    files."""
+    write: Fewer[Strings | None] = None
+    """The only files that may be written or deleted, as globs; if absent, all files."""
+    deny: More[Strings] = ()
+    """Files that may never be used, as globs, whatever else allows them; folders that contain them
+    may not be deleted."""
+    protected: More[Strings] = ()
+    """Files to protect in addition to the shipped list, as globs."""
+    unprotected: Shorter[Strings] = ()
+    """Files that are not protected here although a list contains them, as globs."""
+    shipped: On[bool] = True
+    """If `true`, the files on Stanchion's own list are protected: secrets, keys, system files, its
+    own files."""
+    surroundings: Off[bool] = False
+    """If `true`, folders for temporary files and caches may be used, and projects beside the run's
+    folders and what is installed may be read, although they are outside; with `real_paths`, a
+    person is asked about the rest."""
+    arguments: dict[str, Use] | None = None
+    """Arguments that name files, each with whether the file is read, written or deleted; if absent,
+    the names of arguments decide."""
+    tools: dict[str, ToolUse] | None = None
+    """Whether a tool reads, writes or deletes files, by name or glob, or `elsewhere` if its files
+    are not on this machine; if absent, the names of tools decide."""
+    paths_only: Off[bool] = False
+    """If `true`, only paths that arguments name are judged: none in shell commands and code, which
+    the guard `shell` reads, and nothing of what is written into files."""
+    case_insensitive: bool = False
+    """If `true`, upper and lower case are the same in folders and lists."""
+    real_paths: On[bool] = False
+    """If `true`, links are followed on the disk; use it for tools that run on this host."""
+    deadline_ms: AtLeastZero = 1_000
+    """A call is refused if the disk gives no answer within this many milliseconds."""
+    action: PlainActionName = "block"
+    """The action for files that are denied or not listed."""
+    outside_read: PlainActionName = "block"
+    """The action for reading outside the folders in `root`."""
+    outside_write: PlainActionName = "block"
+    """The action for writing or deleting outside the folders in `root`."""
+    protected_read: PlainActionName = "block"
+    """The action for reading a protected file."""
+    protected_write: PlainActionName = "block"
+    """The action for writing or deleting a protected file."""
+    asked: PlainActionName = "escalate"
+    """The action for protected files about which a person is asked: hooks, settings of agents and
+    of other programs, programs that others find by name."""
+    unclear: PlainActionName = "block"
+    """The action for a path that cannot be read."""
+
+    def __post_init__(self) -> None:
+        for globs in (self.read, self.write, self.deny, self.protected, self.unprotected):
+            for text in globs if globs is not None else ():
+                wrong = fault(text)
+                if wrong is not None:
+                    raise ValueError(wrong)
+
 
 _FETCHES: Final = regex(
     r"(?:\A|/)(?:(?:gradle|maven)-wrapper\.properties|package(?:-lock)?\.json|npm-shrinkwrap\.json|"
@@ -38,10 +110,10 @@ MAKERS: Final = in_order(
     "gitlab.com ghcr.io docker.io registry.terraform.io deno.land jsr.io"
 )
 """Where the makers of package managers have their packages."""
-OWNERS: Final = (
-    "actions", "github", "docker", "azure", "google-github-actions", "aws-actions", "hashicorp",
-    "gradle", "codecov", "peter-evans", "softprops", "astral-sh", "shivammathur", "golangci",
-    "sigstore", "aquasecurity", "peaceiris", "dependabot", "microsoft", "reviewdog",
+OWNERS: Final = in_order(
+    "actions github docker azure google-github-actions aws-actions hashicorp gradle codecov "
+    "peter-evans softprops astral-sh shivammathur golangci sigstore aquasecurity peaceiris "
+    "dependabot microsoft reviewdog"
 )  # fmt: skip
 """Those whose actions most workflows use."""
 _ALIKE: Final = str.maketrans(
@@ -81,7 +153,7 @@ def feigns(path: str, text: str) -> bool:
     return any(_feigned(host, MAKERS) or host.startswith(fronts) for host in hosts)
 
 
-def _feigned(name: str, known: tuple[str, ...]) -> bool:
+def _feigned(name: str, known: Strings) -> bool:
     if name in known or len(name) < 5:
         return False
     alike = _looks(name)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, cast
 import msgspec
 
 from stanchion.guards._protected import CHANGES
-from stanchion.guards._real import Asked, absent_of, led_to
+from stanchion.guards._real import RealPathsQuestion, absent_of, led_to
 from stanchion.guards.files.codes import shown
 from stanchion.guards.files.scope import folders
 from stanchion.guards.files.surroundings import is_open
@@ -20,10 +20,10 @@ from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 from stanchion.readings.paths.place import is_device, is_url, place_of
-from stanchion.readings.paths.targets import Target
+from stanchion.readings.paths.targets import PathTarget
 
 
-def _of_shell(one: Target) -> bool:
+def _of_shell(one: PathTarget) -> bool:
     """Whether a command names what its own process has open, as `diff <(a) <(b)` does: the process
     that is asked has other files open under the same names."""
     return one.commanded and is_device(place_of(one.text))
@@ -52,7 +52,7 @@ class RealFiles(msgspec.Struct, frozen=True):
         asked = self._asked(reading)
         return Lookup("", asked, self.files.deadline_ms) if asked.paths else None
 
-    def _asked(self, reading: Reading[ToolCall]) -> Asked:
+    def _asked(self, reading: Reading[ToolCall]) -> RealPathsQuestion:
         surely = [
             one
             for one in self.files.targets(reading)
@@ -63,13 +63,19 @@ class RealFiles(msgspec.Struct, frozen=True):
         # Where a path is read and changed, it counts as changed.
         surely = sorted(surely, key=lambda one: one.use in CHANGES)
         found = {(one.text, one.base): one.use for one in surely}
-        return Asked(self.files.root, tuple(found), tuple(found.values()), reading.event.run.task)
+        return RealPathsQuestion(
+            self.files.root, tuple(found), tuple(found.values()), reading.event.run.task
+        )
 
-    def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
+    def judge(
+        self, reading: Reading[ToolCall | RealPathsQuestion], value: Any, /
+    ) -> Finding | None:
         """Judge what the disk says; an answer of any other shape is a failure, which refuses."""
         event = reading.event
         asked = (
-            event if isinstance(event, Asked) else self._asked(cast("Reading[ToolCall]", reading))
+            event
+            if isinstance(event, RealPathsQuestion)
+            else self._asked(cast("Reading[ToolCall]", reading))
         )
         roots, reals = led_to(asked, value)
         files = self.files

@@ -10,39 +10,47 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.readings import Reading
-from stanchion.readings.paths.globs import Pattern, listed
-from stanchion.readings.paths.place import Place, inside, is_device, joined, place_of
+from stanchion.readings.paths.place import (
+    PathGlob,
+    PathPlace,
+    inside,
+    is_device,
+    joined,
+    listed,
+    place_of,
+)
+from stanchion.readings.word_lists import Strings
 
 
 class FileScope(NamedTuple):
     """Globs of files that may be written, and of those that may not be touched; `None` does not
     restrict writing."""
 
-    write: tuple[str, ...] | None = None
-    deny: tuple[str, ...] = ()
+    write: Strings | None = None
+    deny: Strings = ()
 
 
 class ReadyScope(NamedTuple):
     """A scope whose globs are ready to be matched."""
 
-    write: tuple[Pattern, ...] | None
-    deny: tuple[Pattern, ...]
+    write: tuple[PathGlob, ...] | None
+    deny: tuple[PathGlob, ...]
 
 
 class Folders(NamedTuple):
     """The folders of a run, the first being where relative paths begin; `folded` where case does
     not matter."""
 
-    places: tuple[Place, ...]
+    places: tuple[PathPlace, ...]
     folded: bool = False
 
-    def seen(self, place: Place) -> Place:
+    def seen(self, place: PathPlace) -> PathPlace:
         """A place from where the run stands."""
         first = self.places[0] if self.places else None
         seen = joined(first, place) if first is not None and first.root else place
         return seen.folded if self.folded else seen
 
-    def outside(self, place: Place) -> bool:
+    def outside(self, place: PathPlace) -> bool:
         """Whether a place is certainly in none of the folders. Where all of them are relative,
         nobody knows from the text alone where they are: only what climbs out of them is outside."""
         if not self.places or is_device(place):
@@ -51,7 +59,7 @@ class Folders(NamedTuple):
             return False
         return not place.root or any(folder.root for folder in self.places)
 
-    def from_project(self, place: Place, within: Place) -> Place:
+    def from_project(self, place: PathPlace, within: PathPlace) -> PathPlace:
         """A place as a project has it, where it is in a folder that can be one; else as it is."""
         for folder in self.places:
             if folder.root and inside(place, folder.folded):
@@ -60,15 +68,15 @@ class Folders(NamedTuple):
                 return within if own else place
         return place
 
-    def within(self, place: Place) -> Place:
+    def within(self, place: PathPlace) -> PathPlace:
         """A place as globs see it: from the folder that it is in."""
         for folder in self.places:
             if inside(place, folder):
-                return Place("", place.parts[len(folder.parts) :])
+                return PathPlace("", place.parts[len(folder.parts) :])
         return place
 
 
-def folders(roots: tuple[str, ...], folded: bool) -> Folders:
+def folders(roots: Strings, folded: bool) -> Folders:
     """The folders with these names."""
     places = [place_of(root, lenient=root[1:2] == ":") for root in roots]
     return Folders(tuple([place.folded if folded else place for place in places]), folded)

@@ -12,9 +12,9 @@ from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, WORDS, seat_o
 from stanchion.guards.files.scope import Folders
 from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
-from stanchion.readings.paths.place import Place, inside, place_of
+from stanchion.readings.paths.place import PathPlace, inside, place_of
 from stanchion.readings.paths.spelling import spelling
-from stanchion.readings.paths.targets import Target
+from stanchion.readings.paths.targets import PathTarget
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.word_lists import listed
 
@@ -31,7 +31,7 @@ NO_PROJECTS: Final = (
 """Folders of a home, and those at the top of a system, that are no projects."""
 
 
-def around(place: Place, folder: Folders, use: Use) -> bool:
+def around(place: PathPlace, folder: Folders, use: Use) -> bool:
     """Whether a place outside may be used: folders for what is temporary, and caches; for reading
     what is installed, and the projects beside this one. What is protected has been refused
     before."""
@@ -48,7 +48,7 @@ def around(place: Place, folder: Folders, use: Use) -> bool:
     return _is_beside(folded, folder)
 
 
-def is_open(place: Place, folder: Folders, use: Use) -> bool:
+def is_open(place: PathPlace, folder: Folders, use: Use) -> bool:
     """Whether a real place outside may be used without a question. What is installed, where it is
     not protected, is packages, which honest work mends, too. What is in no home may be read,
     because data and tasks lie anywhere; of a home other projects may, but no documents, and nothing
@@ -71,7 +71,7 @@ def _is_project(parts: tuple[str, ...]) -> bool:
     return bool(first) and first[0] not in ".$~" and first not in NO_PROJECTS
 
 
-def _is_beside(place: Place, folder: Folders) -> bool:
+def _is_beside(place: PathPlace, folder: Folders) -> bool:
     """Whether a place is in a folder beside one of the run's."""
     for one in folder.places:
         above = one.folded.parts[:-1]
@@ -81,7 +81,7 @@ def _is_beside(place: Place, folder: Folders) -> bool:
     return False
 
 
-def elsewhere(place: Place, base: str) -> Place | None:
+def elsewhere(place: PathPlace, base: str) -> PathPlace | None:
     """The project that a call says it stands in, where a place is certainly in another one."""
     if not place.root or place.root == "$":
         return None
@@ -94,7 +94,7 @@ def elsewhere(place: Place, base: str) -> Place | None:
     return own if seat_of(folded).area in ("plain", "near") else None
 
 
-def project_of(place: Place) -> Place | None:
+def project_of(place: PathPlace) -> PathPlace | None:
     """The folder of the project that a place is in, as wide as it may be; `None` where nobody
     knows."""
     seat = seat_of(place)
@@ -108,7 +108,7 @@ def project_of(place: Place) -> Place | None:
         at = 1 if place.parts[:1] and place.parts[0] in SHELVES else 0
     else:
         at = 1 if place.parts[:1] and place.parts[0] in GATHERS else 0
-    return Place(place.root, place.parts[: at + 1]) if at < len(place.parts) else None
+    return PathPlace(place.root, place.parts[: at + 1]) if at < len(place.parts) else None
 
 
 _FILE: Final = regex(
@@ -120,11 +120,11 @@ _LINE: Final = regex(
     rf"\s*(?:#[^\n]*|(?:export\s+)?PATH=([\"']?)(?:{_FOLDER}:)*\$(?:PATH|\{{PATH\}})(?::{_FOLDER})"
     rf"*\1)?\s*"
 )
-OLD: Final = frozenset({"oldstring", "oldstr", "oldtext"})
+OLD: Final = listed("oldstring oldstr oldtext")
 NEW: Final = listed("newstring newstr newtext text content inserttext")
 
 
-def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:
+def adds_to_path(target: PathTarget, args: Mapping[str, Any]) -> bool:
     """Whether all that a call writes into a start-up file of a shell are folders added to the
     search path."""
     if target.use != "write" or _FILE.match(target.text) is None:
@@ -135,7 +135,7 @@ def adds_to_path(target: Target, args: Mapping[str, Any]) -> bool:
     return "PATH" in added and all(_LINE.fullmatch(line) is not None for line in lines)
 
 
-def _by_command(target: Target, args: Mapping[str, Any]) -> str:
+def _by_command(target: PathTarget, args: Mapping[str, Any]) -> str:
     """What a command appends to the file; nothing where it does more than append what is known."""
     text = args.get("command", args.get("cmd"))
     if not isinstance(text, str):

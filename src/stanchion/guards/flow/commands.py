@@ -14,7 +14,7 @@ from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.destinations import of_command
 from stanchion.readings.shell.options import LANGUAGES, NO_FILES, SHELLS, codes_in
 from stanchion.readings.shell.partly_known import origin_of
-from stanchion.readings.urls import Target, is_here, url_of
+from stanchion.readings.urls import UrlTarget, is_here, url_of
 from stanchion.readings.word_lists import listed
 
 MOST: Final = 32
@@ -126,4 +126,4 @@ def _in_code(command: Command) -> Iterator[CommandAddress]:
 
 def _is_here(url: str) -> bool:
     target = url_of(url)
-    return isinstance(target, Target) and bool(target.host) and is_here(target.host)
+    return isinstance(target, UrlTarget) and bool(target.host) and is_here(target.host)

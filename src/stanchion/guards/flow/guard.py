@@ -30,7 +30,7 @@ from stanchion.kernel.option import (
 )
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
-from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.commands.words import runner_of
 from stanchion.readings.origins.facts import IDENTITY
 
 KEPT: Final = 4_096

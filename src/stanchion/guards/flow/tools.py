@@ -17,7 +17,7 @@ from stanchion.kernel.declared import (
 )
 from stanchion.kernel.regex import regex
 from stanchion.readings import names
-from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.commands.words import runner_of
 from stanchion.readings.drafting import draft
 from stanchion.readings.origins.facts import ResultShape, address_of, text_of
 from stanchion.readings.origins.marks import spell

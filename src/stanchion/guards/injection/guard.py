@@ -1,14 +1,13 @@
-"""The injection guard: texts from elsewhere that try to command the agent are told of, taken out or
-kept away."""
+"""The injection guard: orders in texts that nobody of this run wrote."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final, Literal
+import re
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
-from stanchion.guards.injection.passages import Passage, passages
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
@@ -25,11 +24,78 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.hostile.alike import KIND, alike, may_be_alike
-from stanchion.readings.hostile.likeness import model
-from stanchion.readings.hostile.sieve import sieves
+from stanchion.readings.hostile.likeness import KIND, alike, may_be_alike, model
 from stanchion.readings.hostile.signs import KINDS, Sign, signs, suspicious
-from stanchion.readings.texts import Leaf, Span, hiding
+from stanchion.readings.hostile.views import sieves
+from stanchion.readings.texts import TextLeaf, TextSpan, hiding
+from stanchion.readings.word_lists import listed
+
+NEAR: Final = 400
+"""Signs that are further apart than so many characters have nothing to do with each other."""
+BACK: Final = 200
+"""How far before its first sign a passage may begin."""
+ON: Final = 1_000
+"""How far behind its last sign a passage may go on."""
+LEADING: Final = listed("override demand address task turn claim secrecy")
+"""Signs that lead up to what is wanted: it stands behind them."""
+
+SENTENCE: Final = regex(r"(?<=[.!?])\s|\n\s*\n|$")
+PARAGRAPH: Final = regex(r"\n\s*\n|<\|im_end\|>|\[/INST\]|-->|$", re.IGNORECASE)
+BEGIN: Final = regex(r"[.!?]\s+|\n+\s*")
+
+
+class Passage(NamedTuple):
+    """A part of a text, and the kinds of signs in it."""
+
+    start: int
+    end: int
+    kinds: tuple[str, ...]
+
+
+def passages(text: str, signs: Sequence[Sign], score: int) -> list[Passage]:
+    """The passages of a text whose signs weigh so much together: each kind counts once, by its
+    heaviest sign."""
+    found: list[Passage] = []
+    for group in _groups(signs):
+        weights: dict[str, int] = {}
+        for sign in group:
+            weights[sign.kind] = max(sign.weight, weights.get(sign.kind, 0))
+        if sum(weights.values()) >= score:
+            start, end = _bounds(text, group)
+            kinds = tuple(dict.fromkeys([sign.kind for sign in group]))
+            if found and start < found[-1].end:
+                before = found.pop()
+                kinds = tuple(dict.fromkeys([*before.kinds, *kinds]))
+                start, end = before.start, max(end, before.end)
+            found.append(Passage(start, end, kinds))
+    return found
+
+
+def _groups(signs: Sequence[Sign]) -> Iterator[list[Sign]]:
+    group: list[Sign] = []
+    end = 0
+    for sign in signs:
+        if group and sign.start > end + NEAR:
+            yield group
+            group = []
+        group.append(sign)
+        end = max(end, sign.end) if len(group) > 1 else sign.end
+    if group:
+        yield group
+
+
+def _bounds(text: str, group: Sequence[Sign]) -> tuple[int, int]:
+    """Where a passage begins and ends: at the sentences of its first and last sign; what the last
+    one leads up to is a part of it."""
+    start = group[0].start
+    first = 0 if start <= BACK else start
+    for begin in BEGIN.finditer(text, max(0, start - BACK), start):
+        first = begin.end()
+    end = max([sign.end for sign in group])
+    leads = any(sign.end == end and sign.kind in LEADING for sign in group)
+    rest = (PARAGRAPH if leads else SENTENCE).search(text, end, end + ON)
+    return first, len(text) if rest is None else rest.start()
+
 
 CODES: Final = declare(
     {
@@ -128,12 +194,12 @@ class Injection(msgspec.Struct, frozen=True):
             return None
         found = reading.of(_leaves)
         likes: list[list[Sign]] = reading.of(_alike) if self.model != "off" else [[] for _ in found]
-        spans: list[list[Span]] = []
+        spans: list[list[TextSpan]] = []
         kinds: dict[str, None] = {}
         worst, first = Action.ALLOW, None
         by_likeness = False
         for leaf, seen, like in zip(found, reading.of(_signs), likes, strict=True):
-            hidden: list[Span] = []
+            hidden: list[TextSpan] = []
             for passage in self._passages(leaf.text, seen, like):
                 alone = passage.kinds == (KIND,)
                 action = self._action(event.stage, alone)
@@ -141,7 +207,7 @@ class Injection(msgspec.Struct, frozen=True):
                     worst, first, by_likeness = action, leaf, alone
                 kinds.update(dict.fromkeys(passage.kinds))
                 if action == Action.REDACT:
-                    hidden.append(Span(passage.start, passage.end, "injection"))
+                    hidden.append(TextSpan(passage.start, passage.end, "injection"))
             spans.append(hidden)
         if first is None:
             return None
@@ -206,7 +272,7 @@ class Injection(msgspec.Struct, frozen=True):
     actions = list_actions_by_stage
 
 
-def _leaves(reading: Reading[Event]) -> list[Leaf]:
+def _leaves(reading: Reading[Event]) -> list[TextLeaf]:
     """The texts that are looked at: of a request to a model those of the user's last message, of
     the rest all. What came earlier was looked at when it came."""
     event = reading.event
@@ -254,7 +320,7 @@ def _alike(reading: Reading[Event]) -> list[list[Sign]]:
     return [alike(leaf.text) for leaf in reading.of(_leaves)]
 
 
-def _place(stage: Stage, leaf: Leaf) -> str:
+def _place(stage: Stage, leaf: TextLeaf) -> str:
     """Where a text stands, as one writes it; a name that is none is not shown, as names are data
     too."""
     root = ROOTS.get(stage, "text")

@@ -1,4 +1,4 @@
-"""The locks guard: a file that one agent works on is not changed by another."""
+"""Locks: files and names that one run has locked are left alone by all others."""
 
 from __future__ import annotations
 
@@ -7,24 +7,86 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-import msgspec
+from msgspec import Meta, Struct
 
-from stanchion.guards.locks.codes import CODES
-from stanchion.guards.locks.names import base, covers
-from stanchion.guards.locks.table import Blocker, Table, Waiter, Want, Who, plain, table_of
-from stanchion.guards.locks.wanted import LOCK, UNLOCK, Seen
+from stanchion.guards._real import RealPathsQuestion, led_to
+from stanchion.guards.locks.table import (
+    LOCK,
+    UNLOCK,
+    Blocker,
+    LockTable,
+    LockWaiter,
+    PathView,
+    Want,
+    Who,
+    base,
+    covers,
+    plain,
+    table_of,
+)
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import Event, Handoff, HandoffDone, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.option import ACTIONS, Lower, More, On, PlainActionName
+from stanchion.kernel.lookups import Lookup
+from stanchion.kernel.option import (
+    ACTIONS,
+    Lower,
+    More,
+    On,
+    PlainActionName,
+    UpToThousand,
+    list_actions,
+)
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.readings import Reading
-from stanchion.readings.paths.place import place_of
+from stanchion.readings.paths.place import joined, place_of
 
-__all__ = ["CODES", "Locks"]
+
+class RealNames(Struct, frozen=True):
+    """Refuses calls that name a file through a link: it could be locked under one name and changed
+    under another."""
+
+    name: ClassVar = "locks_real"
+    kind: ClassVar = Kind.ASKING
+    deep: ClassVar = False
+    call: ClassVar = "stanchion.runtime.answers.real_paths:real_paths"
+    stages: ClassVar = frozenset({Stage.TOOL_CALL})
+    category: ClassVar = Category.COMPLIANCE
+    priority: ClassVar = 20
+    deadline_ms: ClassVar = 1_000
+
+    root: str
+    seen: PathView
+    action: PlainActionName
+
+    def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
+        """Ask where the paths really lead that a call would lock; nothing where it has none."""
+        asked = self._asked(reading)
+        return Lookup("", asked, self.deadline_ms) if asked.paths else None
+
+    def _asked(self, reading: Reading[ToolCall]) -> RealPathsQuestion:
+        named = dict.fromkeys([(one.text, one.base) for one in self.seen.targets(reading)])
+        return RealPathsQuestion((self.root,), tuple(named))
+
+    def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
+        """Compare what the disk says with what is written; an answer of any other shape is a
+        failure, which refuses."""
+        asked = self._asked(reading)
+        (root,), reals = led_to(asked, value)
+        for (text, start), real in zip(asked.paths, reals, strict=True):
+            place = place_of(text, lenient=text[1:2] == ":")
+            if start and not place.root:
+                place = joined(place_of(start), place)
+            there = joined(place_of(root), place)
+            if there != place_of(real) and there.root == "/":
+                return Finding(ACTIONS[self.action], "locks.linked", (text, real), about=text)
+        return None
+
+    actions = list_actions
+
 
 SLACK_MS: Final = 1_000
 """How far behind the store's clock a time may be that is written down; beyond that the store's own
@@ -33,11 +95,11 @@ LINE_MS: Final = 5_000
 """How long a place in line is kept for somebody who does not come back, at the least."""
 ASKS: Final = frozenset({Stage.TOOL_CALL, Stage.HANDOFF})
 
-Seconds = Annotated[float, msgspec.Meta(ge=1, le=432_000)]
+Seconds = Annotated[float, Meta(ge=1, le=432_000)]
 """Up to five days: what nobody writes for a week is forgotten."""
 
 
-class Locks(msgspec.Struct, frozen=True, dict=True):
+class Locks(Struct, frozen=True, dict=True):
     """Refuses calls that change a file which another run has locked; the run that changes a file
     first locks it.
 
@@ -69,14 +131,14 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     lease_s: Seconds = 600.0
     """After how many seconds without activity a run loses its locks; choose more than any call
     takes."""
-    timeout_s: Annotated[float, msgspec.Meta(ge=0, lt=10**6)] = 30.0
+    timeout_s: Annotated[float, Meta(ge=0, lt=10**6)] = 30.0
     """How many seconds a call waits for a lock before it is refused; `0` refuses it at once."""
-    pause_s: Annotated[float, msgspec.Meta(ge=0.001, le=60)] = 0.1
+    pause_s: Annotated[float, Meta(ge=0.001, le=60)] = 0.1
     """How many seconds a waiting call pauses before it is judged again; must be shorter than
     `timeout_s`."""
-    max_locks: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 200
+    max_locks: Lower[Annotated[int, Meta(ge=1, le=1_000)]] = 200
     """How many locks a tenant may have at the same time; a call that needs more is refused."""
-    max_waiting: Lower[Annotated[int, msgspec.Meta(ge=0, le=1_000)]] = 100
+    max_waiting: Lower[UpToThousand] = 100
     """How many calls may wait in line; the next one is refused at once."""
     resources: More[tuple[str, ...]] = ()
     """Arguments that name something else to lock than a file, such as `table`."""
@@ -109,17 +171,15 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         return int(self.lease_s * 1000)
 
     @cached_property
-    def seen(self) -> Seen:
+    def seen(self) -> PathView:
         """How the paths of calls are read."""
         root = place_of(self.root, lenient=self.root[1:2] == ":")
-        return Seen(root, self.case_insensitive, self.lock_reads, frozenset(self.resources))
+        return PathView(root, self.case_insensitive, self.lock_reads, frozenset(self.resources))
 
     def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
         """What asks the disk where links lead, where that is wanted."""
         if not self.real_paths:
             return None
-        from stanchion.guards.locks.real import RealNames
-
         return Beside(
             "real", RealNames(self.root, self.seen, self.action), frozenset({Stage.TOOL_CALL})
         )
@@ -159,9 +219,9 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         self,
         reading: Reading[ToolCall],
         who: Who,
-        before: Table,
-        table: Table,
-        fresh: Table,
+        before: LockTable,
+        table: LockTable,
+        fresh: LockTable,
         now: int,
     ) -> Ruling | None:
         """Judge a call by a table; `fresh` is the same before the run got what was kept for its
@@ -201,7 +261,7 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         )
 
     def _unlocked(
-        self, table: Table, who: Who, event: ToolCall, wants: tuple[Want, ...]
+        self, table: LockTable, who: Who, event: ToolCall, wants: tuple[Want, ...]
     ) -> str | None:
         """The first thing that a call changes and its run, or one that it works for, has not
         locked; where calls have to have it locked before."""
@@ -219,8 +279,8 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         me: str,
         lacks: tuple[Want, ...],
         blockers: list[Blocker],
-        before: Table,
-        table: Table,
+        before: LockTable,
+        table: LockTable,
         now: int,
     ) -> Ruling:
         """Refuse a call, or have it wait in line."""
@@ -248,11 +308,11 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
         lease_ms = max(LINE_MS, 20 * int(self.pause_s * 1000))
         if me in line and table.waiting[ahead].until - now > lease_ms // 2:
             return self._ruled(waits, before, None, now)
-        waiter = Waiter(me, who.run, who.agent, who.above, lacks, now + lease_ms)
+        waiter = LockWaiter(me, who.run, who.agent, who.above, lacks, now + lease_ms)
         return self._ruled(waits, before, table.lined_up(waiter), now)
 
     def _handing(
-        self, event: Handoff, who: Who, before: Table, table: Table, now: int
+        self, event: Handoff, who: Who, before: LockTable, table: LockTable, now: int
     ) -> Ruling | None:
         """Refuse to hand over what neither of the two has locked, but somebody else has."""
         lacks = table.lacking(who, "", self.seen.handed(event))
@@ -273,8 +333,8 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
     def _ruled(
         self,
         finding: Finding | None,
-        before: Table,
-        left: Table | None,
+        before: LockTable,
+        left: LockTable | None,
         now: int,
         when: When = When.JUDGED,
     ) -> Ruling:
@@ -307,7 +367,7 @@ class Locks(msgspec.Struct, frozen=True, dict=True):
             yield "stages", "nothing is ever locked without `tool_call`; add it"
 
 
-def _changed(before: Table, left: Table) -> Any:
+def _changed(before: LockTable, left: LockTable) -> Any:
     return None if left == before else plain(left)
 
 

@@ -1,21 +1,64 @@
-"""The table of locks: who has locked what until when, and who waits, in the order in which they
-came.
-
-All of it is one record, so that a call gets everything it wants or nothing, and a circle of waiting
-is seen before anybody enters it. Whoever holds a lock is a run. What a run has locked is open to
-the runs that work for it.
-"""
+"""The table of locks: their names, who holds and who waits, and what a call wants."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
 from stanchion import typed
-from stanchion.guards.locks.names import covers, overlap
+from stanchion.kernel.events import Handoff, ToolCall
 from stanchion.kernel.state import FOREVER
+from stanchion.readings import Reading
+from stanchion.readings.act import Use, act_of
+from stanchion.readings.paths.place import PathPlace, is_device, is_url, joined, place_of
+from stanchion.readings.paths.spelling import spelling
+from stanchion.readings.paths.targets import PathTarget, Seeing, targets, targets_in
+from stanchion.readings.word_lists import Strings
+
+LONGEST: Final = 300
+"""How long a name is kept as it is."""
+BELOW: Final = "/**"
+ALL: Final = "**"
+
+
+def kept(name: str) -> str:
+    """A name as it is kept, so that a table stays small. Instead of a file with a long name the
+    folder is locked that it is in, with everything below it; another name that is long is kept by
+    its hash."""
+    if len(name) <= LONGEST:
+        return name
+    folder, slash, _ = name[:LONGEST].rpartition("/")
+    return (
+        f"{folder}{BELOW}" if slash else sha256(name.encode("utf-8", "surrogatepass")).hexdigest()
+    )
+
+
+def whole(name: str) -> str:
+    """A file or folder together with everything below it."""
+    if name.endswith(BELOW) or name in (ALL, "."):
+        return ALL if name == "." else name
+    return f"{name.rstrip('/')}{BELOW}"
+
+
+def base(name: str) -> str:
+    """The file or folder itself, of one that may be locked with everything below it."""
+    return "." if name == ALL else name.removesuffix(BELOW) or "/"
+
+
+def covers(one: str, other: str) -> bool:
+    """Whether whoever has locked `one` has locked `other`."""
+    if one in (other, ALL):
+        return True
+    return one.endswith(BELOW) and (base(one) == other or other.startswith(one.removesuffix(ALL)))
+
+
+def overlap(one: str, other: str) -> bool:
+    """Whether two names have a file in common."""
+    return covers(one, other) or covers(other, one)
+
 
 KEPT_FOR: Final = "agent "
 """What stands before an agent's name where a lock is kept for it, and no run of it has it yet."""
@@ -33,7 +76,7 @@ class Who(NamedTuple):
 
     run: str
     agent: str = ""
-    above: tuple[str, ...] = ()
+    above: Strings = ()
 
     @property
     def family(self) -> frozenset[str]:
@@ -41,7 +84,7 @@ class Who(NamedTuple):
         return frozenset((self.run, *self.above))
 
 
-class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class HeldLock(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """Something that a run has locked, until it was inactive for so long. `call` where it is for
     one call alone."""
 
@@ -53,13 +96,13 @@ class Lock(msgspec.Struct, frozen=True, array_like=True, gc=False):
     call: str = ""
 
 
-class Waiter(msgspec.Struct, frozen=True, array_like=True, gc=False):
+class LockWaiter(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """A call that waits for all that it wants; its place in line is kept until then."""
 
     call: str
     run: str
     agent: str
-    above: tuple[str, ...]
+    above: Strings
     wants: tuple[Want, ...]
     until: int
 
@@ -75,11 +118,11 @@ class Blocker(NamedTuple):
     waits: bool = False
 
 
-class Table(msgspec.Struct, frozen=True):
+class LockTable(msgspec.Struct, frozen=True):
     """What is locked, who waits in which order, and how often somebody has broken a lock."""
 
-    held: tuple[Lock, ...] = ()
-    waiting: tuple[Waiter, ...] = ()
+    held: tuple[HeldLock, ...] = ()
+    waiting: tuple[LockWaiter, ...] = ()
     breaks: int = 0
 
     def span(self, now: int) -> tuple[int, int]:
@@ -89,7 +132,7 @@ class Table(msgspec.Struct, frozen=True):
             [end for end in ends if end > now], default=FOREVER
         )
 
-    def at(self, now: int) -> Table:
+    def at(self, now: int) -> LockTable:
         """The same without what has ended."""
         return self._with(
             tuple([one for one in self.held if one.until > now]),
@@ -164,7 +207,7 @@ class Table(msgspec.Struct, frozen=True):
             } - reached
         return reached - {run}
 
-    def taken(self, who: Who, call: str, wants: Iterable[Want], until: int) -> Table:
+    def taken(self, who: Who, call: str, wants: Iterable[Want], until: int) -> LockTable:
         """The table once a run, or one call of it, has locked something."""
         new = {
             want.name: want.exclusive for want in sorted(wants)
@@ -175,12 +218,12 @@ class Table(msgspec.Struct, frozen=True):
             if not (one.run == who.run and one.call == call and one.name in new)
         ]
         locks = [
-            Lock(name, exclusive, who.run, who.agent, until, call)
+            HeldLock(name, exclusive, who.run, who.agent, until, call)
             for name, exclusive in new.items()
         ]
         return self._with((*rest, *locks))
 
-    def lined_up(self, waiter: Waiter) -> Table:
+    def lined_up(self, waiter: LockWaiter) -> LockTable:
         """The table with somebody in line: at its place, or at the end."""
         if any(one.call == waiter.call for one in self.waiting):
             return self._with(
@@ -189,7 +232,7 @@ class Table(msgspec.Struct, frozen=True):
             )
         return self._with(self.held, (*self.waiting, waiter))
 
-    def renewed(self, family: frozenset[str], now: int, lease_ms: int) -> Table:
+    def renewed(self, family: frozenset[str], now: int, lease_ms: int) -> LockTable:
         """The table in which what some runs have locked lasts on; only what would end soon is
         changed."""
         soon = now + lease_ms // 2
@@ -203,7 +246,7 @@ class Table(msgspec.Struct, frozen=True):
         ]
         return self._with(tuple(held))
 
-    def without(self, run: str, name: str = "") -> Table:
+    def without(self, run: str, name: str = "") -> LockTable:
         """The table once a run has released something, or all of it."""
         return self._with(
             tuple(
@@ -215,18 +258,18 @@ class Table(msgspec.Struct, frozen=True):
             )
         )
 
-    def handed(self, run: str, agent: str, until: int) -> Table:
+    def handed(self, run: str, agent: str, until: int) -> LockTable:
         """The table once what a run has locked is kept for another agent, whose next run gets
         it."""
         held = [
-            Lock(one.name, one.exclusive, f"{KEPT_FOR}{agent}", agent, until)
+            HeldLock(one.name, one.exclusive, f"{KEPT_FOR}{agent}", agent, until)
             if one.run == run
             else one
             for one in self.held
         ]
         return self._with(tuple(held))
 
-    def adopted(self, who: Who) -> Table:
+    def adopted(self, who: Who) -> LockTable:
         """The table in which a run has what was kept for its agent."""
         kept = f"{KEPT_FOR}{who.agent}"
         if not any(one.run == kept for one in self.held):
@@ -237,14 +280,14 @@ class Table(msgspec.Struct, frozen=True):
         ]
         return self._with(tuple(held))
 
-    def without_runs(self, runs: frozenset[str]) -> Table:
+    def without_runs(self, runs: frozenset[str]) -> LockTable:
         """The table once some runs have ended."""
         return self._with(
             tuple([one for one in self.held if one.run not in runs]),
             tuple([one for one in self.waiting if one.run not in runs]),
         )
 
-    def without_calls(self, calls: frozenset[str]) -> Table:
+    def without_calls(self, calls: frozenset[str]) -> LockTable:
         """The table without what some calls have locked for themselves, and without their places in
         line."""
         return self._with(
@@ -252,20 +295,98 @@ class Table(msgspec.Struct, frozen=True):
             tuple([one for one in self.waiting if one.call not in calls]),
         )
 
-    def broken(self, name: str) -> Table:
+    def broken(self, name: str) -> LockTable:
         """The table in which nobody has locked something any more."""
         left = tuple([one for one in self.held if one.name != name])
-        return Table(left, self.waiting, self.breaks + 1)
+        return LockTable(left, self.waiting, self.breaks + 1)
 
-    def _with(self, held: tuple[Lock, ...], waiting: tuple[Waiter, ...] | None = None) -> Table:
-        return Table(held, self.waiting if waiting is None else waiting, self.breaks)
+    def _with(
+        self, held: tuple[HeldLock, ...], waiting: tuple[LockWaiter, ...] | None = None
+    ) -> LockTable:
+        return LockTable(held, self.waiting if waiting is None else waiting, self.breaks)
 
 
-def table_of(value: Any) -> Table:
+def table_of(value: Any) -> LockTable:
     """A record as it was written."""
-    return Table() if value is None else typed.convert(value, Table)
+    return LockTable() if value is None else typed.convert(value, LockTable)
 
 
-def plain(table: Table) -> Any:
+def plain(table: LockTable) -> Any:
     """A table as it is written."""
     return msgspec.to_builtins(table)
+
+
+LOCK: Final = "lock_file"
+UNLOCK: Final = "unlock_file"
+"""The tools by which an agent locks and releases something itself."""
+
+HANDED: Final = Seeing(lambda _tool: "write", {"artifacts": "write", "artifact": "write"})
+"""How a handoff is read: its artifacts are files, and the other agent is going to work on what it
+names."""
+
+
+class PathView(NamedTuple):
+    """How paths are seen: from a folder, by which tools use them how, and whether case matters."""
+
+    root: PathPlace
+    folded: bool
+    reads: bool
+    resources: frozenset[str]
+
+    def names(self, text: str, start: str = "") -> Iterator[str]:
+        """The names under which a path is locked: one for every way in which it may be read."""
+        spelled = spelling(text)
+        for at, one in enumerate((spelled.text, *spelled.lenient)):
+            place = place_of(one, at > 0)
+            if start and not place.root:
+                place = joined(place_of(start, at > 0), place)
+            place = joined(self.root, place) if self.root.root else place
+            if not is_device(place):
+                yield (place.folded if self.folded else place).text
+
+    def wanted(self, reading: Reading[ToolCall]) -> tuple[Want, ...]:
+        """What a call has to lock, once each."""
+        event = reading.event
+        if event.tool == LOCK:
+            return tuple(self._asked(event.args, event.args.get("lock_type") != "shared"))
+        found = list(self._files(self.targets(reading)))
+        found += self._resources(event.args, act_of(event.tool, event.traits).use)
+        return tuple(dict.fromkeys(found))
+
+    def released(self, args: Mapping[str, Any]) -> Strings:
+        """What a call of `unlock_file` releases."""
+        return tuple([want.name for want in self._asked(args, True)])
+
+    def handed(self, event: Handoff) -> tuple[Want, ...]:
+        """The files that a handoff names."""
+        return tuple(dict.fromkeys(self._files(targets("", (), event.payload, HANDED, ()))))
+
+    def targets(self, reading: Reading[ToolCall]) -> list[PathTarget]:
+        """The paths of a call that have to be locked."""
+        found = reading.of(targets_in)
+        return [
+            one
+            for one in found
+            if one.sure and not is_url(one.text) and (self.reads or one.use != "read")
+        ]
+
+    def _files(self, found: Iterator[PathTarget] | list[PathTarget]) -> Iterator[Want]:
+        for target in found:
+            exclusive = target.use != "read"
+            # What is deleted or unpacked into is changed with everything below it.
+            deep = target.use == "delete" or (exclusive and target.how == "deep")
+            for name in self.names(target.text, target.base) if not is_url(target.text) else ():
+                yield Want(kept(whole(name) if deep else name), exclusive)
+
+    def _resources(self, args: Mapping[str, Any], use: Use) -> Iterator[Want]:
+        for name in self.resources & args.keys() if use != "read" or self.reads else ():
+            yield Want(kept(f"{name}:{args[name]}"), use != "read")
+
+    def _asked(self, args: Mapping[str, Any], exclusive: bool) -> Iterator[Want]:
+        path, resource = args.get("path"), args.get("resource")
+        if type(path) is str and path:
+            below = path.endswith(BELOW) or path == BELOW[1:]
+            for name in self.names(path.removesuffix(BELOW[1:]) or "."):
+                yield Want(kept(whole(name) if below else name), exclusive)
+        if type(resource) is str and resource:
+            yield Want(kept(resource), exclusive)

@@ -1,5 +1,4 @@
-"""Output: results and final answers say something, are no bare errors, and have the form that was
-asked for."""
+"""Output: what an agent hands over has the form that was asked for, and says something."""
 
 from __future__ import annotations
 
@@ -9,20 +8,117 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from stanchion.guards._jsonschema.checker import Checker
+from stanchion.guards._jsonschema.checker import SchemaChecker
 from stanchion.guards._jsonschema.explain import UNEXPLAINED, explain
 from stanchion.guards._jsonschema.outline import SchemaFault
-from stanchion.guards.output.says import bare, content_in, is_error, says_nothing
 from stanchion.kernel.actions import Category
 from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
 from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter, list_actions
+from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
 from stanchion.readings.act import act_of
+from stanchion.readings.word_lists import listed
+
+MAX_ERROR: Final = 2_000
+"""A longer text says more than an error."""
+
+NOTHINGS: Final = frozenset(
+    {"", "null", "none", "nil", "undefined", "n/a", "nan", "{}", "[]", '""', "''", "()"}
+)
+"""Texts, in small letters, that say nothing."""
+
+_ERROR: Final = regex(
+    r"(?:(?-i:(?:[A-Za-z]\w{0,60}\.){0,8}[A-Za-z]\w{0,60}(?:Error|Exception))|error|exception|"
+    r"fatal|err!?)(?:\s*\[?\d{1,5}\]?)?\s*:"
+    r"|(?:http(?:/\d(?:\.\d)?)?\s+)?(?:error\s+)?(?:[45]\d\d\s+)?(?:bad "
+    r"request|unauthori[sz]ed|forbidden|not found"
+    r"|too many requests|internal server error|bad gateway|service unavailable|gateway time-?out"
+    r"|rate limit exceeded)\.?\Z"
+    r"|error\Z",
+    re.IGNORECASE,
+)
+_TRACE: Final = "Traceback (most recent call last):"
+_ERRING: Final = listed("error errors exception traceback")
+_BESIDE: Final = _ERRING | frozenset(
+    {
+        "message",
+        "code",
+        "status",
+        "statusCode",
+        "status_code",
+        "detail",
+        "details",
+        "type",
+        "ok",
+        "success",
+        "isError",
+    }
+)
+"""Names of an object that is nothing but an error."""
+NAME: Final = regex(r"[\w-]{0,20}")
+"""What may stand behind the opening of a fence."""
+
+
+def bare(text: str) -> str:
+    """A text without the white space and the one fence that may stand round all of it."""
+    text = text.strip()
+    if not (text.startswith("```") and text.endswith("```")):
+        return text
+    name, line_end, body = text[3:-3].partition("\n")
+    return body.strip() if line_end and NAME.fullmatch(name.strip()) is not None else text
+
+
+def content_in(result: Any) -> Any:
+    """What a result says: the data or the texts of one that an MCP server gave, and all of
+    another."""
+    if not isinstance(result, dict) or not isinstance(result.get("content"), list):
+        return result
+    if "structuredContent" in result:
+        return result["structuredContent"]
+    items = result["content"]
+    if not all(isinstance(item, dict) and item.get("type") == "text" for item in items):
+        return result if items else None
+    texts = [text for item in items if isinstance(text := item.get("text"), str)]
+    return "\n".join(texts)
+
+
+def says_nothing(content: Any) -> bool:
+    """Whether there is nothing in some content: no text but words for nothing, no number, no truth
+    value."""
+    waiting = [content]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, str):
+            if len(value) > 64 and not value.isspace():
+                return False
+            if value.strip().lower() not in NOTHINGS:
+                return False
+        elif isinstance(value, dict):
+            waiting += value.values()
+        elif isinstance(value, list | tuple):
+            waiting += value
+        elif value is not None:
+            return False
+    return True
+
+
+def is_error(content: Any) -> bool:
+    """Whether some content is nothing but an error: one line that begins as errors do, a traceback,
+    or an object with an error and what belongs to one."""
+    if isinstance(content, dict):
+        return any(content.get(name) for name in _ERRING) and content.keys() <= _BESIDE
+    if not isinstance(content, str) or len(content) > MAX_ERROR:
+        return False
+    text = content.strip()
+    if text.startswith(_TRACE):
+        return True
+    return "\n" not in text and _ERROR.match(text) is not None
+
 
 CODES: Final = declare(
     {
@@ -99,13 +195,13 @@ class Output(msgspec.Struct, frozen=True, dict=True):
         self._forms  # noqa: B018 - the same
 
     @cached_property
-    def _answer(self) -> Checker | None:
+    def _answer(self) -> SchemaChecker | None:
         if self.format is not None:
-            return Checker(True)
+            return SchemaChecker(True)
         return None if self.schema is None else _made("schema", self.schema)
 
     @cached_property
-    def _forms(self) -> dict[str, Checker]:
+    def _forms(self) -> dict[str, SchemaChecker]:
         given = {} if self.results is None else self.results
         return {tool: _made(f"results.{tool}", schema) for tool, schema in given.items()}
 
@@ -146,7 +242,7 @@ class Output(msgspec.Struct, frozen=True, dict=True):
             return Finding(ACTIONS[self.result_errors], "output.error", (what,))
         return None
 
-    def _form(self, tool: str) -> Checker | None:
+    def _form(self, tool: str) -> SchemaChecker | None:
         found = self._forms.get(tool)
         if found is not None:
             return found
@@ -164,7 +260,7 @@ class Output(msgspec.Struct, frozen=True, dict=True):
         act = act_of(event.tool, event.traits)
         return act.reads_only and not act.seeks
 
-    def _formed(self, checker: Checker, text: str, what: str) -> Finding | None:
+    def _formed(self, checker: SchemaChecker, text: str, what: str) -> Finding | None:
         """Hold a JSON text against a schema."""
         action = ACTIONS[self.mismatch]
         try:
@@ -193,9 +289,9 @@ ANSWER: Final = "the final answer"
 _KINDS: Final = {"missing": "is missing: ", "extra": "is not known: "}
 
 
-def _made(option: str, schema: Any) -> Checker:
+def _made(option: str, schema: Any) -> SchemaChecker:
     try:
-        return Checker(schema)
+        return SchemaChecker(schema)
     except SchemaFault as fault:
         raise ValueError(f"`{option}` is not a schema to check by: {fault}") from None
 

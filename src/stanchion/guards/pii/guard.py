@@ -17,7 +17,7 @@ from stanchion.guards._placeholders import (
     placeholder,
     pseudonyms,
 )
-from stanchion.guards.pii.limits import REACH, TABLE
+from stanchion.guards.pii.finder import REACH, TABLE
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event, ModelChunk
@@ -36,12 +36,11 @@ from stanchion.kernel.stages import Stage, check_stages
 from stanchion.kernel.table import carried, sensible
 from stanchion.kernel.words import Words, declare
 from stanchion.readings import Reading
-from stanchion.readings.joined import Joined
-from stanchion.readings.texts import Leaf, Span, hiding
+from stanchion.readings.joined import JoinedTexts
+from stanchion.readings.texts import TextLeaf, TextSpan, hiding
 
 if TYPE_CHECKING:
-    from stanchion.guards.pii.reader import Reader
-    from stanchion.guards.pii.settled import Settling
+    from stanchion.guards.pii.reader import EntityReader, Settling
 
 
 CODES: Final = declare(
@@ -69,10 +68,10 @@ PiiAction = Literal["allow", "warn", "redact", "escalate", "block", "quarantine"
 
 
 @lru_cache(64)
-def spans_of(reader: Reader) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+def spans_of(reader: EntityReader) -> Callable[[Reading[Event]], list[list[TextSpan]] | None]:
     """What finds personal data in an event by a reader."""
 
-    def spans(reading: Reading[Event]) -> list[list[Span]] | None:
+    def spans(reading: Reading[Event]) -> list[list[TextSpan]] | None:
         most = reading.reader.limits.matches_a_kb
         return reader.spans(reading.joined, lambda at: above(reading.leaves[at]), most)
 
@@ -131,19 +130,19 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _kinds(self) -> tuple[str, ...]:
-        from stanchion.guards.pii.chosen import chosen
+        from stanchion.guards.pii.reader import chosen
 
         return tuple([entity.kind for entity in chosen(self.entities, self.without)])
 
     @cached_property
-    def _reader(self) -> Reader:
+    def _reader(self) -> EntityReader:
         from stanchion.guards.pii.reader import reader
 
         return reader(self._kinds, self.allow, self.bare)
 
     @cached_property
     def _settling(self) -> Settling:
-        from stanchion.guards.pii.settled import Settling
+        from stanchion.guards.pii.reader import Settling
 
         return Settling(self._reader.finder)
 
@@ -178,21 +177,21 @@ class Pii(msgspec.Struct, frozen=True, dict=True):
         return self._finding(event, reading.leaves, spans) if spans is not None else None
 
     @cached_property
-    def _spans(self) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+    def _spans(self) -> Callable[[Reading[Event]], list[list[TextSpan]] | None]:
         """Finds personal data in an event: the same for guards that look for the same."""
         return spans_of(self._reader)
 
     def _chunk(self, event: ModelChunk, a_kb: int) -> Finding | None:
         before = event.before[-self.CONTEXT :]
         known = len(before)
-        spans = self._reader.spans(Joined([before + event.text]), lambda _: (), a_kb, known)
+        spans = self._reader.spans(JoinedTexts([before + event.text]), lambda _: (), a_kb, known)
         own = [
-            Span(max(0, s.start - known), s.end - known, s.kind)
+            TextSpan(max(0, s.start - known), s.end - known, s.kind)
             for s in (spans[0] if spans else ())
         ]
-        return self._finding(event, [Leaf((), event.text)], [own]) if own else None
+        return self._finding(event, [TextLeaf((), event.text)], [own]) if own else None
 
-    def _finding(self, event: Event, found: list[Leaf], spans: list[list[Span]]) -> Finding:
+    def _finding(self, event: Event, found: list[TextLeaf], spans: list[list[TextSpan]]) -> Finding:
         action = self._actions[event.stage]
         word = pseudonyms(event.run, self.salt, _plain) if self.pseudonyms else placeholder
         patches = hiding(found, spans, word)

@@ -7,18 +7,19 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Protocol
 
 import msgspec
 
-from stanchion.guards._jsonschema.checker import Checker, canonical
+from stanchion.guards._jsonschema.checker import SchemaChecker, canonical
 from stanchion.guards._jsonschema.explain import Problem, explain, instead
 from stanchion.guards._jsonschema.words import nearest, short, type_of
 from stanchion.guards.schema.codes import CODES
-from stanchion.guards.schema.coerce import coerce
-from stanchion.guards.schema.tools import NO_TOOLS, Known, Tools
+from stanchion.guards.schema.tools import NO_TOOLS, CheckedDefinition, ToolDefinitions, coerce
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastOne,
+    AtLeastZero,
     Lower,
     Off,
     On,
@@ -69,9 +70,9 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     """If `true`, `format` is enforced; otherwise it is only a description."""
     results: On[bool] = True
     """If `true`, results are checked against their tool's result schema."""
-    max_values: Lower[Annotated[int, msgspec.Meta(ge=1)]] = 100_000
+    max_values: Lower[AtLeastOne] = 100_000
     """Calls and results with more values than this are refused unchecked."""
-    hook_deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 1_000
+    hook_deadline_ms: AtLeastZero = 1_000
     """A call is refused if its hook gives no answer within this many milliseconds."""
     action: PlainActionName = "block"
     """The action for a call that does not fit its schema or cannot be checked."""
@@ -85,7 +86,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     against other tools, asks for secrets or imitates, until a person accepts it."""
 
     @cached_property
-    def tools(self) -> Tools:
+    def tools(self) -> ToolDefinitions:
         """The tools whose definitions it knows."""
         return NO_TOOLS
 
@@ -97,7 +98,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     def _terms(self) -> tuple[Any, ...]:
         return msgspec.structs.astuple(self)
 
-    def with_tools(self, tools: Tools, memo: Memo | None = None) -> Schema:
+    def with_tools(self, tools: ToolDefinitions, memo: Memo | None = None) -> Schema:
         """The same guard that knows these tools, and remembers what it found in `memo`."""
         made = msgspec.structs.replace(self)
         made.__dict__["tools"] = tools
@@ -123,7 +124,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         finding = self._looked_up(known, event)
         return self._doubted(known, event.tool) if finding is None else finding
 
-    def _doubted(self, known: Known, tool: str) -> Finding | None:
+    def _doubted(self, known: CheckedDefinition, tool: str) -> Finding | None:
         """What is to be said of a call that fits a definition which somebody should look at."""
         found: list[Finding] = []
         if known.changed:
@@ -141,7 +142,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         hint = f": did you mean `{short(near)}`?" if near is not None else ""
         return Finding(ACTIONS[self.action], "schema.unknown_tool", (short(event.tool), hint))
 
-    def _looked_up(self, known: Known, event: ToolCall) -> Finding | None:
+    def _looked_up(self, known: CheckedDefinition, event: ToolCall) -> Finding | None:
         """What was found about the same call by the same definition, or is found now."""
         checker, memo = known.input, self._memo
         if checker is None:
@@ -159,7 +160,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         found: Finding | None = finding
         return found
 
-    def _judge_args(self, checker: Checker, event: ToolCall) -> Finding | None:
+    def _judge_args(self, checker: SchemaChecker, event: ToolCall) -> Finding | None:
         args = event.args
         too_much = checker.too_much(args, self.max_values)
         if too_much:
@@ -179,7 +180,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
                 )
         return self._worded(event.tool, explain(checker, args, self.formats))
 
-    def _beyond(self, checker: Checker, event: ToolCall) -> Finding | None:
+    def _beyond(self, checker: SchemaChecker, event: ToolCall) -> Finding | None:
         """Arguments that the schema tolerates and does not list, where the policy does not tolerate
         them."""
         schema = checker.schema
@@ -224,7 +225,7 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
             about=about,
         )
 
-    def _judge_result(self, known: Known, event: ToolResult) -> Finding | None:
+    def _judge_result(self, known: CheckedDefinition, event: ToolResult) -> Finding | None:
         checker = known.output
         if checker is None or event.part or known.bad:
             return None

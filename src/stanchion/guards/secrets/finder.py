@@ -6,24 +6,20 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from stanchion.guards.secrets.entropy import entropy
-from stanchion.guards.secrets.fingerprints import fingerprint
-from stanchion.guards.secrets.index import indexed
-from stanchion.guards.secrets.likeness import redactions, stands_in
-from stanchion.guards.secrets.rule import Rule
+from stanchion.guards.secrets.index import SecretRule, indexed
+from stanchion.guards.secrets.likeness import entropy, redactions, stands_in
+from stanchion.guards.secrets.told import fingerprint
 from stanchion.kernel.findings import PathStep
 from stanchion.kernel.names import names
 from stanchion.kernel.secret_names import KNOWN, plain_name, promises_secret
 from stanchion.kernel.sizes import LIMITS
 from stanchion.readings import Reading
 from stanchion.readings.cover import Cover
-from stanchion.readings.disguise.escapes import may_be_escaped, odd, unescaped_run
-from stanchion.readings.disguise.runs import SHORTEST as SHORTEST_RUN
-from stanchion.readings.disguise.said import Said
-from stanchion.readings.disguise.views import views_of
-from stanchion.readings.joined import Joined
+from stanchion.readings.disguise.escapes import UnfoldedText, may_be_escaped, odd, unescaped_run
+from stanchion.readings.disguise.views import SHORTEST as SHORTEST_RUN, views_of
+from stanchion.readings.joined import JoinedTexts
 from stanchion.readings.scan import Hit, Hits, Kept, Pattern, Scanner, Seek
-from stanchion.readings.texts import Leaf, Span
+from stanchion.readings.texts import TextLeaf, TextSpan
 
 SHORTEST: Final = 10
 """What is shorter may stand somewhere by chance."""
@@ -33,7 +29,7 @@ MOST: Final = 32
 """How many secrets are looked for again."""
 
 
-def copied(given: Joined, found: list[list[Span]]) -> list[list[Span]]:
+def copied(given: JoinedTexts, found: list[list[TextSpan]]) -> list[list[TextSpan]]:
     """What was found in texts, and every copy of it in them that stands in nothing else."""
     values: dict[str, str] = {}
     places: list[tuple[int, int]] = []
@@ -50,7 +46,7 @@ def copied(given: Joined, found: list[list[Span]]) -> list[list[Span]]:
             continue
         reach, at = end, given.which(start)
         begin = given.begins[at]
-        found[at].append(Span(start - begin, end - begin, values[given.text[start:end]]))
+        found[at].append(TextSpan(start - begin, end - begin, values[given.text[start:end]]))
     return found
 
 
@@ -98,10 +94,10 @@ class Sought(NamedTuple):
 
     kinds: tuple[str, ...] | None = None
     without: tuple[str, ...] = ()
-    own: tuple[Rule, ...] = ()
+    own: tuple[SecretRule, ...] = ()
 
 
-class Finder:
+class SecretFinder:
     """Finds secrets in texts. What is found in one place depends on little more than what stands
     there."""
 
@@ -139,7 +135,9 @@ class Finder:
         """What scans for all rules together."""
         return self.seek.scanner
 
-    def find(self, texts: Sequence[str], decode: bool, most: int | None = None) -> list[list[Span]]:
+    def find(
+        self, texts: Sequence[str], decode: bool, most: int | None = None
+    ) -> list[list[TextSpan]]:
         """The secrets of each text, in order; of no encoded run that is longer than `most`.
 
         What begins first comes first, of what begins in one place the longest, and of rules that
@@ -155,22 +153,22 @@ class Finder:
         most: int | None = None,
         whole: bool = True,
         a_kb: int = LIMITS.matches_a_kb,
-    ) -> list[list[Span]] | None:
+    ) -> list[list[TextSpan]] | None:
         """The same; `None` where there are none at all. Of what is not `whole`, as more may follow,
         only what stands in one run is decoded, and what was found once is not looked for again."""
-        given = Joined(texts)
+        given = JoinedTexts(texts)
         hits = self.scanner.scan_joined(given, a_kb)
         return self._found(given, hits, decode, most, whole, a_kb) if texts else None
 
     def _found(
         self,
-        given: Joined,
+        given: JoinedTexts,
         hits: Hits | None,
         decode: bool,
         most: int | None,
         whole: bool,
         a_kb: int,
-    ) -> list[list[Span]] | None:
+    ) -> list[list[TextSpan]] | None:
         """The secrets of each text, given what patterns have found in it."""
         texts = given.texts
         every = len(self.rules)
@@ -179,7 +177,7 @@ class Finder:
             views += self._in_escaped(texts, most, a_kb)
         if hits is None and not views:
             return None
-        found: list[list[Span]] = [[] for _ in texts]
+        found: list[list[TextSpan]] = [[] for _ in texts]
         for at, here in enumerate(hits if hits is not None else ()):
             if here:
                 found[at] = self._judged(texts[at], here)
@@ -198,7 +196,7 @@ class Finder:
 
     def look_at(
         self, reading: Reading[Any], decode: bool, most: int | None = None
-    ) -> list[list[Span]] | None:
+    ) -> list[list[TextSpan]] | None:
         """The same for the content of an event, whose texts are scanned once for all guards, and
         where names tell more."""
         given = reading.joined
@@ -208,8 +206,8 @@ class Finder:
         return self._named(reading.leaves, self._found(given, hits, decode, most, True, a_kb))
 
     def _named(
-        self, leaves: Sequence[Leaf], found: list[list[Span]] | None
-    ) -> list[list[Span]] | None:
+        self, leaves: Sequence[TextLeaf], found: list[list[TextSpan]] | None
+    ) -> list[list[TextSpan]] | None:
         """What was found, and values that are secrets because of their names."""
         if not self.named:
             return found
@@ -229,12 +227,14 @@ class Finder:
                 found[at].append(span)
         return found
 
-    def _judged(self, text: str, hits: list[Hit], view: Said | None = None) -> list[Span]:
+    def _judged(
+        self, text: str, hits: list[Hit], view: UnfoldedText | None = None
+    ) -> list[TextSpan]:
         """What of the hits in a text is a secret. What begins in a placeholder is introduced by
         words of ours; what was put together of pieces counts where it is known by its looks and
         none of them is it alone."""
         taken = Cover(redactions(text))
-        spans: list[Span] = []
+        spans: list[TextSpan] = []
         for hit in hits:
             rule = self.rules[hit.pattern]
             if taken.touches(hit.start, hit.end) or taken.touches(hit.first, hit.first + 1):
@@ -248,17 +248,19 @@ class Finder:
                 continue
             near = UNLESS_BEFORE if rule.unless else NAMED_BEFORE
             if rule.accepts(text[hit.start : hit.end], text[max(0, hit.first - near) : hit.start]):
-                spans.append(Span(hit.start, hit.end, rule.kind))
+                spans.append(TextSpan(hit.start, hit.end, rule.kind))
         return spans
 
-    def _seen(self, views: list[tuple[int, Said]], first: int, a_kb: int) -> list[tuple[int, Span]]:
+    def _seen(
+        self, views: list[tuple[int, UnfoldedText]], first: int, a_kb: int
+    ) -> list[tuple[int, TextSpan]]:
         """What the first so many rules find in other forms of the texts."""
         if not views:
             return []
-        hits = self.scanner.scan_joined(Joined([view.text for _, view in views]), a_kb)
+        hits = self.scanner.scan_joined(JoinedTexts([view.text for _, view in views]), a_kb)
         if hits is None:
             return []
-        found: list[tuple[int, Span]] = []
+        found: list[tuple[int, TextSpan]] = []
         for (at, view), here in zip(views, hits, strict=True):
             for span in (
                 self._judged(view.text, [hit for hit in here if hit.pattern < first], view)
@@ -267,19 +269,19 @@ class Finder:
             ):
                 start, end = view.span(span.start, span.end)
                 called = fingerprint(span.kind, view.text[span.start : span.end])
-                found.append((at, Span(start, end, span.kind, called)))
+                found.append((at, TextSpan(start, end, span.kind, called)))
         return found
 
     def _in_escaped(
         self, texts: Sequence[str], most: int | None, a_kb: int
-    ) -> list[tuple[int, Span]]:
+    ) -> list[tuple[int, TextSpan]]:
         """What the policy's own rules find in texts whose escapes are undone, twice deep. Their
         secrets may be shorter than any run that is decoded for the kinds that are shipped."""
         views = [(at, view) for at, text in enumerate(texts) for view in _unescaped(text, most)]
         return self._seen(views, self._own, a_kb)
 
 
-def _unescaped(text: str, most: int | None) -> list[Said]:
+def _unescaped(text: str, most: int | None) -> list[UnfoldedText]:
     """A text with its escapes undone, and what that is again; of no text that is longer than
     `most`."""
     if (most is not None and len(text) > most) or not (may_be_escaped(text) or odd(text)):
@@ -293,7 +295,7 @@ def _unescaped(text: str, most: int | None) -> list[Said]:
     ]
 
 
-def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | None:
+def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> TextSpan | None:
     """A whole value that is a secret because its name says so, or weighs enough with it."""
     name = path[-1]
     if not isinstance(name, str):
@@ -304,7 +306,7 @@ def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | Non
         likely = (
             weighs and _is_weighed(name) and len(value) <= LONGEST_WEIGHED and _weighs(name, value)
         )
-        return Span(0, len(value), WEIGHED_NAMED) if likely else None
+        return TextSpan(0, len(value), WEIGHED_NAMED) if likely else None
     start = next((len(scheme) for scheme in SCHEMES if value[: len(scheme)].lower() == scheme), 0)
     spaced = any(char.isspace() for char in value[start:].strip())
     if (
@@ -313,7 +315,7 @@ def _by_name(path: tuple[PathStep, ...], value: str, weighs: bool) -> Span | Non
         or stands_in(value[start:])
     ):
         return None
-    return None if redactions(value) else Span(start, len(value), NAMED)
+    return None if redactions(value) else TextSpan(start, len(value), NAMED)
 
 
 @lru_cache(4_096)
@@ -333,7 +335,7 @@ def _weighs(name: str, value: str) -> bool:
     return weighed(f"{name}: ", value) and not everybodys(value)
 
 
-def _ranks(pairs: Sequence[tuple[Rule, Pattern]], own: int) -> dict[str, int]:
+def _ranks(pairs: Sequence[tuple[SecretRule, Pattern]], own: int) -> dict[str, int]:
     """Which rule names what several find, by kind: the policy's own in their order, then those that
     know whose a credential is before those that know only how it is introduced, of these the one
     whose matches differ least in length, and at last by name."""
@@ -345,6 +347,6 @@ def _ranks(pairs: Sequence[tuple[Rule, Pattern]], own: int) -> dict[str, int]:
 
 
 @lru_cache(64)
-def finder(sought: Sought) -> Finder:
+def finder(sought: Sought) -> SecretFinder:
     """The finder of what is sought: the same for the same."""
-    return Finder(sought)
+    return SecretFinder(sought)

@@ -6,19 +6,16 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from stanchion.guards._placeholders import finding_about, listed, placeholder, pseudonyms
 from stanchion.guards.secrets.codes import CODES
-from stanchion.guards.secrets.finder import NAMED, Finder, Sought, finder
-from stanchion.guards.secrets.fingerprints import not_allowed
-from stanchion.guards.secrets.in_names import in_name
-from stanchion.guards.secrets.index import indexed
+from stanchion.guards.secrets.finder import NAMED, SecretFinder, Sought, finder
+from stanchion.guards.secrets.index import Kind as RuleKind, SecretRule, indexed
 from stanchion.guards.secrets.logins import parted
-from stanchion.guards.secrets.pieces import in_pieces
-from stanchion.guards.secrets.rule import Kind as RuleKind, Rule
-from stanchion.guards.secrets.settled import cuts
-from stanchion.guards.secrets.told import told
+from stanchion.guards.secrets.pieces import cuts, in_name, in_pieces
+from stanchion.guards.secrets.told import not_allowed, told
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import GuardGate
 from stanchion.kernel.events import Event, ModelChunk
@@ -39,10 +36,9 @@ from stanchion.kernel.option import (
 from stanchion.kernel.regex import finding
 from stanchion.kernel.stages import Stage, check_stages
 from stanchion.readings import Reading
-from stanchion.readings.disguise.runs import LONGEST, last_run
-from stanchion.readings.disguise.views import FORMS
+from stanchion.readings.disguise.views import FORMS, LONGEST, last_run
 from stanchion.readings.scan import CONTEXT, Kept
-from stanchion.readings.texts import Leaf, Span, Word, hiding
+from stanchion.readings.texts import TextLeaf, TextSpan, Word, hiding
 
 __all__ = ["CODES", "Secrets"]
 
@@ -65,7 +61,7 @@ INSTEAD: Final = {
 """What becomes of the general action where a stage does not have it."""
 
 
-class OwnPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class OwnPattern(Struct, frozen=True, forbid_unknown_fields=True):
     """A kind of secret that only the policy's author knows."""
 
     kind: RuleKind
@@ -79,17 +75,19 @@ class OwnPattern(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @lru_cache(64)
-def spans_of(finder: Finder, decode: bool) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+def spans_of(
+    finder: SecretFinder, decode: bool
+) -> Callable[[Reading[Event]], list[list[TextSpan]] | None]:
     """What finds secrets in an event by a finder."""
 
-    def spans(reading: Reading[Event]) -> list[list[Span]] | None:
+    def spans(reading: Reading[Event]) -> list[list[TextSpan]] | None:
         most = LONGEST if reading.event.stage in IN_PIECES else None
         return finder.look_at(reading, decode, most)
 
     return spans
 
 
-class Secrets(msgspec.Struct, frozen=True, dict=True):
+class Secrets(Struct, frozen=True, dict=True):
     """Finds credentials in all that goes in and out, and takes them out, or refuses what has them.
 
     It knows hundreds of kinds by how they look, values by names that promise a secret, and both
@@ -125,10 +123,10 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
     """If `true`, the same secret always gets the same placeholder."""
     salt: str | None = None
     """The text from which pseudonyms are derived; if absent, the tenant and the task."""
-    isolate_after: Lower[Annotated[int, msgspec.Meta(ge=1, le=1_000)]] = 3
+    isolate_after: Lower[Annotated[int, Meta(ge=1, le=1_000)]] = 3
     """The number of the quarantine within a day that isolates the tool; 3 means that the third one
     does."""
-    isolate_for_s: Higher[Annotated[float, msgspec.Meta(gt=0, le=432_000)]] = 300.0
+    isolate_for_s: Higher[Annotated[float, Meta(gt=0, le=432_000)]] = 300.0
     """How many seconds the tool is isolated."""
     isolate_agent: On[bool] = True
     """If `true`, the agent is isolated in place of a tool where no tool is at work; otherwise
@@ -156,9 +154,9 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         _ = self._finder
 
     @cached_property
-    def _finder(self) -> Finder:
+    def _finder(self) -> SecretFinder:
         own = [
-            Rule(one.kind, one.pattern, keywords=one.keywords, entropy=one.entropy)
+            SecretRule(one.kind, one.pattern, keywords=one.keywords, entropy=one.entropy)
             for one in self.patterns
         ]
         return finder(Sought(self.kinds, self.without, tuple(own)))
@@ -197,9 +195,9 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         if finding is None:
             kinds = listed([span.kind for here in parts for span in here])
             return Finding(Action.ALLOW, "secrets.in_pieces", (kinds,), hides=hides)
-        return msgspec.structs.replace(finding, hides=(*finding.hides, *hides))
+        return replace(finding, hides=(*finding.hides, *hides))
 
-    def _in_content(self, reading: Reading[Event], spans: list[list[Span]]) -> Finding | None:
+    def _in_content(self, reading: Reading[Event], spans: list[list[TextSpan]]) -> Finding | None:
         event, found = reading.event, reading.leaves
         free, cleared = self._allowed, event.cleared
         left = [
@@ -208,7 +206,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         ]
         if not any(left):
             return None
-        own: list[list[Span]] = []
+        own: list[list[TextSpan]] = []
         if self.action_at(event.stage) == Action.REDACT:
             left, own = parted(reading, found, left, self._finder.told)
         hides = hiding(found, own, self._word(event)) if any(own) else ()
@@ -218,14 +216,12 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
             return Finding(Action.ALLOW, code, (kinds,), hides=hides)
         patches = hiding(found, left, self._word(event))
         finding = self._finding(event, patches, told(event.stage, found, left))
-        return (
-            msgspec.structs.replace(finding, hides=(*finding.hides, *hides)) if hides else finding
-        )
+        return replace(finding, hides=(*finding.hides, *hides)) if hides else finding
 
     def _in_names(self, event: Event) -> Finding | None:
         """What is said of a secret in a name."""
         leaves = [
-            Leaf((), name, named=True)
+            TextLeaf((), name, named=True)
             for name in (event.tool, getattr(event, NAMES[event.stage], ""))
         ]
         spans = [self.in_name(leaf.text) if leaf.text else [] for leaf in leaves]
@@ -237,7 +233,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         goes ahead, and only what is written down and shown does without it."""
         return frozenset([stage for stage in NAMES if self.action_at(stage) != Action.REDACT])
 
-    def in_name(self, name: str) -> list[Span]:
+    def in_name(self, name: str) -> list[TextSpan]:
         """The secrets of a name; of each name they are looked for once."""
         known = self._named.get(name)
         if known is None:
@@ -247,7 +243,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         return known
 
     @cached_property
-    def _named(self) -> dict[str, list[Span]]:
+    def _named(self) -> dict[str, list[TextSpan]]:
         """What was found in names, as the same ones come again and again."""
         return {}
 
@@ -266,7 +262,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         return told(event.stage, found, left).fingerprints if any(left) else ()
 
     @cached_property
-    def _spans(self) -> Callable[[Reading[Event]], list[list[Span]] | None]:
+    def _spans(self) -> Callable[[Reading[Event]], list[list[TextSpan]] | None]:
         """Finds what looks like a secret in an event: the same for guards that look for the
         same."""
         return spans_of(self._finder, self.decode)
@@ -282,13 +278,13 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
         if found is None:
             return None
         spans = [
-            Span(max(0, span.start - before), span.end - before, span.kind)
+            TextSpan(max(0, span.start - before), span.end - before, span.kind)
             for span in not_allowed(text, found[0], self._allowed, ())
             if span.end > before
         ]
         if not spans:
             return None
-        leaves = [Leaf((), event.text)]
+        leaves = [TextLeaf((), event.text)]
         patches = hiding(leaves, [spans], self._word(event))
         return self._finding(event, patches, told(event.stage, leaves, [spans]))
 
@@ -312,7 +308,7 @@ class Secrets(msgspec.Struct, frozen=True, dict=True):
             what = "tool" if self.isolate_agent else "only_tool"
             terms = Isolate(what, round(self.isolate_for_s * 1_000), self.isolate_after)
         finding = finding_about(action, code, said.args, patches, terms)
-        return msgspec.structs.replace(finding, about="\n".join(said.secrets))
+        return replace(finding, about="\n".join(said.secrets))
 
     def action_at(self, stage: Stage) -> Action:
         """What becomes of a secret at a stage."""

@@ -3,6 +3,7 @@ redactions."""
 
 from __future__ import annotations
 
+from math import log2
 from typing import Final
 
 from stanchion.kernel.regex import regex
@@ -49,3 +50,13 @@ def half_redaction(text: str) -> int:
     does."""
     found = HALF.search(text, max(0, len(text) - 71))
     return len(text) if found is None else found.start()
+
+
+def entropy(text: str) -> float:
+    """How many bits each character of a text tells, by how often its characters come."""
+    size = len(text)
+    return (
+        -sum([n / size * log2(n / size) for n in [text.count(char) for char in set(text)]])
+        if size
+        else 0.0
+    )

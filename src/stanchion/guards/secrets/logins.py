@@ -9,7 +9,7 @@ from typing import Any, Final
 from stanchion.kernel.events import Event, ModelCall, Prompt, ToolCall
 from stanchion.readings import Reading
 from stanchion.readings.cover import Cover
-from stanchion.readings.texts import Leaf, Span
+from stanchion.readings.texts import TextLeaf, TextSpan
 
 HOSTS: Final[dict[str, tuple[str, ...]]] = {
     "anthropic": ("anthropic.com",),
@@ -43,14 +43,14 @@ def at_home(kind: str, hosts: tuple[str, ...]) -> bool:
     )
 
 
-Spans = list[list[Span]]
+Spans = list[list[TextSpan]]
 
 OF_A_HOST: Final = frozenset({"database-url", "jdbc-password", "oracle-connect-password"})
 """Kinds that are no maker's: what they sign in to stands beside them."""
 
 
 def parted(
-    reading: Reading[Event], leaves: Sequence[Leaf], spans: Spans, told: Collection[str]
+    reading: Reading[Event], leaves: Sequence[TextLeaf], spans: Spans, told: Collection[str]
 ) -> tuple[Spans, Spans]:
     """What was found, without logins that go ahead, and these. Kinds that are `told` are known by
     how they are introduced alone: the user may say them, and a call may sign in with them. A token
@@ -66,8 +66,8 @@ def parted(
 
 
 def _logins(
-    reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collection[str]
-) -> list[Span]:
+    reading: Reading[Event], leaf: TextLeaf, here: list[TextSpan], told: Collection[str]
+) -> list[TextSpan]:
     """What of a text goes ahead."""
     event = reading.event
     if isinstance(event, ToolCall):
@@ -76,13 +76,13 @@ def _logins(
 
 
 def _signing_in(
-    reading: Reading[Event], leaf: Leaf, here: list[Span], told: Collection[str]
-) -> list[Span]:
+    reading: Reading[Event], leaf: TextLeaf, here: list[TextSpan], told: Collection[str]
+) -> list[TextSpan]:
     """What a call signs in with. What several rules find in one place has to be a login by all of
     them."""
     from stanchion.readings.signing_in import login_hosts
 
-    found: list[Span] = []
+    found: list[TextSpan] = []
     others: list[tuple[int, int]] = []
     places = [(span.start, span.end) for span in here]
     for span, hosts in zip(here, login_hosts(reading, leaf, places), strict=True):
@@ -96,7 +96,7 @@ def _signing_in(
     return [span for span in found if not cover.touches(span.start, span.end)]
 
 
-def _theirs(event: Event, leaf: Leaf) -> bool:
+def _theirs(event: Event, leaf: TextLeaf) -> bool:
     """Whether a text is the user's own words: those of a prompt, or in a request to a model."""
     match event:
         case Prompt(trusted=trusted):
@@ -107,7 +107,7 @@ def _theirs(event: Event, leaf: Leaf) -> bool:
             return False
 
 
-def _role(messages: Sequence[Any], leaf: Leaf) -> str:
+def _role(messages: Sequence[Any], leaf: TextLeaf) -> str:
     """Whose message a text of a request is in."""
     place = next((step for step in leaf.path if isinstance(step, int)), None)
     message = messages[place] if place is not None and place < len(messages) else None

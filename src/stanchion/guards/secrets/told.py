@@ -1,14 +1,45 @@
-"""Telling what was found: kinds, places and fingerprints, and never what it is."""
+"""Where a secret is told, by its fingerprint."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Final, NamedTuple
 
-from stanchion.guards.secrets.fingerprints import fingerprint
 from stanchion.kernel.findings import PathStep
+from stanchion.kernel.names import Names
 from stanchion.kernel.stages import Stage
-from stanchion.readings.texts import Leaf, Span
+from stanchion.readings.cover import Cover
+from stanchion.readings.texts import TextLeaf, TextSpan
+from stanchion.readings.word_lists import Strings
+
+DIGITS: Final = 12
+
+
+def fingerprint(kind: str, secret: str) -> str:
+    """What a secret of a kind is called."""
+    return sha256(f"{kind}\0{secret}".encode("utf-8", "surrogatepass")).hexdigest()[:DIGITS]
+
+
+def not_allowed(
+    text: str, spans: list[TextSpan], allowed: Names, cleared: Iterable[str]
+) -> list[TextSpan]:
+    """The spans of a text that are not allowed: neither by fingerprint nor by value, nor inside of
+    what is."""
+    if not spans or not (allowed.exact or allowed.globs or cleared):
+        return spans
+    free = Cover(
+        (span.start, span.end)
+        for span in spans
+        if _free(span.kind, text[span.start : span.end], allowed, cleared)
+    )
+    return [span for span in spans if not free.holds(span.start, span.end)]
+
+
+def _free(kind: str, secret: str, allowed: Names, cleared: Iterable[str]) -> bool:
+    called = fingerprint(kind, secret)
+    return called in allowed.exact or called in cleared or secret in allowed
+
 
 ROOTS: Final = {
     Stage.TOOL_CALL: "args",
@@ -21,21 +52,23 @@ ROOTS: Final = {
 """What the content of a stage is called; the others have a text."""
 MOST: Final = 4
 """How many are told one by one."""
-LONGEST: Final = 60
+LONGEST_TOLD: Final = 60
 
 
-class Told(NamedTuple):
+class SecretArguments(NamedTuple):
     """The arguments of a finding, and the fingerprints of all that was found: of what several rules
     find as one and the same, one by each of its kinds, so that any of them can be allowed.
     `secrets` are those of what encoded ones say, which are the same however they are encoded, and
     of the others as they stand."""
 
-    args: tuple[str, ...]
-    fingerprints: tuple[str, ...]
-    secrets: tuple[str, ...]
+    args: Strings
+    fingerprints: Strings
+    secrets: Strings
 
 
-def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) -> Told:
+def told(
+    stage: Stage, leaves: Sequence[TextLeaf], spans: Sequence[Sequence[TextSpan]]
+) -> SecretArguments:
     """What is said of secrets in these texts."""
     secret = {leaf.text for leaf, here in zip(leaves, spans, strict=True) if leaf.named and here}
     found: dict[tuple[str, str, str], None] = {}
@@ -59,10 +92,10 @@ def told(stage: Stage, leaves: Sequence[Leaf], spans: Sequence[Sequence[Span]]) 
     left = len(others) - (MOST - 1)
     more += f"; and {left} more" if left > 0 else ""
     names = ", ".join(dict.fromkeys([called for _, _, called in (first, *others)[:MOST]]))
-    return Told((kind, place, more, names), tuple(fingerprints), tuple(secrets))
+    return SecretArguments((kind, place, more, names), tuple(fingerprints), tuple(secrets))
 
 
-def _place(stage: Stage, leaf: Leaf, secret: set[str]) -> str:
+def _place(stage: Stage, leaf: TextLeaf, secret: set[str]) -> str:
     root = ROOTS.get(stage, "text")
     steps = [root] if root else []
     steps += [_step(step, secret) for step in leaf.path]
@@ -77,6 +110,6 @@ def _step(step: PathStep, secret: set[str]) -> str:
     if step in secret:
         return "[redacted]"
     seen = "".join(
-        [char if char.isprintable() and char != "`" else "?" for char in step[: LONGEST + 1]]
+        [char if char.isprintable() and char != "`" else "?" for char in step[: LONGEST_TOLD + 1]]
     )
-    return seen if len(seen) <= LONGEST else f"{seen[:LONGEST]}…"
+    return seen if len(seen) <= LONGEST_TOLD else f"{seen[:LONGEST_TOLD]}…"

@@ -11,8 +11,7 @@ from operator import ne
 from typing import Final
 
 from stanchion.guards.secrets import weights as w
-from stanchion.guards.secrets.entropy import entropy
-from stanchion.guards.secrets.likeness import stands_in
+from stanchion.guards.secrets.likeness import entropy, stands_in
 from stanchion.guards.secrets.validators import (
     CODE,
     NEIGHBOURS,

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from operator import attrgetter, methodcaller
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 
@@ -20,6 +20,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import names
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastZero,
     LastSeverer,
     Off,
     On,
@@ -34,7 +35,7 @@ from stanchion.readings.commands.deeds import MUTATION, deeds, may_tell
 from stanchion.readings.shell import analyse
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell.verdict import Verdict
+    from stanchion.guards.shell.verdict import ShellJudge
 
 __all__ = ["CODES", "Shell", "analyse"]
 
@@ -103,7 +104,7 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
     repository: Off[bool] = False
     """If `true`, the git repository on this host is asked what a command would throw away; for
     tools that run on this host."""
-    deadline_ms: Annotated[int, msgspec.Meta(ge=0)] = 2_000
+    deadline_ms: AtLeastZero = 2_000
     """The time for that answer, in milliseconds; if it is exceeded, the call is refused."""
     families: dict[str, PlainActionName] | None = None
     """The action for all findings of a family; `allow` switches the family off. If absent,
@@ -171,16 +172,16 @@ class Shell(msgspec.Struct, frozen=True, dict=True):
         """What asks the repository about what would be thrown away, where that is wanted."""
         if not self.repository:
             return None
-        from stanchion.guards.shell.repository import Repository
+        from stanchion.guards.shell.repository import RepositoryGuard
 
-        return Beside("repository", Repository(self))
+        return Beside("repository", RepositoryGuard(self))
 
     @cached_property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> ShellJudge:
         """What judges texts by these options."""
-        from stanchion.guards.shell.verdict import Verdict
+        from stanchion.guards.shell.verdict import ShellJudge
 
-        return Verdict(self)
+        return ShellJudge(self)
 
     @cached_property
     def _judged(self) -> Any:

@@ -13,6 +13,7 @@ import msgspec
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.words import Words, declare
+from stanchion.readings.word_lists import Strings
 
 Level = Literal["pass", "note", "doubt", "danger"]
 """How it is answered: not at all, said aloud, a person decides, or refused."""
@@ -164,14 +165,14 @@ class RiskRow(
     """Options that must be there."""
     lacks: str = ""
     """Options of which none may be there."""
-    has: str | tuple[str, ...] = ()
+    has: str | Strings = ()
     """Words that must stand somewhere behind the name, in whatever case; `*` at either end is
     whatever stands there. As a list, one group each."""
     hasnt: str = ""
     """Words of which none may stand there."""
     value: str = ""
     """Options with values that they must have, as `--option=value`."""
-    given: tuple[str, ...] = ()
+    given: Strings = ()
     """Texts of which one must be in the input."""
     sources: str = ""
     """Programs of which one makes what it reads."""
@@ -222,7 +223,7 @@ class Program(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     risks: Risks
     """Rows by why they are a danger; a text is a row of `words`."""
-    hits: tuple[str, ...] = ()
+    hits: Strings = ()
     """Commands for which a row must hold."""
-    misses: tuple[str, ...] = ()
+    misses: Strings = ()
     """Commands for which no row may hold."""

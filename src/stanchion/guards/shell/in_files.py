@@ -20,9 +20,8 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.word_lists import in_order, listed
 
-READ_BY_PEOPLE: Final = (
-    ".md", ".rst", ".adoc", ".markdown", ".html", ".htm", ".tex", ".org", ".csv", ".tsv", ".svg",
-    ".po", ".log",
+READ_BY_PEOPLE: Final = in_order(
+    ".md .rst .adoc .markdown .html .htm .tex .org .csv .tsv .svg .po .log"
 )  # fmt: skip
 """How the names of files end that nobody runs."""
 SHELL: Final = in_order(".sh .bash .zsh .ksh .fish .command .bats .envrc .profile rc")
@@ -113,7 +112,7 @@ LONGEST: Final = 65_536
 MOST: Final = 200
 """How many texts of a file are read as commands."""
 CODE: Final = in_order(".rs .js .ts .mjs .cjs .rb .go .php .gradle .groovy .kts jenkinsfile")
-BUILDS: Final = (".targets", ".props", ".csproj", ".vbproj", ".fsproj", ".vcxproj", ".proj")
+BUILDS: Final = in_order(".targets .props .csproj .vbproj .fsproj .vcxproj .proj")
 UNASKED: Final = in_order(
     "setup.py build.rs conftest.py sitecustomize.py usercustomize.py noxfile.py"
 )
@@ -155,7 +154,7 @@ SAYING: Final = (
     ("leak", regex(r"\.github/workflows/"), regex(r"\A(?=[\s\S]*curl)[\s\S]*" + _ALL_SECRETS)),
 )  # fmt: skip
 """What a text would do by what it says, by the path of the file that it is in."""
-HOMES: Final = ("~/", "/home/", "/Users/", "/root/")
+HOMES: Final = in_order("~/ /home/ /Users/ /root/")
 RUN_UNASKED: Final = (*[f"/{name}" for name in UNASKED], ".gyp", ".gypi")
 SIGNS: Final = (
     ("/package.json", _LIFE), ("", _OPENS), ("", _ON_HOST), (BUILDS, _WITH_EACH),

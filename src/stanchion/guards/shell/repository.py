@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 import msgspec
 
+from stanchion.guards.shell.consequence import Loss, worst_of
 from stanchion.guards.shell.rules import Danger, Text
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
@@ -22,12 +23,10 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings import Reading
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.partly_known import OpenText
+from stanchion.readings.word_lists import in_order, listed
 
 if TYPE_CHECKING:
-    from stanchion.guards.shell.consequence import Loss
-    from stanchion.guards.shell.rule import Rule
     from stanchion.kernel.contract.values import GuardGate
 
 
@@ -40,20 +39,20 @@ _SHARED: Final = regex(
 """Names under which branches are everybody's, whoever wrote their commits."""
 _PLAIN: Final = regex(r"[\w\s./:=,@+~-]*")
 """What a shell takes as it is written."""
-_FOLDERS: Final = ("cwd", "workdir", "working_dir", "working_directory", "directory", "dir")
+_FOLDERS: Final = in_order("cwd workdir working_dir working_directory directory dir")
 """What the argument is called that says in which folder a command runs."""
 
 
-class Asked(msgspec.Struct, frozen=True):
+class RepositoryQuestions(msgspec.Struct, frozen=True):
     """Questions about the repositories of folders, each seen from `base`; and the texts that they
     are asked for."""
 
     base: str
-    questions: tuple[Question, ...]
+    questions: tuple[RepositoryQuestion, ...]
     texts: tuple[Text, ...]
 
 
-class Repository(msgspec.Struct, frozen=True, dict=True):
+class RepositoryGuard(msgspec.Struct, frozen=True, dict=True):
     """Judges commands that may throw work away by what the repository knows of that work."""
 
     name: ClassVar = "shell_repository"
@@ -73,9 +72,9 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         gate: GuardGate | None = self.shell.gate
         return gate
 
-    def told(self, own: Any, /) -> Repository:
+    def told(self, own: Any, /) -> RepositoryGuard:
         """The same guard that knows where the shield keeps what is its own."""
-        return Repository(self.shell.told(own))
+        return RepositoryGuard(self.shell.told(own))
 
     def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
         """Ask what the repositories know; nothing where no command depends on it."""
@@ -84,7 +83,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
         asked = self._asked(reading)
         return Lookup("", asked, self.shell.deadline_ms) if asked.questions else None
 
-    def _asked(self, reading: Reading[Any]) -> Asked:
+    def _asked(self, reading: Reading[Any]) -> RepositoryQuestions:
         texts = [text for text in self.shell.texts(reading) if _may_run_git(text)]
         found = [
             question
@@ -92,15 +91,17 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
             for one in self._about(text, reading.reader.limits)
             for question in one.questions
         ]
-        return Asked(_base(reading.event.args), tuple(dict.fromkeys(found)), tuple(texts))
+        return RepositoryQuestions(
+            _base(reading.event.args), tuple(dict.fromkeys(found)), tuple(texts)
+        )
 
-    def judge(self, reading: Reading[ToolCall | Asked], value: Any, /) -> Finding | None:
+    def judge(
+        self, reading: Reading[ToolCall | RepositoryQuestions], value: Any, /
+    ) -> Finding | None:
         """Judge what the repositories say; an answer of any other shape is a failure, which
         refuses."""
-        from stanchion.guards.shell.consequence import worst_of
-
         event, limits = reading.event, reading.reader.limits
-        asked = event if isinstance(event, Asked) else self._asked(reading)
+        asked = event if isinstance(event, RepositoryQuestions) else self._asked(reading)
         states = value["repositories"]
         if len(states) != len(asked.questions):
             raise ValueError("the repository was asked other questions")
@@ -128,7 +129,7 @@ class Repository(msgspec.Struct, frozen=True, dict=True):
 
 def _lost(one: Unsure, state: Any) -> Loss:
     """What is lost by what a repository says; without an answer what the rule says of none."""
-    rule: Rule = one.danger.rule
+    rule = one.danger.rule
     if state is None:
         return one.danger.loss
     if rule.known == "pushed":
@@ -176,7 +177,7 @@ _REMOTE: Final = regex(r"[\w.-]+")
 _BRANCH: Final = regex(r"[\w][\w./-]*")
 
 
-class Question(msgspec.Struct, frozen=True):
+class RepositoryQuestion(msgspec.Struct, frozen=True):
     """One question to the repository that a folder is in: about these paths, or about a remote and
     a branch of it."""
 
@@ -189,10 +190,10 @@ class Unsure(NamedTuple):
     """A danger that the answers to some questions may do away with."""
 
     danger: Danger
-    questions: tuple[Question, ...]
+    questions: tuple[RepositoryQuestion, ...]
 
 
-def questions_of(danger: Danger, before: list[Command]) -> tuple[Question, ...]:
+def questions_of(danger: Danger, before: list[Command]) -> tuple[RepositoryQuestion, ...]:
     """What to ask about a danger; nothing where no answer would be about what the command does.
 
     1. The rule has to want it. 2. The command runs here, by options and variables that leave the
@@ -212,14 +213,14 @@ def questions_of(danger: Danger, before: list[Command]) -> tuple[Question, ...]:
         named = [word for word in command.operands[2:] if not _OPEN.search(word)]
         whole = len(named) == len(command.operands[2:])
         return (
-            tuple([Question("tree", posixpath.join(folder, word)) for word in named])
+            tuple([RepositoryQuestion("tree", posixpath.join(folder, word)) for word in named])
             if whole
             else ()
         )
     asked: QuestionKind = (
         "ignored" if kind == "untracked" and command.flags & {"-x", "-X"} else kind
     )
-    return (Question(asked, folder, _paths(command) if danger.rule.by_path else ()),)
+    return (RepositoryQuestion(asked, folder, _paths(command) if danger.rule.by_path else ()),)
 
 
 def _is_here(command: Command) -> bool:
@@ -253,17 +254,17 @@ def _paths(command: Command) -> tuple[str, ...]:
     whole tree."""
     words = command.operands[1:]
     if len(words) > MOST or any(
-        isinstance(word, Open) or word.startswith((":", "~")) for word in words
+        isinstance(word, OpenText) or word.startswith((":", "~")) for word in words
     ):
         return ()
     return words
 
 
-def _pushes(command: Command, folder: str) -> tuple[Question, ...]:
+def _pushes(command: Command, folder: str) -> tuple[RepositoryQuestion, ...]:
     """The branches that a push is forced on, one question each; `HEAD` is the one that is checked
     out."""
     words = command.operands[1:]
-    if any(isinstance(word, Open) for word in words):
+    if any(isinstance(word, OpenText) for word in words):
         return ()
     remote = words[0] if words else ""
     if remote and not _REMOTE.fullmatch(remote):
@@ -272,5 +273,8 @@ def _pushes(command: Command, folder: str) -> tuple[Question, ...]:
     if not all(_BRANCH.fullmatch(ref) for ref in refs):
         return ()
     return tuple(
-        [Question("pushed", folder, (remote, ref)) for ref in (refs if refs else ["HEAD"])]
+        [
+            RepositoryQuestion("pushed", folder, (remote, ref))
+            for ref in (refs if refs else ["HEAD"])
+        ]
     )

@@ -12,8 +12,9 @@ from stanchion.guards.shell.consequence import FAMILIES, RiskRow, Risks
 from stanchion.guards.shell.places import NAMED, Roots, is_at, place_of
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import BETWEEN, Command, find_roots
-from stanchion.readings.shell.options import Once
+from stanchion.readings.shell.options import ComputedOnce
 from stanchion.readings.shell.partly_known import origin_of
+from stanchion.readings.word_lists import Strings, listed
 
 Check = Callable[[Command, Roots], bool]
 
@@ -44,16 +45,16 @@ def asked(check: Check) -> Check:
     return check
 
 
-class Piece(NamedTuple):
+class WordPiece(NamedTuple):
     """What one word must be: anything, one of these, or something that begins or ends with, or has
     in it, one of those."""
 
     anything: bool
     exact: frozenset[str]
-    beginnings: tuple[str, ...]
-    endings: tuple[str, ...]
-    inside: tuple[str, ...]
-    parts: tuple[str, ...]
+    beginnings: Strings
+    endings: Strings
+    inside: Strings
+    parts: Strings
     """The last three as they are in `Command.lined`."""
 
     @property
@@ -82,7 +83,7 @@ class Piece(NamedTuple):
         return bool(self.inside) and any(each in word for each in self.inside)
 
 
-class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
+class RiskRule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
     """One danger: the programs that bring it, and why it is one.
 
     Among the names, `>` are redirections, `=` settings of variables, `*` commands with a mark, `$`
@@ -98,11 +99,11 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         """Whether single words make it a danger, wherever they stand."""
         return bool(self.check or self.has or self.touches) and not self.words and not self.mark
 
-    @Once
+    @ComputedOnce
     def _tests(self) -> tuple[Check, ...]:
         return tuple([made(said) for name, made in TESTS.items() if (said := getattr(self, name))])
 
-    @Once
+    @ComputedOnce
     def wanted(self) -> tuple[frozenset[str], ...]:
         """Lists of words of each of which a command has one, in lower case, to be such a danger."""
         given = [*(self.has.split() if isinstance(self.has, str) else self.has)]
@@ -119,14 +120,14 @@ class Rule(RiskRow, frozen=True, dict=True, omit_defaults=True, kw_only=True):
         return True
 
 
-def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
+def rules_of(risks: Risks, names: str, family: str) -> Iterator[RiskRule]:
     """The risks of programs of these names as rows, of the family where one does not say it; raises
     `ValueError` for one that nobody could follow."""
     for why, rows in risks.items():
         for row in rows:
             given = RiskRow(words=row) if isinstance(row, str) else row
             said = msgspec.structs.asdict(given)
-            rule = Rule(**{**said, "family": given.family or family}, names=names, why=why)
+            rule = RiskRule(**{**said, "family": given.family or family}, names=names, why=why)
             if rule.family not in FAMILIES:
                 raise ValueError(
                     f"`{names}`, {why}: there is no family `{rule.family}`: "
@@ -143,9 +144,7 @@ def rules_of(risks: Risks, names: str, family: str) -> Iterator[Rule]:
             yield rule
 
 
-ASKS: Final = frozenset(
-    {"--help", "--dry-run", "--dryrun", "--dry_run", "--what-if", "--whatif", "--simulate"}
-)
+ASKS: Final = listed("--help --dry-run --dryrun --dry_run --what-if --whatif --simulate")
 
 
 def only_asks(command: Command) -> bool:
@@ -158,7 +157,7 @@ def only_asks(command: Command) -> bool:
     return bool(operands) and "help" in (operands[0], operands[-1])
 
 
-def begins_after(rule: Rule, command: Command, commands: Sequence[Command]) -> bool:
+def begins_after(rule: RiskRule, command: Command, commands: Sequence[Command]) -> bool:
     """Whether an earlier command of a text is what a rule wants before this one, and names the
     same."""
     wanted = rule.after.removeprefix("!")
@@ -182,7 +181,7 @@ STAR: Final = "\0"
 """What stands for a star that is meant as it is, `\\*`, until a piece is made."""
 
 
-def _piece(text: str) -> Piece:
+def _piece(text: str) -> WordPiece:
     words = [word for word in text.replace("\\*", STAR).split("|") if word]
     inside = [word[1:-1] for word in words if word[0] == word[-1] == "*" and len(word) > 2]
     begin = [word[:-1] for word in words if word[0] != "*" == word[-1]]
@@ -191,7 +190,7 @@ def _piece(text: str) -> Piece:
     lists = [[each.replace(STAR, "*") for each in one] for one in (exact, begin, end, inside)]
     exact, begin, end, inside = lists
     parts = [*[f"{BETWEEN}{each}" for each in begin], *[f"{each}{BETWEEN}" for each in end]]
-    return Piece(
+    return WordPiece(
         text == "*",
         frozenset(exact),
         tuple(begin),
@@ -279,7 +278,7 @@ def _setting(text: str) -> Check:
     )
 
 
-def _places_in(paths: str) -> tuple[frozenset[str], Piece]:
+def _places_in(paths: str) -> tuple[frozenset[str], WordPiece]:
     """The places among the paths that a row wants, and what else a path may be."""
     words = paths.split("|")
     named = frozenset([word[1:] for word in words if word[:1] == "@"])

@@ -5,12 +5,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
-import msgspec
+from msgspec.structs import replace
 
-from stanchion.guards.shell.consequence import level_of
-from stanchion.guards.shell.places import Roots, place_of, plain, roots_of
+from stanchion.guards.shell.consequence import Level, level_of
+from stanchion.guards.shell.places import (
+    CLIENTS,
+    FINDERS,
+    Roots,
+    finds_only_made,
+    is_chosen,
+    is_scratch,
+    place_of,
+    plain,
+    roots_of,
+)
+from stanchion.guards.shell.repository import RepositoryQuestion, Unsure, questions_of
 from stanchion.guards.shell.rules import NONE, Danger, Rules, Text, added, dangers
 from stanchion.guards.shell.rules.destruction import LOST
 from stanchion.kernel.actions import Action, Risk
@@ -22,13 +33,9 @@ from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.shell.analysis import Analysis, analysed
 from stanchion.readings.shell.changed import is_elsewhere
 from stanchion.readings.shell.command import Command, find_roots
-from stanchion.readings.shell.partly_known import Open, origin_of
+from stanchion.readings.shell.partly_known import OpenText, origin_of
 from stanchion.readings.shell.requests import OVER_HTTP, told_request
-
-if TYPE_CHECKING:
-    from stanchion.guards.shell.consequence import Level
-    from stanchion.guards.shell.repository import Question, Unsure
-
+from stanchion.readings.word_lists import listed
 
 # Passed commands: what a program is given that may run it, or not; a person decides where it would
 # be dangerous.
@@ -41,20 +48,16 @@ def passed_dangers(
     for command in commands:
         for danger in dangers(command, roots, added=added):
             if level_of(danger.loss) in ("doubt", "danger"):
-                yield danger._replace(
-                    rule=msgspec.structs.replace(danger.rule, loss="unknown", known="")
-                )
+                yield danger._replace(rule=replace(danger.rule, loss="unknown", known=""))
 
 
-BINARIES: Final = frozenset(
-    {"/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/opt/homebrew/bin"}
-)
+BINARIES: Final = listed("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /opt/homebrew/bin")
 """Folders in which a program is the one that its name says."""
 
 NOISE: Final = 3
 """From how many expansions of nothing on a text is scrambled rather than written."""
 
-SCRATCH: Final = frozenset({"database", "service"})
+SCRATCH: Final = listed("database service")
 """Families about things that tests make and drop again."""
 
 MOST: Final = 16
@@ -62,7 +65,7 @@ MOST: Final = 16
 shortest first."""
 
 
-class Verdict:
+class ShellJudge:
     """Judges texts by the options of one guard."""
 
     def __init__(self, options: Any) -> None:
@@ -136,8 +139,6 @@ class Verdict:
     def _is_made(self, danger: Danger, found: Analysis) -> bool:
         """Whether a deletion hits what searches found in folders that matter little, and that is
         made again."""
-        from stanchion.guards.shell.made import FINDERS, finds_only_made
-
         searched = [
             path for one in found.commands if one.name in FINDERS for path in find_roots(one.argv)
         ]
@@ -146,8 +147,6 @@ class Verdict:
 
     def _is_scratch(self, danger: Danger, found: Analysis) -> bool:
         """Whether only things of tests on this host are hit."""
-        from stanchion.guards.shell.made import CLIENTS, is_chosen, is_scratch
-
         scratch = danger.family.name == "database" or danger.command.name in CLIENTS
         return (scratch and is_scratch(danger.command, found.commands)) or is_chosen(
             danger.command, found.commands
@@ -156,8 +155,6 @@ class Verdict:
     def unsure(self, text: Text, limits: Limits) -> tuple[Unsure, ...]:
         """The dangers of a text about which a repository is asked."""
         found = analysed(text, limits)
-        from stanchion.guards.shell.repository import Unsure
-
         pairs = [(danger, self._questions(danger, found)) for danger in self._dangers(found)]
         return tuple([Unsure(danger, questions) for danger, questions in pairs if questions])
 
@@ -165,11 +162,9 @@ class Verdict:
         """What is said of a text for dangers of it that are better known by now."""
         return self._said(dangers, analysed(text, limits))
 
-    def _questions(self, danger: Danger, found: Analysis) -> tuple[Question, ...]:
+    def _questions(self, danger: Danger, found: Analysis) -> tuple[RepositoryQuestion, ...]:
         if not self.options.repository or not danger.rule.known:
             return ()
-        from stanchion.guards.shell.repository import questions_of
-
         at = next((at for at, one in enumerate(found.commands) if one is danger.command), 0)
         return questions_of(danger, list(found.commands[:at]))
 
@@ -234,7 +229,7 @@ class Verdict:
         if not command.argv:
             return not command.opens
         first = command.argv[0]
-        if isinstance(first, Open) or self.allowed is None:
+        if isinstance(first, OpenText) or self.allowed is None:
             return False
         if first in self.allowed:
             return True
@@ -284,13 +279,13 @@ def blamed(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[st
         return [
             _thing(one[1], command.cwd)
             for one in command.opens
-            if rule.holds(msgspec.structs.replace(command, opens=(one,)), roots)
+            if rule.holds(replace(command, opens=(one,)), roots)
         ] or _together(danger)
     if not rule.looks_at_words:
         return _together(danger)
     bare = _shorter(command)
     calm = [_calm(word) for word in bare.argv[1:]]
-    if not rule.holds(msgspec.structs.replace(bare, argv=(*bare.argv[:1], *calm)), roots):
+    if not rule.holds(replace(bare, argv=(*bare.argv[:1], *calm)), roots):
         words = [
             word for at, word in enumerate(bare.argv[1:]) if _breaks(danger, bare, calm, at, roots)
         ]
@@ -306,9 +301,7 @@ def _shorter(command: Command) -> Command:
         return command
     words = command.argv[1:]
     kept = sorted(range(len(words)), key=lambda at: (words[at][:1] != "-", len(words[at])))[:TRIED]
-    return msgspec.structs.replace(
-        command, argv=(command.argv[0], *[words[at] for at in sorted(kept)])
-    )
+    return replace(command, argv=(command.argv[0], *[words[at] for at in sorted(kept)]))
 
 
 def _calm(word: str) -> str:
@@ -325,7 +318,7 @@ def _breaks(danger: Danger, bare: Command, calm: list[str], at: int, roots: Root
     if word == calm[at]:
         return False
     argv = (bare.argv[0], *calm[:at], word, *calm[at + 1 :])
-    return danger.rule.holds(msgspec.structs.replace(bare, argv=argv), roots)
+    return danger.rule.holds(replace(bare, argv=argv), roots)
 
 
 def _read(danger: Danger, commands: Sequence[Command], roots: Roots) -> list[str]:
@@ -351,10 +344,10 @@ def _comes(danger: Danger, text: str | None, each: str, roots: Roots) -> bool:
     """Whether a text breaks the rule by one of its origins alone."""
     command = danger.command
     pieces = ("pieces",) if "pieces" in origin_of(text) else ()
-    one = Open(text if text is not None else "", (each, *pieces))
+    one = OpenText(text if text is not None else "", (each, *pieces))
     given = one if text is command.given else None
     argv = tuple([one if word is text else word for word in command.argv])
-    return danger.rule.holds(msgspec.structs.replace(command, given=given, argv=argv), roots)
+    return danger.rule.holds(replace(command, given=given, argv=argv), roots)
 
 
 def _together(danger: Danger) -> list[str]:

@@ -16,8 +16,8 @@ from stanchion.kernel.option import (
     PlainActionName,
     Shorter,
 )
-from stanchion.readings.sql.dialect import DialectName
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.sql.statement import DialectName
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 Level = Literal["guarded", "no_ddl", "read_only"]
 
@@ -52,10 +52,10 @@ Chosen = GivenSeverer[PlainActionName | None]
 class Choices(msgspec.Struct, frozen=True, dict=True):
     """The options of the guard; what is not given follows from the level."""
 
-    tools: tuple[str, ...] | None = None
+    tools: Strings | None = None
     """The tools whose SQL is judged, by name or glob; if absent, those whose name or arguments show
     that they run SQL."""
-    arguments: tuple[str, ...] | None = None
+    arguments: Strings | None = None
     """The arguments that contain SQL, in upper or lower case; if absent, `query`, `sql` and similar
     names."""
     dialect: DialectName | None = None
@@ -66,15 +66,15 @@ class Choices(msgspec.Struct, frozen=True, dict=True):
     decides."""
     level: Annotated[Level, ("guarded", "no_ddl", "read_only")] = "guarded"
     """What is refused: harmful statements, also schema changes, or everything except reads."""
-    allow_tables: Fewer[tuple[str, ...] | None] = None
+    allow_tables: Fewer[Strings | None] = None
     """The only tables that may be used, by name or glob, as statements write them; if absent, all
     tables."""
-    deny_tables: More[tuple[str, ...]] = ()
+    deny_tables: More[Strings] = ()
     """Tables that may not be used, by name or glob, with or without their schema; checked before
     `allow_tables`."""
-    allow_functions: Shorter[tuple[str, ...]] = ()
+    allow_functions: Shorter[Strings] = ()
     """Functions that may be called although they do more than compute, by name or glob."""
-    deny_functions: More[tuple[str, ...]] = ()
+    deny_functions: More[Strings] = ()
     """Functions and procedures that may not be called, by name or glob."""
     destructive: Chosen = None
     """The action for statements that remove data for good; if absent, `level` decides."""

@@ -14,10 +14,8 @@ from stanchion.kernel.names import Names, glob, names
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.sizes import Limits
 from stanchion.readings import Reading
-from stanchion.readings.commands.roles import COMMAND, role_of
-from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.sql.clients import Given, given_by, given_by_code
-from stanchion.readings.sql.dialect import dialect_said_by
+from stanchion.readings.commands.words import COMMAND, role_of, runner_of
+from stanchion.readings.sql.clients import ClientText, given_by, given_by_code
 from stanchion.readings.sql.fragments import shape_of
 from stanchion.readings.sql.places import (
     SAYING,
@@ -32,7 +30,14 @@ from stanchion.readings.sql.places import (
     surely_runs_sql,
     values_named,
 )  # fmt: skip
-from stanchion.readings.sql.statement import CHANGES, REMEMBERED_CHARS, SECRET, Does, Statement
+from stanchion.readings.sql.statement import (
+    CHANGES,
+    REMEMBERED_CHARS,
+    SECRET,
+    Does,
+    Statement,
+    dialect_said_by,
+)
 from stanchion.readings.texts import texts_given
 
 _NAMED: Final = {
@@ -64,7 +69,7 @@ def _is_sql(text: str, limits: Limits) -> bool:
     return may_be_sql(text) and readings()[1](text, limits)
 
 
-class Charge(NamedTuple):
+class SqlCharge(NamedTuple):
     """One thing that is found, and the words for it."""
 
     what: str
@@ -80,20 +85,20 @@ class SqlPlace(NamedTuple):
     runs: bool
 
 
-def charges(statements: tuple[Statement, ...]) -> Iterator[Charge]:
+def charges(statements: tuple[Statement, ...]) -> Iterator[SqlCharge]:
     """What the statements of a text do besides reading, by their own words; functions and tables
     aside."""
     read = False
     for one in statements:
         if one.why:
-            yield Charge("unclear", (one.at, one.why))
+            yield SqlCharge("unclear", (one.at, one.why))
         if one.does in _NAMED:
-            yield Charge(_NAMED[one.does], (one.at, one.verb))
+            yield SqlCharge(_NAMED[one.does], (one.at, one.verb))
             if read and one.does > Does.UPKEEP:
-                yield Charge("stacked", (one.at, one.verb))
+                yield SqlCharge("stacked", (one.at, one.verb))
         if not one.bounded:
             tables = ", ".join(one.writes) if one.writes else "a table"
-            yield Charge("unbounded", (one.at, one.verb, tables))
+            yield SqlCharge("unbounded", (one.at, one.verb, tables))
         read = read or one.does is Does.READ
 
 
@@ -148,7 +153,7 @@ class Judge:
                     worst = worse(worst, found)
         return worst if judged else self._fragment(event)
 
-    def _given(self, reading: Reading[ToolCall]) -> list[Given]:
+    def _given(self, reading: Reading[ToolCall]) -> list[ClientText]:
         """What a call's commands and code give to a database."""
         limits = reading.reader.limits
         given = [each for command in reading.commands for each in given_by(command.text, limits)]
@@ -201,7 +206,7 @@ class Judge:
         about = _about(worst.args, [one for one in statements if one.at == worst.args[0]])
         return Finding(chosen[worst.what], f"sql.{worst.what}", worst.args, about=about)
 
-    def _functions(self, one: Statement) -> Iterator[Charge]:
+    def _functions(self, one: Statement) -> Iterator[SqlCharge]:
         """Functions that do more than compute, and those that are denied. What changes the server's
         own state, such as the next number of a sequence, is a part of writing. Where only reads are
         allowed a function of which nobody knows what it does is a doubt."""
@@ -209,30 +214,30 @@ class Judge:
         denied = self._denied_functions
         for name, what in one.effects:
             if name not in self._allowed_functions and (only_reads or what != CHANGES):
-                yield Charge("function", (one.at, name, what))
+                yield SqlCharge("function", (one.at, name, what))
         for name in one.unknown if only_reads else ():
             if name not in self._allowed_functions:
                 why = f"it calls `{name}`, and nobody knows what that does"
-                yield Charge("unclear", (one.at, why))
+                yield SqlCharge("unclear", (one.at, why))
         for name in one.calls if denied.exact or denied.globs else ():
             if name in denied or name.rpartition(".")[2] in denied:
-                yield Charge("function", (one.at, name, DENIED))
+                yield SqlCharge("function", (one.at, name, DENIED))
 
-    def _tables(self, one: Statement) -> Iterator[Charge]:
+    def _tables(self, one: Statement) -> Iterator[SqlCharge]:
         """Tables that are denied, by any part of their name; and those that are not allowed, by
         their name as written."""
         allowed = self._allowed_tables
         tables = (*one.reads, *one.writes)
         for name in tables:
             if any(tail in self._denied_tables for tail in _tails(name)):
-                yield Charge("table", (one.at, name, DENIED))
+                yield SqlCharge("table", (one.at, name, DENIED))
             elif allowed is not None and name not in allowed:
-                yield Charge("table", (one.at, name, UNLISTED))
+                yield SqlCharge("table", (one.at, name, UNLISTED))
         for name in one.secrets:
             if allowed is None or name not in allowed:
-                yield Charge("table", (one.at, name, SECRET))
+                yield SqlCharge("table", (one.at, name, SECRET))
         if allowed is not None and not tables and one.does > Does.UPKEEP:
-            yield Charge("table", (one.at, one.verb, "names no table that could be on the list"))
+            yield SqlCharge("table", (one.at, one.verb, "names no table that could be on the list"))
 
     def _fragment(self, event: ToolCall) -> Finding | None:
         if self._fragments is not None:

@@ -27,7 +27,7 @@ from stanchion.kernel.events import Egress
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
-from stanchion.readings.logins import unwritten
+from stanchion.readings.signing_in import unwritten
 from stanchion.runtime.answers.resolver import pinned, proxy_listed
 from stanchion.runtime.calling.at_work import tool_at_work
 from stanchion.runtime.deciding.desk import Desk

@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from stanchion.guards.schema.tools import Definition
+from stanchion.guards.schema.tools import ToolDefinition
 from stanchion.kernel.declared import CONTENT, READ, Declared
 from stanchion.readings.drafting import OF_PAGE, OUTWARD, explained
 from stanchion.readings.known_tools import known_tool
@@ -24,13 +24,13 @@ class DraftView(Struct, frozen=True, kw_only=True):
     sure: bool
 
 
-def drafts(definitions: Iterable[Definition], server: str = "") -> list[DraftView]:
+def drafts(definitions: Iterable[ToolDefinition], server: str = "") -> list[DraftView]:
     """What these tools seem to do. Of a known one it is what was read from its package, which may
     be milder than its name alone would have it; `server` is the name of the server they are of."""
     return [_draft(one, server) for one in definitions]
 
 
-def _draft(definition: Definition, server: str) -> DraftView:
+def _draft(definition: ToolDefinition, server: str) -> DraftView:
     schema = definition.schema if isinstance(definition.schema, Mapping) else None
     offered = schema.get("properties") if schema is not None else None
     args = tuple(offered) if isinstance(offered, Mapping) else ()

@@ -8,7 +8,7 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from stanchion.guards.breaker import Circuit, circuit_of
+from stanchion.guards.breaker import ToolCircuit, circuit_of
 from stanchion.guards.health import score
 from stanchion.guards.schema.tools import differing
 from stanchion.kernel.gates import Standing, standing_of
@@ -107,7 +107,7 @@ class BreakerView(Struct, frozen=True, omit_defaults=True):
         return f"half-open, {trying}, {self.successes:,} succeeded, after {lasts}{whose}"
 
 
-def breaker_of(circuit: Circuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
+def breaker_of(circuit: ToolCircuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
     """A breaker as it stands at a time."""
     if not circuit.until:
         return BreakerView(guard, "closed", failures=circuit.failures, agent=agent, shadow=shadow)

@@ -34,7 +34,7 @@ from stanchion.policy.conditions.kinds import (
 )
 from stanchion.policy.conditions.paths import normal
 from stanchion.policy.conditions.vocabulary import Vocabulary
-from stanchion.readings.act import Act, act_of
+from stanchion.readings.act import ToolAct, act_of
 from stanchion.readings.act_words import COMMANDS, LOOSE, PATHS, RESULTS, SOURCES, URLS
 from stanchion.readings.names import plain
 
@@ -131,7 +131,7 @@ def _path(text: str) -> str:
     return normal(text)
 
 
-def _type(act: Act, roles: list[int], targets: bool, command: bool) -> str:
+def _type(act: ToolAct, roles: list[int], targets: bool, command: bool) -> str:
     if act.runs or command:
         return "command"
     if act.verb and (targets or act.of_files) and not act.web:

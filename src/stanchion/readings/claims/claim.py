@@ -1,4 +1,4 @@
-"""One claim: a predicate, what it is said of, and whether it is said to hold."""
+"""Claims about work: predicates, their subjects, and the verdicts of a check."""
 
 from __future__ import annotations
 
@@ -9,6 +9,15 @@ from typing import Final
 import msgspec
 
 from stanchion.kernel.regex import regex
+
+
+class CheckVerdict(Enum):
+    """What is known of a claim."""
+
+    PROVABLE = "provable"
+    REFUTABLE = "refutable"
+    UNDECIDABLE = "undecidable"
+    ILL_TYPED = "ill-typed"
 
 
 class Predicate(Enum):

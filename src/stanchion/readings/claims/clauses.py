@@ -1,14 +1,232 @@
-"""Clauses: a text sentence by sentence, cut where it turns to something else, each with what it
-depends on."""
+"""Clauses of a sentence: whose they are, what they are about, and whether they state something."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.mood import CONDITION, is_ahead, leans
+from stanchion.readings.claims import elsewhere
+from stanchion.readings.word_lists import listed
+
+_SUBJECT: Final = r"(?:i|we|you|it|they|he|she|this|that|these|there|the|an?|my|our|your|\u2039)"
+_STEPS: Final = (
+    r"(?:create|add|run|rerun|re-run|install|use|set|make|put|write|remove|delete|move|rename|copy|"
+    r"try|check|change|update"
+    r"|replace|open|apply|fix|pin|switch|upgrade|restart|execute|edit|bump|revert)"
+)
+
+CONDITION: Final = regex(
+    r"\b(?:if|when|whenever|once|until|unless|whether|before|ensure|ensures|ensuring|make sure"
+    r"|after(?![^,]{0,60},| (?:the|my|this|that|an?|some)(?: \w{1,20})? "
+    r"(?:fix|change|edit|update|patch|correction))"
+    r"|makes sure|making sure|so that|so as to|in order|please|verify|confirm that|check that|see "
+    r"that"
+    r"|provided that|assuming|as soon as|in case|as long as)\b"
+    r"|^\W{0,6}\w{2,20}ing\b[^,;]{0,60}\b(?:means|implies|makes|gives|lets|leaves)\b"
+    rf"|^\W{{0,6}}(?:had|were|should) (?={_SUBJECT}|$)"
+)
+"""Words after which the whole of a sentence says what may become of something."""
+_AHEAD: Final = (
+    r"\b(?:will|shall|would|going to|about to|plan(?:s|ned|ning)? to|let me|let "
+    r"us|let's|intend(?:s|ed)? to"
+    r"|(?:next|remaining) (?:step|up)|to-?do|wish(?:es|ed)?)\b|'(?:ll|d)\b|\bwon't\b"
+)
+AHEAD: Final = regex(_AHEAD)
+"""What is still to be done."""
+ASKED: Final = regex(
+    rf"^\W{{0,6}}(?:[0-9]+[.)] )?(?:(?:just|simply|now|first|next|you (?:can|could|should|may)) "
+    rf")?{_STEPS}\b"
+)
+"""How a sentence begins that tells somebody what to do."""
+OPEN: Final = regex(
+    r"\b(?:should|could(?! not|n't)|might|may|must|ought|need(?:s|ed)? to|want(?:s|ed)?|try|trying"
+    r"|tries|hope(?:s|fully)?|expect(?:s|ed)?|assum(?:e|es|ed|ing)|believe|think|likely|probably|"
+    r"presumably|goal|aim"
+    r"|for all"
+    r"|require[sd]?|asked|suppose[sd]?|can you|do all|do the|does the|did the|are all|are the|to "
+    r"have|to get"
+    r"|(?:look|seem|appear|sound)(?:s|ed)? (?:as (?:if|though)|like|that|to)"
+    rf"|example|e\.g\.|says?|said)\b|{_AHEAD}"
+)
+"""Words after which it says what should be, may be or was said, not what is."""
+_DENIED: Final = regex(
+    r"(?:(?:\b(?:not|never|no longer|cannot|unable|without|few|some|most|many|none|hardly|nor|yet "
+    r"to|fail(?:s|ed)? to"
+    r"|only|make)|n't)\b[^,]{0,40}|\b(?:who|which)(?: \w{1,12})? |\bno(?: \w{1,20}){0,2} "
+    r"|\b(?:nothing|nobody|no one|neither|no "
+    r"\w{1,20}|doubt\w*|wrong|false|untrue|incorrect)\b[^,]{0,40}"
+    r"\bthat\b[^,]{0,20})$"
+)
+_AND_SO: Final = regex(r"(?:\band|\bso|\bthen)(?: [\w\u2039\u203a-]{1,20}){0,3} ?$")
+_EXCEPT: Final = regex(
+    r"^,? until\b"
+    r"|^[^.,;]{0,30}\b(?:except|apart from|besides|other than|but for|save for|only "
+    r"(?:if|when|after)|if|once)\b"
+)
+
+
+def is_stated(before: str, said: str, after: str, follows: str) -> bool:
+    """Whether something that is `said` is stated as so, by what stands before and after it in its
+    clause, and by what `follows` the clause, all in small letters."""
+    turned = [
+        CONDITION.search(before),
+        OPEN.search(before),
+        _DENIED.search(before),
+        _EXCEPT.search(after),
+    ]
+    other = [elsewhere.BEFORE.search(before), elsewhere.AFTER.search(after)]
+    asked = ASKED.search(before) is not None and _AND_SO.search(before) is not None
+    return (
+        not any([*turned, *other])
+        and not asked
+        and not elsewhere.is_over(said, f"{after}{follows}")
+    )
+
+
+def leans(part: str) -> bool:
+    """Whether what goes on behind a part of a sentence may be as open as the part, or as far
+    away."""
+    return any(pattern.search(part) is not None for pattern in (AHEAD, ASKED, elsewhere.BEFORE))
+
+
+def is_ahead(part: str) -> bool:
+    """Whether a part of a text plans something, asks for it or makes it a condition."""
+    return any(pattern.search(part) is not None for pattern in (AHEAD, ASKED, CONDITION))
+
+
+CODE: Final = 4
+"""By how many spaces a line behind an empty one is indented if it is code."""
+_FENCE: Final = regex(r" *(?:(?:[-*+]|[0-9]{1,9}[.)]) +)?(`{3,}(?!.*`)|~{3,})")
+_CITED: Final = regex(r" *(?:(?:[-*+]|[0-9]{1,9}[.)]) +)?>")
+_ITEM: Final = regex(r" *(?:[-*+]|[0-9]{1,9}[.)]) +")
+
+
+def own_words(text: str) -> str:
+    """The text with an empty line for each line that is code or cited, as Markdown has them. Behind
+    a fence that is never closed everything is code."""
+    return "\n".join(_spoken(text.splitlines()))
+
+
+def _spoken(lines: list[str]) -> Iterator[str]:
+    fence, margin, behind_empty = "", 0, True
+    for line in lines:
+        wide = line.expandtabs(CODE)
+        plain = wide.strip()
+        if fence:
+            fence = "" if plain.startswith(fence) and not plain.strip(fence[0]) else fence
+            yield ""
+            continue
+        indent = len(wide) - len(wide.lstrip())
+        if plain and indent >= margin + CODE and behind_empty:
+            yield ""
+            continue
+        item, opened = _ITEM.match(wide), _FENCE.match(wide)
+        if plain:
+            # What stands in an item of a list is measured from where its text begins.
+            margin = item.end() if item is not None else min(margin, indent)
+        fence = opened[1] if opened is not None else ""
+        behind_empty = not plain or bool(fence)
+        yield "" if fence or _CITED.match(wide) is not None else line
+
+
+READ: Final = 50_000
+"""How much of a text is read, from its end: what is claimed is said last."""
+BEFORE: Final = 24
+"""How much stands before a word that says that it is a name."""
+HOSTS: Final = listed("com org net io dev ai app edu gov")
+"""How names of hosts end."""
+SHORT: Final = listed("e.g i.e a.m p.m u.s etc")
+
+_PIECE: Final = regex(
+    r"(?P<code>`{1,2}[^`\n]{1,400}`{1,2})"
+    r"|(?P<text>\"[^\"\n]{1,400}\"|\u201c[^\u201d\n]{1,400}\u201d|(?<!\w)'[^'\n]{1,200}'(?!\w))"
+    r"|(?P<url>\b[a-z]{3,6}://\S+)"
+    r"|(?P<hex>(?<![\w./-])(?=[0-9a-f]*[a-f])(?=[0-9a-f]*[0-9])[0-9a-f]{6,128}(?![\w-]))"
+    r"|(?P<version>(?<![\w./,])-?v?[0-9]+(?:\.[0-9]+)+(?:[-+~][0-9A-Za-z.]*[0-9A-Za-z])?(?![\w/]))"
+    r"|(?P<number>(?<![\w./-])-?[0-9]{1,3}(?:,[0-9]{3})+(?![\w/])|(?<![\w./-])-?[0-9]{1,18}(?![\w/"
+    r"]))"
+    r"|(?P<word>(?<![\w@.])[~.]{0,2}[\w/][\w./+-]*)"
+)
+_NAME: Final = regex(r"(?:[^\s/]*/)*(?:\.[A-Za-z][\w.-]*|[\w+-][\w.+-]*\.[A-Za-z][A-Za-z0-9]{0,9})")
+_ROOTED: Final = regex(r"(?:\.{0,2}|~)/[\w./+@-]*\w/?")
+_NOUN: Final = regex(r"\b(?:file|folder|directory|dir)(?: named| called)? \Z", re.IGNORECASE)
+"""Behind these words stands the name of a file."""
+_UNNAMED: Final = regex(r"[\s()\[\]{}=<>$*;|&'\",:]")
+"""What is not in a name of a file that stands in a sentence."""
+_MARK: Final = regex(r"\u2039([a-z])([0-9]+)\u203a")
+_LABELS: Final = {"code": "c", "text": "t", "url": "u", "hex": "h", "version": "v", "number": "n"}
+
+Knows = Callable[[str], bool]
+"""Whether a word is the name of something that was seen."""
+
+
+class Tagged(NamedTuple):
+    """A text with marks, in small letters, and what each mark stands for."""
+
+    text: str
+    pieces: tuple[str, ...]
+
+    def piece(self, mark: str) -> str:
+        """What a mark stands for."""
+        found = _MARK.fullmatch(mark)
+        return self.pieces[int(found[2])] if found is not None else mark
+
+
+def kind_of(mark: str) -> str:
+    """What kind of thing a mark stands for: `p` a path, `c` other code, `t` a quotation, `n` a
+    number, `v` a version, `h` a hexadecimal number."""
+    found = _MARK.fullmatch(mark)
+    return found[1] if found is not None else ""
+
+
+def tagged(text: str, knows: Knows) -> Tagged:
+    """The text with marks. What stands in blocks of code or is cited is left out."""
+    pieces: list[str] = []
+
+    def mark(found: re.Match[str]) -> str:
+        kind, piece = str(found.lastgroup), found[0]
+        behind = ""
+        if kind == "word":
+            piece = piece.rstrip(".-+")
+            if "." not in piece and "/" not in piece and not knows(piece):
+                return found[0]
+            behind = found[0][len(piece) :]
+            before = found.string[max(0, found.start() - BEFORE) : found.start()]
+            named = _NOUN.search(before) is not None and knows(piece)
+            if not named and not _is_file(piece, knows):
+                return found[0].lower()
+            label = "p"
+        elif kind == "code":
+            piece = piece.strip("`").strip()
+            label = "p" if _is_coded_file(piece, knows) else "c"
+        else:
+            piece = piece[1:-1] if kind == "text" else piece
+            label = _LABELS[kind]
+        pieces.append(piece)
+        return f"\u2039{label}{len(pieces) - 1}\u203a{behind}"
+
+    plain = own_words(text[-READ:]).replace("*", "")
+    lines = [_PIECE.sub(mark, line) for line in plain.splitlines()]
+    return Tagged("\n".join(lines).replace("\u2019", "'").lower(), tuple(pieces))
+
+
+def _is_file(word: str, knows: Knows) -> bool:
+    """Whether a word without quotes is the name of a file: by its shape, or because it is written
+    as only names are and was seen."""
+    if word.lower() in SHORT or word.rpartition(".")[2].lower() in HOSTS:
+        return False
+    if _NAME.fullmatch(word) is not None or (len(word) > 2 and _ROOTED.fullmatch(word) is not None):
+        return True
+    return (word.isupper() or "/" in word) and len(word) > 1 and knows(word)
+
+
+def _is_coded_file(code: str, knows: Knows) -> bool:
+    if _UNNAMED.search(code) is not None or "://" in code:
+        return False
+    return "/" in code.strip("/") or _is_file(code, knows) or knows(code)
+
 
 _SENTENCE: Final = regex(r"[^.!?\n;]{1,600}(?:\.(?=\w)[^.!?\n;]{0,200}){0,8}[.!?\n;]?")
 _TURN: Final = regex(

@@ -14,6 +14,7 @@ import msgspec
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims.claim import Claim, Predicate, same_path
+from stanchion.readings.word_lists import Strings
 
 REPLACED: Final = "\ufffd"
 """Stands where bytes were no text: then it is not known what was printed."""
@@ -30,13 +31,13 @@ class Ran(msgspec.Struct, frozen=True):
     that no wall kept it from writing; `beyond` are those of its words that lead to where walls hide
     things from it."""
 
-    argv: tuple[str, ...]
+    argv: Strings
     rc: int
     stdout: str = ""
     stderr: str = ""
     whole: bool = True
     writes: bool = True
-    beyond: tuple[str, ...] = ()
+    beyond: Strings = ()
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -134,7 +135,7 @@ def _grep(ran: Ran) -> Iterator[Fact]:
     yield Claim(Predicate.CONTAINS, same_path(path), pattern, polarity=ran.rc == 0)
 
 
-def _asked(words: tuple[str, ...]) -> tuple[str, str] | None:
+def _asked(words: Strings) -> tuple[str, str] | None:
     """The text that a `grep` looks for and the one file in which it does; `None` where it looks for
     anything else."""
     fixed, at = False, 0
@@ -162,7 +163,7 @@ def _version(ran: Ran) -> Iterator[Fact]:
         yield Claim(Predicate.VERSION, ran.argv[0], told.pop())
 
 
-def _only(words: tuple[str, ...]) -> str | None:
+def _only(words: Strings) -> str | None:
     """The one path that is left; `None` where there is another number of them, or one that may be
     an option."""
     if len(words) == 2 and words[0] == "--":

@@ -1,12 +1,47 @@
-"""Forms of sentences by which something is claimed: over words in small letters, with marks for
-what is named."""
+"""Forms of words by which work is claimed, and numbers in words."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.numerals import WORD
+from stanchion.readings.word_lists import in_order, listed
+
+_ONES: Final = in_order("one two three four five six seven eight nine")
+_TEENS: Final = in_order(
+    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+)  # fmt: skip
+_TENS: Final = in_order("twenty thirty forty fifty sixty seventy eighty ninety")
+
+WORD: Final = (
+    rf"(?:(?:{'|'.join(_TENS)})(?:[- ](?:{'|'.join(_ONES)}))?|{'|'.join(_TEENS)}|"
+    rf"{'|'.join(_ONES)}|zero|no)"
+)
+"""How such a number is written; `no` counts as well."""
+
+
+def number_of(text: str) -> int | str:
+    """A whole number, in digits or in words; what is none stays a text, which counts nothing."""
+    plain = text.replace(",", "")
+    if plain in _VALUES:
+        return _VALUES[plain]
+    try:
+        return int(plain)
+    except ValueError:
+        return plain
+
+
+def _values() -> dict[str, int]:
+    found = {"zero": 0, "no": 0, **{word: at for at, word in enumerate((*_ONES, *_TEENS), start=1)}}
+    for ten, word in enumerate(_TENS, start=2):
+        found[word] = ten * 10
+        for one, unit in enumerate(_ONES, start=1):
+            found[f"{word}-{unit}"] = found[f"{word} {unit}"] = ten * 10 + one
+    return found
+
+
+_VALUES: Final = _values()
+
 
 PATH: Final = r"\u2039p[0-9]+\u203a"
 _CODE: Final = r"\u2039[cp][0-9]+\u203a"
@@ -188,16 +223,15 @@ WENT: Final = regex(
     rf"command)?{_ALSO} {_CAME}"
 )
 """What a noun says that stands for a command."""
-DEEDS: Final = frozenset({
-    "build", "compil", "install", "deploy", "migr", "upload", "download", "publish", "releas",
-    "backup", "import", "export", "push", "merg", "upgrad", "rebuild",
-})  # fmt: skip
+DEEDS: Final = listed(
+    "build compil install deploy migr upload download publish releas backup import export push "
+    "merg upgrad rebuild"
+)  # fmt: skip
 """Stems of what commands do, of which a sentence speaks as of a command that ran."""
-CHECKS: Final = frozenset({
-    "test", "tests", "suite", "check", "checks", "lint", "linter", "linting", "pytest", "ruff",
-    "mypy", "eslint", "typecheck", "pipeline", "them", "they", "case", "cases", "assertion",
-    "assertions",
-})  # fmt: skip
+CHECKS: Final = listed(
+    "test tests suite check checks lint linter linting pytest ruff mypy eslint typecheck "
+    "pipeline them they case cases assertion assertions"
+)  # fmt: skip
 """What is read as tests and linters."""
 _SUFFIXES: Final = (
     "ations",
@@ -245,10 +279,9 @@ VERSIONS: Final = (
     ),
     regex(rf"(?:^|[,:] ){_PROGRAM} is(?P<loose>){_ALSO} {_VERSION}"),
 )
-NO_PROGRAMS: Final = frozenset({
-    "the", "this", "that", "it", "which", "version", "current", "latest", "new", "its", "our",
-    "your", "a", "installed",
-})  # fmt: skip
+NO_PROGRAMS: Final = listed(
+    "the this that it which version current latest new its our your a installed"
+)  # fmt: skip
 
 
 def stem(word: str) -> str:

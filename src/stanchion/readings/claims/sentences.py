@@ -14,10 +14,18 @@ from typing import Final, NamedTuple
 from stanchion.kernel.regex import regex
 from stanchion.readings.claims import forms
 from stanchion.readings.claims.claim import Claim, Predicate, normal
-from stanchion.readings.claims.clauses import Clause, clauses
-from stanchion.readings.claims.mood import CONDITION, is_stated, leans
-from stanchion.readings.claims.numerals import number_of
-from stanchion.readings.claims.tagging import Knows, Tagged, kind_of, tagged
+from stanchion.readings.claims.clauses import (
+    CONDITION,
+    Clause,
+    Knows,
+    Tagged,
+    clauses,
+    is_stated,
+    kind_of,
+    leans,
+    tagged,
+)
+from stanchion.readings.claims.forms import number_of
 from stanchion.readings.shell.parse import single
 
 MOST: Final = 200
@@ -46,7 +54,7 @@ _GOES_ON: Final = regex(
 _About = tuple[Predicate, str, int | str | None]
 
 
-class Said(NamedTuple):
+class SpokenClaim(NamedTuple):
     """Something that a text says. Without `firm` it may be about something else: it counts only
     where something is known of it."""
 
@@ -54,16 +62,18 @@ class Said(NamedTuple):
     firm: bool = True
 
 
-def said_in(text: str, knows: Knows = lambda _name: False) -> tuple[Said, ...]:
+def said_in(text: str, knows: Knows = lambda _name: False) -> tuple[SpokenClaim, ...]:
     """What a text says as something that is so. `knows` tells which words are names of files that
     were seen."""
     read = tagged(text, knows)
-    found: dict[_About, Said] = {}
+    found: dict[_About, SpokenClaim] = {}
     for clause in _clauses(read.text):
         for one in _in_clause(clause, read):
             about = _about(one.claim)
             before = found.pop(about, one)
-            found[about] = Said(one.claim, one.firm or (before.claim == one.claim and before.firm))
+            found[about] = SpokenClaim(
+                one.claim, one.firm or (before.claim == one.claim and before.firm)
+            )
             if len(found) >= MOST:
                 return tuple(found.values())
     return tuple(found.values())
@@ -101,7 +111,7 @@ def _with_subject(part: str) -> Iterator[str]:
         yield f"{subject[0]} {other}" if subject is not None else other
 
 
-def _in_clause(clause: Clause, read: Tagged) -> Iterator[Said]:
+def _in_clause(clause: Clause, read: Tagged) -> Iterator[SpokenClaim]:
     for form, claims in _FORMS:
         for match in form.finditer(clause.text):
             before, after = clause.text[: match.start()], clause.text[match.end() :]
@@ -113,59 +123,65 @@ def _in_clause(clause: Clause, read: Tagged) -> Iterator[Said]:
                 yield from claims(match, read)
 
 
-def _counts(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _counts(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     for number, unit in (("n", "unit"), ("n2", "unit2")):
         groups = match.groupdict()
         if groups.get(number) is not None:
             kind = Predicate.LINES if groups[unit].startswith("line") else Predicate.BYTES
-            yield Said(Claim(kind, read.piece(match["p"]), number_of(read.piece(groups[number]))))
+            yield SpokenClaim(
+                Claim(kind, read.piece(match["p"]), number_of(read.piece(groups[number])))
+            )
 
 
-def _empty(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _empty(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     """A file without a byte; of a folder nothing is known that speaks against it."""
-    yield Said(Claim(Predicate.BYTES, read.piece(match["p"]), 0), firm=False)
+    yield SpokenClaim(Claim(Predicate.BYTES, read.piece(match["p"]), 0), firm=False)
 
 
-def _exists(match: re.Match[str], read: Tagged) -> Iterator[Said]:
-    yield Said(
+def _exists(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
+    yield SpokenClaim(
         Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=not match.groupdict().get("no"))
     )
 
 
-def _made(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _made(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     """Files that somebody says to have made or taken away."""
     groups = match.groupdict()
     if groups.get("between") and forms.ELSEWHERE.search(groups["between"]) is not None:
         return
     for mark in forms.MARKED.findall(match["p"]):
-        yield Said(Claim(Predicate.EXISTS, read.piece(mark), polarity=groups.get("gone") is None))
+        yield SpokenClaim(
+            Claim(Predicate.EXISTS, read.piece(mark), polarity=groups.get("gone") is None)
+        )
 
 
-def _moved(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _moved(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     if match["copied"] is None:
-        yield Said(Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=False))
-    yield Said(Claim(Predicate.EXISTS, read.piece(match["to"])))
+        yield SpokenClaim(Claim(Predicate.EXISTS, read.piece(match["p"]), polarity=False))
+    yield SpokenClaim(Claim(Predicate.EXISTS, read.piece(match["to"])))
 
 
-def _contains(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _contains(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     value = read.piece(match["t"])
-    yield Said(
+    yield SpokenClaim(
         Claim(Predicate.CONTAINS, read.piece(match["p"]), value, not match.groupdict().get("no"))
     )
 
 
-def _digest(match: re.Match[str], read: Tagged) -> Iterator[Said]:
-    yield Said(Claim(Predicate.DIGEST, read.piece(match["p"]), read.piece(match["h"]).lower()))
+def _digest(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
+    yield SpokenClaim(
+        Claim(Predicate.DIGEST, read.piece(match["p"]), read.piece(match["h"]).lower())
+    )
 
 
-def _ended(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _ended(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     """A command that is given as it was run."""
     code = read.piece(match["c"])
     argv = single(code)
     if argv is None or "(" in code:
         return
     firm = len(argv) > 1 and kind_of(match["c"]) == "c"
-    yield Said(Claim(Predicate.SUCCEEDED, code, polarity=_went_well(match, read)), firm)
+    yield SpokenClaim(Claim(Predicate.SUCCEEDED, code, polarity=_went_well(match, read)), firm)
 
 
 def _went_well(match: re.Match[str], read: Tagged) -> bool:
@@ -174,17 +190,17 @@ def _went_well(match: re.Match[str], read: Tagged) -> bool:
     return match["bad"] is None and (status is None or number_of(read.piece(status)) == 0)
 
 
-def _went(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _went(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     """What a command does, as a noun."""
     noun = match["noun"]
     if noun not in forms.CHECKS:
-        yield Said(
+        yield SpokenClaim(
             Claim(Predicate.SUCCEEDED, noun, polarity=_went_well(match, read)),
             forms.stem(noun) in forms.DEEDS,
         )
 
 
-def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
+def _version(match: re.Match[str], read: Tagged) -> Iterator[SpokenClaim]:
     program, value = (
         read.piece(match["prog"]).lower().removesuffix(" --version"),
         read.piece(match["v"]),
@@ -192,7 +208,7 @@ def _version(match: re.Match[str], read: Tagged) -> Iterator[Said]:
     if program in forms.NO_PROGRAMS or " " in program:
         return
     firm = match.groupdict().get("loose") is None or value.count(".") > 1
-    yield Said(Claim(Predicate.VERSION, program, value.removeprefix("v")), firm)
+    yield SpokenClaim(Claim(Predicate.VERSION, program, value.removeprefix("v")), firm)
 
 
 _FORMS: Final = (

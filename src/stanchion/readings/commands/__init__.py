@@ -7,18 +7,18 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.readings.commands.finder import DEEPEST, OPENING, Finder
-from stanchion.readings.commands.inner import PARTS, Call, inner_calls
-from stanchion.readings.commands.roles import (
+from stanchion.readings.commands.shapes import LONE, PARTS, Call, Held, Naming, inner_calls, spelled
+from stanchion.readings.commands.words import (
     BESIDE,
     CODE,
     COMMAND,
     CONFIG,
     RUN,
     SPOKEN_CODE,
+    ToolRunner,
     role_of,
+    runner_of,
 )
-from stanchion.readings.commands.runner import Runner, runner_of
-from stanchion.readings.commands.shapes import LONE, Held, Naming, spelled
 
 __all__ = ["JSON", "USUAL", "Held", "Naming", "commands", "held", "may_hold"]
 
@@ -30,7 +30,7 @@ USUAL: Final = Naming()
 FURTHER: Final = BESIDE | SPOKEN_CODE | CODE | CONFIG
 """What an argument may be of which more is asked than its name."""
 OPENS: Final = FURTHER | COMMAND
-ALWAYS: Final = Runner(True)
+ALWAYS: Final = ToolRunner(True)
 NOTHING: Final[tuple[Held, ...]] = ()
 
 

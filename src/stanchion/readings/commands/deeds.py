@@ -14,12 +14,17 @@ from stanchion.kernel.declared import LASTING, effect_of
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act_words import DELETES, ELSEWHERE, FILES, PATHS, WEB
-from stanchion.readings.commands.inner import PARTS, Call, inner_calls, parsed
-from stanchion.readings.commands.runner import runner_of
-from stanchion.readings.commands.shapes import Held, given as shaped
-from stanchion.readings.commands.words import ASKED_BY, COMMANDS
+from stanchion.readings.commands.shapes import (
+    PARTS,
+    Call,
+    Held,
+    given as shaped,
+    inner_calls,
+    parsed,
+)
+from stanchion.readings.commands.words import ASKED_BY, COMMANDS, runner_of
 from stanchion.readings.names import KEPT, TOOL, letters, numbered_words, plain
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 DOES: Final = listed(
     """
@@ -65,9 +70,8 @@ ELSE_FILES: Final = listed("fs filesystem path paths filepath")
 PLACES: Final = PATHS | listed("target targets item items")
 """Arguments of a tool that deletes files that say which."""
 METHODS: Final = listed("delete put patch post")
-ADDRESSES: Final = (
-    "url", "uri", "endpoint", "path", "href", "address", "target", "route", "requesturl",
-    "requestpath", "fullurl", "resourceid",
+ADDRESSES: Final = in_order(
+    "url uri endpoint path href address target route requesturl requestpath fullurl resourceid"
 )  # fmt: skip
 REACHING: Final = listed(
     "url uri endpoint href uploadurl targeturl host service access visibility audience public "
@@ -84,7 +88,7 @@ CLUSTERS: Final = listed("kubernetes kubectl k s cluster manifest helm openshift
 PUTS: Final = listed("apply create update replace patch put")
 MANIFESTS: Final = listed("manifest yaml manifests resource definition spec content body object")
 LONGEST_TEXT: Final = 16_384
-BODIES: Final = ("body", "json", "data", "payload", "form", "content", "jsonbody", "requestbody")
+BODIES: Final = in_order("body json data payload form content jsonbody requestbody")
 MOST: Final = 32
 """How many arguments of a call are told."""
 MANY: Final = 256
@@ -114,7 +118,7 @@ def deeds(reading: Any) -> tuple[Held, ...]:
     args = getattr(event, "args", None)
     if type(args) is not dict:
         return ()
-    found: list[tuple[str, ...] | None] = []
+    found: list[Strings | None] = []
     inner: tuple[Call, ...] = ()
     for value in args.values():  # most calls have no parts, and cost no look for them
         if type(value) in PARTS or (type(value) is str and value[:1] == "{"):
@@ -144,9 +148,7 @@ def _reaches(name: str, value: Any) -> bool:
     return far or plain(name) in REACHING
 
 
-def _asked_of_service(
-    name: ToldName, traits: Any, args: dict[str, Any]
-) -> list[tuple[str, ...] | None]:
+def _asked_of_service(name: ToldName, traits: Any, args: dict[str, Any]) -> list[Strings | None]:
     """A request, or what a cluster is told to have; and what a call does by the words of its name,
     of its arguments and of the address, where that is not on this machine."""
     said, method, url = _said(args, name.runs)
@@ -204,7 +206,7 @@ class ToldName(NamedTuple):
     about files and deletes them, whether a service holds them, and the method of HTTP that is among
     them."""
 
-    words: tuple[str, ...]
+    words: Strings
     does: bool
     of_files: bool
     deletes: bool
@@ -259,7 +261,7 @@ def _said(args: dict[str, Any], runs: bool) -> tuple[list[str], str, str]:
     return ([*said, VERBS[method]] if method else said), method, url
 
 
-def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
+def _manifest(args: dict[str, Any]) -> Strings | None:
     """What a cluster is told to have, as `kubectl` would be told it."""
     given = [value for name, value in args.items() if plain(name) in MANIFESTS]
     text = next((value for value in given if type(value) is str), "")
@@ -267,7 +269,7 @@ def _manifest(args: dict[str, Any]) -> tuple[str, ...] | None:
     return ("sh", "-c", shaped("kubectl apply -f -", body[:LONGEST_TEXT])) if body else None
 
 
-def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:
+def _deletion(args: dict[str, Any]) -> Strings | None:
     """The deletion of files as `rm` would be told to do it."""
     given = [value for name, value in args.items() if plain(name) in PLACES]
     paths = [each for one in given for each in (one if type(one) is list else [one])]
@@ -275,7 +277,7 @@ def _deletion(args: dict[str, Any]) -> tuple[str, ...] | None:
     return ("rm", "-rf", *words) if words else None
 
 
-def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> tuple[str, ...]:
+def told(name: Iterable[str], pairs: Iterable[tuple[str, Any]]) -> Strings:
     """A call as a command: the words of its name, each in the singular, and what it is given as
     options."""
     options = [
@@ -323,7 +325,7 @@ def pairs(args: dict[str, Any]) -> Iterator[tuple[str, Any]]:
             yield key, ("false" if value is False else str(value)[:LONGEST].lower())
 
 
-def _request(args: dict[str, Any], method: str, url: str) -> tuple[str, ...] | None:
+def _request(args: dict[str, Any], method: str, url: str) -> Strings | None:
     """A request over HTTP as `curl` would be told to make it; `None` where it has no address."""
     named = {plain(name): value for name, value in args.items()}
     url = url or next((named[key] for key in ADDRESSES if type(named.get(key)) is str), "")
@@ -333,7 +335,7 @@ def _request(args: dict[str, Any], method: str, url: str) -> tuple[str, ...] | N
     return request(method, url, body if type(body) is str else msgspec.json.encode(body).decode())
 
 
-def request(method: str, url: str, body: str) -> tuple[str, ...]:
+def request(method: str, url: str, body: str) -> Strings:
     """A request as a command."""
     sent = ("--data-raw", body[:LONGEST]) if body else ()
     return ("curl", "-X", method.upper(), *sent, url)

@@ -8,42 +8,41 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.roles import (
-    BEHIND_IT,
-    BESIDE,
-    CODE,
-    COMMAND,
-    CONFIG,
-    CONTENT,
-    LANGUAGE,
-    PROGRAM,
-    RUN,
-    SPOKEN_CODE,
-    STDIN_TEXT,
-    role_of,
-)  # fmt: skip
-from stanchion.readings.commands.runner import Runner
 from stanchion.readings.commands.shapes import (
     LONE,
     Held,
     Where,
     given,
     is_lone,
-    listed,
+    list_texts,
     spoken,
     words_behind,
 )
 from stanchion.readings.commands.words import (
     ANY,
+    BEHIND_IT,
+    BESIDE,
     CALLS,
+    CODE,
+    COMMAND,
+    CONFIG,
     CONFIGURED,
+    CONTENT,
     DECODERS,
     KEEPING,
+    LANGUAGE,
     LANGUAGES,
     PAGE,
+    PROGRAM,
+    RUN,
     SAID_IN_WORDS,
-)
+    SPOKEN_CODE,
+    STDIN_TEXT,
+    ToolRunner,
+    role_of,
+)  # fmt: skip
 from stanchion.readings.names import plain, words
+from stanchion.readings.word_lists import Strings
 
 DEEPEST: Final = 32
 """How deep arguments are followed; JSON in a text counts as one level more."""
@@ -65,7 +64,7 @@ class Finder:
 
     __slots__ = ("depths", "every", "found", "names", "runner")
 
-    def __init__(self, runner: Runner, names: tuple[str, ...] | None) -> None:
+    def __init__(self, runner: ToolRunner, names: Strings | None) -> None:
         self.runner = runner
         self.names = names
         self.found: list[Held] = []
@@ -167,7 +166,7 @@ class Finder:
                 self._hold("\n".join(given), (*where, name), role | CODE, level)
                 return
             self.found += [
-                Held(text, (*where, name), self.runner.runs) for text in listed(name, given)
+                Held(text, (*where, name), self.runner.runs) for text in list_texts(name, given)
             ]
             return
         if depth >= DEEPEST:
@@ -259,7 +258,7 @@ def _decoded(text: str, level: dict[str, Any]) -> str:
     return text
 
 
-def _language(level: dict[str, Any], own: tuple[str, ...]) -> tuple[str, ...]:
+def _language(level: dict[str, Any], own: Strings) -> Strings:
     """How the language is run that an argument says; the tool's own where none does."""
     for name, value in level.items():
         if role_of(name) & LANGUAGE and type(value) is str:

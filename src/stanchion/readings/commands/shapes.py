@@ -1,5 +1,4 @@
-"""Shapes: a command that a call holds, in the ways in which arguments spell it, as a shell would be
-told."""
+"""Shapes of arguments that hold commands, and calls that stand inside of arguments."""
 
 from __future__ import annotations
 
@@ -14,9 +13,13 @@ from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
 from stanchion.readings.commands.words import (
     ANY,
+    ASKED_BY,
     AWS,
     BARE,
+    CALLED,
+    DEFINING,
     GUESSED,
+    KEEPING,
     LANGUAGES,
     MODES,
     MOUNTED,
@@ -26,14 +29,89 @@ from stanchion.readings.commands.words import (
     USUALLY,
     VERBS,
 )
-from stanchion.readings.names import plain, words as named_words
+from stanchion.readings.names import letters, plain, words as named_words
+from stanchion.readings.word_lists import Strings, listed
 
+NAMED_BY: Final = listed("name tool toolname function functionname fn recipientname")
+GIVEN_BY: Final = listed("arguments args params parameters input toolinput toolargs inputs kwargs")
+"""Arguments that name the tool to which something is handed on, and what it is given."""
+PROVIDERS: Final = listed("provider cloud cloudprovider vendor platform backend")
+"""Arguments that name the program of a provider."""
+ACTIONS: Final = ASKED_BY | listed("op operation action")
+"""What a part of a batch says that is done."""
+MOST: Final = 32
+"""How many inner calls are judged."""
+MANY: Final = 256
+"""How many parts of arguments are looked through."""
 LONGEST: Final = 65_536
+_NAME: Final = regex(r"[A-Za-z][\w.:/-]{1,99}")
+
+PARTS: Final = frozenset({dict, list, tuple})
+"""What arguments are of that may hold a call, beside texts of JSON."""
+Call = tuple[str, dict[str, Any]]
+"""A tool's name, and what it is given."""
+
+
+def inner_calls(reading: Any) -> tuple[Call, ...]:
+    """The calls within the call of a reading."""
+    event = reading.event
+    args = getattr(event, "args", None)
+    if type(args) is not dict:
+        return ()
+    keeps = not letters(event.tool).isdisjoint(KEEPING | DEFINING)
+    around = {name: value for name, value in args.items() if type(value) is str}
+    found: list[Call] = []
+    waiting: list[Any] = [args]
+    for one in waiting:
+        if len(waiting) > MANY or len(found) >= MOST:
+            break
+        if type(one) is dict:
+            found += _to_provider(one)
+            if one is not args and any(plain(str(key)) in ACTIONS for key in one):
+                found.append((event.tool, {**around, **one}))
+            if not keeps and (handed := _handed_on(one)) is not None:
+                found.append(handed)
+                waiting.append(handed[1])
+        waiting += [
+            each for each in (one.values() if type(one) is dict else one) if type(each) in PARTS
+        ]
+    return tuple(found)
+
+
+def _to_provider(level: dict[Any, Any]) -> list[Call]:
+    """What is asked of the program of a provider that an argument names."""
+    return [
+        (value, {other: level[other] for other in level if other != key})
+        for key, value in level.items()
+        if type(value) is str and value.lower() in CALLED and plain(str(key)) in PROVIDERS
+    ]
+
+
+def _handed_on(level: dict[Any, Any]) -> Call | None:
+    """The call of another tool that stands among some arguments."""
+    name = given = None
+    for key, value in level.items():
+        known = plain(str(key))
+        if known in NAMED_BY and type(value) is str and _NAME.fullmatch(value) is not None:
+            name = value
+        elif known in GIVEN_BY:
+            given = parsed(value)
+    return None if name is None or not given else (name, given)
+
+
+def parsed(value: Any) -> dict[str, Any] | None:
+    """What a value holds by name, as it is or as JSON; `None` where it is nothing of the kind."""
+    if type(value) is str and value[:1] == "{" and len(value) <= LONGEST:
+        try:
+            value = msgspec.json.decode(value.encode())
+        except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
+            return None
+    return value if type(value) is dict else None
+
+
 KEPT: Final = 128
 COMPLETE: Final = 3
 """With how many words a name says the service and the operation."""
-MANY: Final = 256
-"""How many arguments of a call are spelled."""
 PYTHON: Final = LANGUAGES["python"]
 
 _MAGIC: Final = regex(r"(?m)^([ \t]*)([!%?]+)(.*)$")
@@ -41,12 +119,12 @@ SURELY: Final = regex(r"(?m)^(?:import|from) [\w.]+(?: import \w|$)|^\w+ = \S|^p
 """Lines of Python that no shell would be given."""
 _CELL: Final = regex(r"\s*%%(?:bash|sh|script +(?:bash|sh)|system|sx|!)[^\n]*\n")
 
-Text = str | tuple[str, ...]
+Text = str | Strings
 """A shell text, or the words of one command."""
 
 
 @lru_cache(KEPT)
-def spoken(text: str, language: tuple[str, ...], named: bool) -> tuple[Text, ...]:
+def spoken(text: str, language: Strings, named: bool) -> tuple[Text, ...]:
     """What would run where a text is given to a tool of some language; `named` where its argument's
     name says that it is a command. A text that is no Python is read as a shell's: the tool may be
     one."""
@@ -112,7 +190,7 @@ class Naming(msgspec.Struct, frozen=True):
     them."""
 
     tools: Names | None = None
-    arguments: tuple[str, ...] | None = None
+    arguments: Strings | None = None
 
 
 NAME: Final = regex(r"\S{1,256}")
@@ -121,7 +199,7 @@ LONE: Final = regex(r"[\w.:@+-]*")
 """A word that stands alone."""
 
 
-def listed(name: str, words: tuple[str, ...]) -> list[Text]:
+def list_texts(name: str, words: Strings) -> list[Text]:
     """A list as a command: lines that stand by themselves, or the words of one."""
     lines = len(words) == 1 or name.endswith("s") or " " in words[0]
     if not lines or name == "args":
@@ -141,7 +219,7 @@ def words_behind(value: Any) -> Iterable[str]:
     return []
 
 
-def spelled(program: tuple[str, ...], args: dict[str, Any]) -> str:
+def spelled(program: Strings, args: dict[str, Any]) -> str:
     """A call of a tool that is named after a program as that program's command: words as they are,
     whatever else is named as an option, switches where they are on."""
     words: list[str] = []
@@ -188,7 +266,7 @@ def _bare(name: str, value: str) -> list[str] | None:
     return [value if key in SAYS else quote(value)]
 
 
-def option(name: str, value: str | float, dashed: bool) -> tuple[str, ...]:
+def option(name: str, value: str | float, dashed: bool) -> Strings:
     """What is given by name as an option; nothing where it is off, but for a program that says so
     by an option of its own (`--no-dry-run`), whose words have dashes."""
     key = as_word(str(name)) if dashed else str(name).replace("_", "-")
@@ -204,7 +282,7 @@ def as_word(name: str) -> str:
     return "-".join(named_words(name))
 
 
-def as_aws(said: Sequence[str]) -> tuple[str, ...]:
+def as_aws(said: Sequence[str]) -> Strings:
     """The words of a call to AWS as its own program has them: a service and an operation."""
     if not said:
         return AWS

@@ -1,12 +1,14 @@
-"""Words by which tools and arguments say that something is run; in small letters, arguments without
-separators."""
+"""Words by which arguments hold commands, the roles they give them, and tools that run commands."""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.kernel.tuples import NamedTuple
+from stanchion.readings.names import KEPT, numbered_words, own_name, plain, words
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 SHELLS: Final = listed(
     "bash sh zsh ksh csh tcsh shell terminal powershell pwsh cmd exec subprocess stdin tmux"
@@ -29,7 +31,7 @@ ASKING: Final = listed(
 )
 """Words in the name of a tool that runs none of the code it is given."""
 
-LANGUAGES: Final[dict[str, tuple[str, ...]]] = {
+LANGUAGES: Final[dict[str, Strings]] = {
     **dict.fromkeys(
         in_order("python py ipython jupyter pypy django flask pyspark blender houdini maya odoo"),
         ("python3", "-c"),
@@ -231,3 +233,105 @@ CONTENTS: Final = listed(
     "patch edits code data filetext message prompt query description diff inserttext"
 )
 """Arguments that are written into files or sent: what they hold is not run by this call."""
+
+
+COMMAND: Final = 1
+CODE: Final = 2
+INPUT: Final = 4
+STDIN_TEXT: Final = 8
+PROGRAM: Final = 16
+BEHIND_IT: Final = 32
+LANGUAGE: Final = 64
+CONTENT: Final = 128
+CONFIG: Final = 256
+"""What an argument may be."""
+SPOKEN_CODE: Final = 512
+"""What is named after a language, and is code of it where it looks like code."""
+RUN: Final = COMMAND | CODE | INPUT
+BESIDE: Final = STDIN_TEXT | PROGRAM | BEHIND_IT | LANGUAGE
+"""What says more about a command that stands beside it."""
+
+_NAMED: Final = (
+    (COMMANDS, COMMAND),
+    (CODES, CODE),
+    (INPUTS, INPUT),
+    (STDIN, STDIN_TEXT),
+    (PROGRAMS, PROGRAM),
+    (BEHIND, BEHIND_IT),
+    (SPOKEN, LANGUAGE),
+    (CONTENTS, CONTENT),
+    (CONFIGS, CONFIG),
+)
+
+
+@lru_cache(KEPT)
+def role_of(name: str) -> int:
+    """What the argument of a name may be; 0 where the name says nothing."""
+    key = plain(name)
+    role = sum([role for known, role in _NAMED if key in known])
+    said = words(name)
+    if said and said[-1] in ENDS and ABOUT.isdisjoint(said):
+        role |= COMMAND
+    return role if LANGUAGES.keys().isdisjoint(said) else role | SPOKEN_CODE
+
+
+class ToolRunner(NamedTuple):
+    """Whether a tool runs what it is given, and how code of its language would be run; empty where
+    it is a shell's. `program` are the words of its name from the program on that it is named
+    after: `kubectl delete` of `kubectl_delete`. Where it `evaluates`, what plainly is code is read;
+    where it `keeps` code or speaks of it, not even what is named after a language."""
+
+    runs: bool
+    language: Strings = ()
+    program: Strings = ()
+    evaluates: bool = False
+    keeps: bool = False
+
+
+NONE: Final = ToolRunner(False)
+
+
+@lru_cache(KEPT)
+def runner_of(tool: str) -> ToolRunner:
+    """What a tool's name says: with any separators, in any case, behind the name of a server."""
+    own = [CALLED_TOO.get(word, word) for word in numbered_words(tool[-len(own_name(tool)) :])]
+    own = [word for word in own if word not in UNSAID]
+    at = next((at for at, word in enumerate(own) if word in CALLED), len(own))
+    if at == len(own) and (AWS[0] in words(tool) or (own and own[0] in SERVICES)):
+        own, at = [*AWS, *own], 0  # a server of nothing but operations
+    said = frozenset(own)
+    runner = _runner_of(tool)
+    keeps = not said.isdisjoint(ASKING | ELSE | KEEPING)
+    evaluates = not keeps and (bool(runner.language) or not said.isdisjoint(EVALUATING))
+    return runner._replace(program=tuple(own[at:]), evaluates=evaluates, keeps=keeps)
+
+
+def _runner_of(tool: str) -> ToolRunner:
+    said = frozenset(words(tool))
+    language = _language(said)
+    if not said.isdisjoint(SHELLS) or any(part in tool.lower() for part in PARTS):
+        other = not said.isdisjoint(ELSE) and said & SHELLS == {"exec"}
+        return NONE if other else ToolRunner(True, language)
+    if own_name(tool) in WHOLE:
+        return ToolRunner(True, language)
+    if said.isdisjoint(STARTS) and said.isdisjoint(STANDING):
+        alone = own_name(tool).rstrip("0123456789.") in LANGUAGES
+        return (
+            ToolRunner(alone, language)
+            if language and language != ANY and said.isdisjoint(ASKING)
+            else NONE
+        )
+    if not said.isdisjoint(PAGES):
+        return ToolRunner(False, language)
+    runs = bool(language) or not said.isdisjoint(STARTED)
+    return ToolRunner(True, language) if runs and said.isdisjoint(ELSE) else NONE
+
+
+def _language(said: frozenset[str]) -> Strings:
+    """The language that a name says: one that is known, a browser's, or any."""
+    known = said & LANGUAGES.keys()
+    if known:
+        return LANGUAGES[min(known)] if len(known) == 1 else ANY
+    if not said.isdisjoint(PAGES):
+        return PAGE
+    return () if said.isdisjoint(SPEAKING) else ANY

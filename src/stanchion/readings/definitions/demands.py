@@ -7,9 +7,13 @@ from collections.abc import Callable
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.definitions.grammar import is_negated, says_what_it_does, takes
-from stanchion.readings.definitions.remark import STRONG
-from stanchion.readings.definitions.texts import Text
+from stanchion.readings.definitions.texts import (
+    STRONG,
+    DefinitionText,
+    is_negated,
+    says_what_it_does,
+    takes,
+)
 from stanchion.readings.word_lists import listed
 
 Protects = Callable[[str], bool]
@@ -172,7 +176,7 @@ ELSEWHERE: Final = regex(
     r"(?:find|know|have|can find|see|hold)\b"
     r"|\buser (?:typed|entered|wrote|said|mention\w*|gave|used)\b"
 )
-ACCOUNTS: Final = frozenset({"/etc/passwd", "/etc/group", "/etc/hosts"})
+ACCOUNTS: Final = listed("/etc/passwd /etc/group /etc/hosts")
 """Files that everybody may read, and that tell who and what is on a system."""
 FLAG: Final = regex(
     r"^\W*(?:whether|if (?:true|false|set)|(?:maximum |minimum |total )?number of|how many|true "
@@ -192,7 +196,7 @@ SPELT: Final = regex(
 
 
 def demand_in(
-    words: str, sentence: str, text: Text, is_first: bool, tool: str, protects: Protects
+    words: str, sentence: str, text: DefinitionText, is_first: bool, tool: str, protects: Protects
 ) -> int:
     """How much a sentence, as it stands and in its normal form, demands; of an argument it says
     what its value is."""

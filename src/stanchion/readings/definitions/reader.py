@@ -7,11 +7,16 @@ from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.definitions.demands import Protects, demand_by_name, demand_in, words_of
-from stanchion.readings.definitions.hidden import bare, hidden_in
-from stanchion.readings.definitions.orders import orders_in
-from stanchion.readings.definitions.others import against, looks_like
-from stanchion.readings.definitions.remark import LONGEST, STRONG, Remark
-from stanchion.readings.definitions.texts import Text, TooLong, sentences, texts_of
+from stanchion.readings.definitions.orders import against, bare, hidden_in, looks_like, orders_in
+from stanchion.readings.definitions.texts import (
+    LONGEST,
+    STRONG,
+    DefinitionRemark,
+    DefinitionText,
+    TooLong,
+    sentences,
+    texts_of,
+)
 from stanchion.readings.hostile.normal import normal
 from stanchion.readings.hostile.signs import signs
 
@@ -53,14 +58,14 @@ def remarks_on(
     others: Collection[str],
     protects: Protects,
     aside: Any = None,
-) -> tuple[Remark, ...]:
+) -> tuple[DefinitionRemark, ...]:
     """What is to be said of a definition. `others` are the tools beside it, `protects` knows the
     paths of secrets, `aside` is what it tells a host."""
     try:
         texts = texts_of(name, about, schema, result_schema, aside)
     except TooLong:
-        return (Remark("unread", "definition", "", STRONG),)
-    found: list[Remark] = list(_named(name, others))
+        return (DefinitionRemark("unread", "definition", "", STRONG),)
+    found: list[DefinitionRemark] = list(_named(name, others))
     for text in texts[1:]:
         if len(found) >= MOST:
             break
@@ -68,10 +73,10 @@ def remarks_on(
     return tuple(dict.fromkeys(found))[:MOST]
 
 
-def _named(name: str, others: Collection[str]) -> Iterator[Remark]:
+def _named(name: str, others: Collection[str]) -> Iterator[DefinitionRemark]:
     twin, weight = looks_like(name, others)
     if weight:
-        yield Remark(
+        yield DefinitionRemark(
             "imitates",
             "name",
             f"`{name}` looks like `{twin}`" if twin else f"`{name}` mixes alphabets",
@@ -85,14 +90,14 @@ def is_plain_name(name: str) -> bool:
     return sum(remark.weight for remark in _spelt(name, "name")) < STRONG
 
 
-def _spelt(name: str, place: str) -> Iterator[Remark]:
+def _spelt(name: str, place: str) -> Iterator[DefinitionRemark]:
     """What a name says to whoever reads it as a sentence, and what it hides."""
     for weight, words in hidden_in(name):
-        yield Remark("hidden", place, words, weight)
+        yield DefinitionRemark("hidden", place, words, weight)
     said = {" ".join(words_of(name)), *[normal(bare(words)) for words, _ in sentences(name)]}
     weight = max([weight for words in said for weight in _ordered(words)], default=0)
     if weight:
-        yield Remark("instructs", place, name[:LONGEST], weight)
+        yield DefinitionRemark("instructs", place, name[:LONGEST], weight)
 
 
 def _ordered(words: str) -> Iterator[int]:
@@ -103,15 +108,17 @@ def _ordered(words: str) -> Iterator[int]:
     return (STRONG for sign in signs(words) if sign.weight >= STRONG)
 
 
-def _said(text: Text, name: str, others: Collection[str], protects: Protects) -> Iterator[Remark]:
+def _said(
+    text: DefinitionText, name: str, others: Collection[str], protects: Protects
+) -> Iterator[DefinitionRemark]:
     if text.is_name or text.is_key:
         yield from _spelt(text.text, text.place)
         weight = demand_by_name(text.text, protects) if text.is_name else 0
         if weight:
-            yield Remark("demands", text.place, text.text[:LONGEST], weight)
+            yield DefinitionRemark("demands", text.place, text.text[:LONGEST], weight)
         return
     for weight, words in hidden_in(text.text):
-        yield Remark("hidden", text.place, words, weight)
+        yield DefinitionRemark("hidden", text.place, words, weight)
     for words, is_first in sentences(text.text):
         seen = normal(bare(words))
         asked = (
@@ -122,7 +129,7 @@ def _said(text: Text, name: str, others: Collection[str], protects: Protects) ->
         )
         for kind, weight in asked:
             if weight:
-                yield Remark(kind, text.place, words[:LONGEST], weight)
+                yield DefinitionRemark(kind, text.place, words[:LONGEST], weight)
 
 
 def _turns(sentence: str) -> int:

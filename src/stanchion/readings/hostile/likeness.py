@@ -1,6 +1,4 @@
-"""Likeness: how much a passage reads like texts that command an agent, by a small linear model that
-was trained on such texts and on honest ones (`python -m tools.signs`). It knows words, runs of
-letters in them, and pairs of words."""
+"""How alike a text is to hostile ones: by its words, by its signs and by both."""
 
 from __future__ import annotations
 
@@ -9,15 +7,18 @@ from array import array
 from collections.abc import Sequence
 from functools import cache
 from itertools import accumulate
-from math import sqrt
+from math import exp, sqrt
 from pkgutil import get_data
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 from zlib import crc32
 
 import msgspec
 
 from stanchion import typed
 from stanchion.kernel.regex import regex
+from stanchion.readings.hostile.normal import folded
+from stanchion.readings.hostile.signs import Sign, signs
+from stanchion.readings.hostile.views import compiled, first_view, whole
 
 FILE: Final = "likeness.bin"
 """The trained weights: a line of JSON that says how they were made, and a byte a weight."""
@@ -37,7 +38,7 @@ PLAIN: Final = bytes(
 PLAIN_EDGE: Final = regex(r"\.[. ]*")
 EDGE_TOKEN: Final = "."
 """The token that every text begins with, and that stands for all that end something."""
-LONGEST: Final = 24
+LONGEST_TOKEN: Final = 24
 """How much of a word counts."""
 KNOWN: Final = 1 << 16
 """How many words are remembered."""
@@ -46,7 +47,7 @@ RUN: Final = 4
 """How many letters stand in a run; a word's ends are letters of it."""
 
 
-class Settings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class LikenessSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """How the weights were trained, and how they are read."""
 
     bits: int
@@ -77,7 +78,7 @@ class Like(NamedTuple):
     likeness: float
 
 
-class Word(NamedTuple):
+class LikenessWord(NamedTuple):
     """What the model knows of one token: where its weights are, and its halves of the place of a
     pair."""
 
@@ -86,11 +87,11 @@ class Word(NamedTuple):
     right: int
 
 
-def word(token: str, mask: int) -> Word:
+def word(token: str, mask: int) -> LikenessWord:
     """What a token is to the model; all that end something are one, and weigh nothing by
     themselves."""
     edge = token[0] in EDGES
-    token = EDGE_TOKEN if edge else token[:LONGEST]
+    token = EDGE_TOKEN if edge else token[:LONGEST_TOKEN]
     code = crc32(token.encode("utf-8", "replace"))
     places = (
         ()
@@ -100,7 +101,7 @@ def word(token: str, mask: int) -> Word:
             *[crc32(run.encode("utf-8", "replace"), 1) & mask for run in _runs(token)],
         )
     )
-    return Word(places, (code * SPREAD >> 7) & mask, (code >> 5) & mask)
+    return LikenessWord(places, (code * SPREAD >> 7) & mask, (code >> 5) & mask)
 
 
 def _runs(token: str) -> list[str]:
@@ -122,10 +123,10 @@ def tokens(text: str) -> list[str]:
     ]
 
 
-class Model:
+class LikenessModel:
     """Trained weights. They never change; the words met so far are remembered."""
 
-    def __init__(self, settings: Settings, weights: bytes) -> None:
+    def __init__(self, settings: LikenessSettings, weights: bytes) -> None:
         if len(weights) != 1 << settings.bits:
             raise ValueError(
                 f"`{FILE}` has {len(weights)} weights, which is not what its settings say"
@@ -196,9 +197,98 @@ class _Words(dict[str, tuple[int, int, int]]):
 
 
 @cache
-def model() -> Model:
+def model() -> LikenessModel:
     """The model that is shipped; read when it is first needed."""
     body = get_data(__package__, FILE)
     assert body is not None
     head, _, weights = body.partition(b"\n")
-    return Model(typed.decode(head, Settings), weights)
+    return LikenessModel(typed.decode(head, LikenessSettings), weights)
+
+
+VERSION: Final = "1"
+"""The version of the weights below."""
+BIAS: Final = -0.533
+LIKENESS: Final = 0.619
+STEPS: Final = (2.324, 2.016, 0.614, 0.416)
+"""What each further point of weight adds that the signs of a text have together, each kind by its
+heaviest; more than four add nothing."""
+LONGEST: Final = 100_000
+"""How many characters of a text are read."""
+
+
+def chance(text: str) -> float:
+    """The chance, from 0 to 1, that a text tries to command an agent that reads it."""
+    text = text[:LONGEST]
+    weights: dict[str, int] = {}
+    for sign in signs(text):
+        weights[sign.kind] = max(sign.weight, weights.get(sign.kind, 0))
+    likeness = model().most(first_view(text).text)
+    return chance_of(sum(weights.values()), likeness)
+
+
+def chance_of(weight: int, likeness: float) -> float:
+    """The chance by the weight of the signs together, and by the likeness."""
+    score = BIAS + LIKENESS * likeness + sum(STEPS[: max(0, weight)])
+    return round(1 / (1 + exp(-max(-50.0, min(50.0, score)))), 4)
+
+
+KIND: Final = "likeness"
+SHORTEST: Final = 16
+"""What is shorter is too little to be like anything."""
+TELLING: Final = (
+    r"ai|assistants?|chatbot|\w*gpt|bot|llm|agent|openai|answers?|answering|reply|replies|"
+    r"responses?|respond"
+    r"|instructions?|prompts?|rules|guidelines|policy|policies|restrictions|ignore|disregard|"
+    r"forget|override|bypass"
+    r"|pretend|pretending|roleplay|role|simulate|imagine|persona|character|passwords?|passphrase|"
+    r"secret|confidential"
+    r"|act|transfer|send|delete|email"
+)
+"""Nearly every text that commands an agent has one of these words. What has none, all in plain
+letters, is not scored."""
+
+
+@cache
+def _telling() -> Any:
+    return compiled(rf"\b(?:{TELLING})\b|[^\x00-\x7f]{{2}}")
+
+
+def may_be_alike(texts: Sequence[str]) -> bool:
+    """Whether one of several texts has a passage that is strongly like those that command."""
+    if _telling().search(folded(whole("\n".join(texts)))) is None:
+        return False
+    known = model()
+    return any(_is_strong(known, folded(whole(text))) for text in texts if len(text) >= SHORTEST)
+
+
+def _is_strong(known: LikenessModel, text: str) -> bool:
+    return _telling().search(text) is not None and known.most(text) >= known.settings.strong
+
+
+def alike(text: str, known: LikenessModel | None = None) -> list[Sign]:
+    """The passages of a text that are like those that command, in its order: a hint weighs one, a
+    strong one two."""
+    view = first_view(text)
+    if len(view.text) < SHORTEST or _telling().search(view.text) is None:
+        return []
+    known = model() if known is None else known
+    strong = known.settings.strong
+    found: list[Sign] = []
+    for like in joined(known.likes(view.text, known.settings.weak)):
+        found.append(
+            Sign(*view.back(like.start, like.end), KIND, 2 if like.likeness >= strong else 1)
+        )
+    return found
+
+
+def joined(likes: list[Like]) -> list[Like]:
+    """Passages that overlap as one, as much alike as the most alike of them."""
+    found: list[Like] = []
+    for like in likes:
+        if found and like.start <= found[-1].end:
+            before = found.pop()
+            like = Like(
+                before.start, max(before.end, like.end), max(before.likeness, like.likeness)
+            )
+        found.append(like)
+    return found

@@ -8,12 +8,19 @@ from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.hostile.normal import MIXED, TAGS, UNSEEN, folded, odd
-from stanchion.readings.hostile.sieve import Entry, sifted, whole
-from stanchion.readings.hostile.views import View, first_view, further_views
+from stanchion.readings.hostile.views import (
+    SieveEntry,
+    TextView,
+    first_view,
+    further_views,
+    sifted,
+    whole,
+)
+from stanchion.readings.word_lists import in_order
 
-KINDS: Final = (
-    "override", "demand", "address", "task", "turn", "claim", "secrecy", "dictation", "order",
-    "request", "reply", "probe", "carrier", "hidden", "disguise", "likeness",
+KINDS: Final = in_order(
+    "override demand address task turn claim secrecy dictation order request reply probe "
+    "carrier hidden disguise likeness"
 )  # fmt: skip
 """All kinds of signs."""
 
@@ -80,11 +87,11 @@ def suspicious(texts: Sequence[str]) -> bool:
     disguises = _disguises(found)
     if not disguises:
         return False
-    views = further_views(text, View(seen, lambda start, end: (start, end)), disguises)
+    views = further_views(text, TextView(seen, lambda start, end: (start, end)), disguises)
     return any(_any(view.text, sifted(view.text)) for view in views)
 
 
-def _any(text: str, entries: list[Entry]) -> bool:
+def _any(text: str, entries: list[SieveEntry]) -> bool:
     return any(entry.weight and entry.is_in(text) for entry in entries)
 
 
@@ -135,11 +142,11 @@ class _Known:
         return at > 0 and ends[at - 1] > sign.start
 
 
-def _disguises(entries: list[Entry]) -> frozenset[str]:
+def _disguises(entries: list[SieveEntry]) -> frozenset[str]:
     return frozenset([entry.kind for entry in entries if not entry.weight])
 
 
-def _in_view(view: View, entries: list[Entry]) -> Iterator[Sign]:
+def _in_view(view: TextView, entries: list[SieveEntry]) -> Iterator[Sign]:
     for entry in entries:
         if entry.weight:
             for start, end in entry.spans(view.text):

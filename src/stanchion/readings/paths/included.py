@@ -1,14 +1,16 @@
-"""What a text includes: the files whose content a document, a template or a source takes in when it
-is made."""
+"""Texts that name paths: includes, patches, and swaps of one text for another."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import may_stand, regex
+from stanchion.readings.act import Use
+from stanchion.readings.names import plain
+from stanchion.readings.word_lists import listed
 
 MOST: Final = 64
 """How many includes of a text are read."""
@@ -73,3 +75,80 @@ def _signs() -> list[str]:
     both = [f"(?mi:{one.pattern})" for one in (_INCLUDE, _CALL)]
     blanks = [one.replace(r"\s", r"\s\x0b\x1c-\x1f") for one in both]
     return [one.replace(r"\w", r"\w\x80-\xff?") for one in blanks]
+
+
+MOST_PATCHED: Final = 256
+"""How many headers of a patch are read."""
+
+_HEADER: Final = regex(
+    r"^(?:\*\*\* (Add|Update|Delete) File: |\*\*\* (Move) to: |(\+\+\+) |(---) |(rename|copy) to "
+    r")([^\t\r\n]+)",
+    re.MULTILINE,
+)
+
+
+def patched(text: str) -> Iterator[tuple[str, Use]]:
+    """The files that a patch names, and whether it writes or deletes them; nothing where a text is
+    no patch."""
+    old = ""
+    for found in list(_HEADER.finditer(text))[:MOST_PATCHED]:
+        verb, path = next(part for part in found.groups()[:5] if part is not None), found[6].strip()
+        if verb == "---":
+            old = path
+        elif verb == "+++" and path == "/dev/null":
+            yield _stripped(old), "delete"
+        elif path:
+            path = _stripped(path) if verb == "+++" else path
+            yield path, "delete" if verb == "Delete" else "write"
+
+
+def _stripped(path: str) -> str:
+    """A path of a header without the `a/` or `b/` that stands for the folder."""
+    return path[2:] if path[:2] in ("a/", "b/") else path
+
+
+OLD: Final = listed("oldstring oldstr oldtext old search find searchtext pattern before")
+NEW: Final = listed(
+    "newstring newstr newtext new replace replacement replacewith replacetext after"
+)
+SCRIPTS: Final = listed("expression expressions expr sed substitution")
+_SED: Final = regex(
+    r"(?:\A|[;\n{]|\A[^;]*?[\d/$])\s*s([^\w\s\\;])((?:\\.|(?!\1).)*)\1((?:\\.|(?!\1).)*)\1"
+)
+
+
+class Swap(NamedTuple):
+    """A text, and what comes in its place."""
+
+    old: str
+    new: str
+
+
+def swaps_in(args: Mapping[str, Any]) -> Iterator[Swap]:
+    """The swaps that a call makes: by the names of its arguments, in lists too, and in expressions
+    of `sed`."""
+    waiting: list[Any] = [args]
+    seen = 0
+    while waiting and seen < MOST:
+        value = waiting.pop()
+        if type(value) is list:
+            waiting += value
+            continue
+        if type(value) is not dict and not isinstance(value, Mapping):
+            continue
+        seen += 1
+        texts = {plain(str(key)): each for key, each in value.items() if type(each) is str}
+        old = next((texts[key] for key in texts if key in OLD), None)
+        new = next((texts[key] for key in texts if key in NEW), None)
+        if old is not None and new is not None:
+            yield Swap(old, new)
+        for key in texts:
+            if key in SCRIPTS:
+                yield from swapped(texts[key])
+        waiting += [each for each in value.values() if type(each) in (list, dict)]
+
+
+def swapped(expression: str) -> Iterator[Swap]:
+    """The swaps of an expression of `sed`."""
+    for found in list(_SED.finditer(expression[:4_096]))[:MOST]:
+        yield Swap(found[2], found[3])

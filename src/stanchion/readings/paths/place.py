@@ -1,12 +1,78 @@
-"""Places: where a path leads, worked out from its text alone."""
+"""Places: what a path names, whichever way it is written, and the globs over it."""
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
 
+from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.regex import regex
-from stanchion.readings.paths.variables import filled
+from stanchion.readings.word_lists import Strings
+
+STAND_FOR: Final[dict[str, str]] = {
+    "home": "~", "userprofile": "~", "homepath": "~", "zdotdir": "~",
+    "pwd": "", "cd": "", "oldpwd": "", "github_workspace": "", "ci_project_dir": "",
+    "workspace": "", "xdg_config_home": "~/.config", "xdg_data_home": "~/.local/share",
+    "xdg_state_home": "~/.local/state", "xdg_cache_home": "~/.cache",
+    "appdata": "~/AppData/Roaming", "localappdata": "~/AppData/Local", "tmpdir": "/tmp",
+    "tmp": "/tmp", "temp": "/tmp", "runner_temp": "/tmp", "programdata": "c:/ProgramData",
+    "allusersprofile": "c:/ProgramData", "public": "c:/Users/Public", "systemroot": "c:/Windows",
+    "windir": "c:/Windows", "systemdrive": "c:", "programfiles": "c:/Program Files",
+    "cargo_home": "~/.cargo", "gnupghome": "~/.gnupg", "docker_config": "~/.docker",
+    "kubeconfig": "~/.kube/config", "aws_shared_credentials_file": "~/.aws/credentials",
+    "cloudsdk_config": "~/.config/gcloud", "netrc": "~/.netrc",
+    "google_application_credentials": "~/.config/gcloud/credentials.json",
+    "pgpassfile": "~/.pgpass", "histfile": "~/.bash_history", "gopath": "~/go", "nvm_dir": "~/.nvm",
+    "xdg_runtime_dir": "/run/user/0", "profile": "~/Documents/PowerShell/profile.ps1",
+}  # fmt: skip
+"""What stands under a name, in lower case; nothing is the working directory."""
+
+NAMED: Final[dict[tuple[str, str], str]] = {
+    ("npm", "userconfig"): "~/.npmrc", ("npm", "globalconfig"): "/etc/npmrc",
+    ("gpgconf", "homedir"): "~/.gnupg", ("getent", "passwd"): "~", ("go", "gopath"): "~/go",
+    ("ipython", "locate"): "~/.ipython", ("jupyter", "--config-dir"): "~/.jupyter",
+    ("git", "--git-dir"): ".git", ("git", "hooks"): ".git/hooks",
+    ("python3", "--user-site"): "~/.local/lib/python3/site-packages",
+    ("xdg-user-dir", "documents"): "~/Documents",
+    ("python", "--user-site"): "~/.local/lib/python3/site-packages",
+    ("git", "--git-common-dir"): ".git", ("gh", "config-dir"): "~/.config/gh",
+    ("pip", "debug"): "~/.config/pip/pip.conf", ("brew", "--prefix"): "/opt/homebrew",
+}  # fmt: skip
+"""Places that a program names, by its own name and a word that it is asked by, both in lower
+case."""
+
+_VARIABLE: Final = regex(
+    r"(?:\$\{?(?:env:)?([A-Za-z_]\w*)\}?|%([A-Za-z_]\w*)%|\$\((pwd)\))((?:\.\w+)?)(?=[/\\]|\Z)",
+    re.IGNORECASE,
+)
+
+
+def is_known(text: str) -> bool:
+    """Whether a path begins with a variable of which it is known what it stands for."""
+    return filled(text) is not None
+
+
+def filled(text: str) -> str | None:
+    """A path with what the variable at its beginning usually stands for; `None` where it begins
+    with no such one."""
+    found = _VARIABLE.match(text)
+    if found is None:
+        return None
+    name = next(part for part in found.groups()[:3] if part is not None).lower()
+    stands = STAND_FOR.get(name)
+    if stands is None or (found[4] and name != "profile"):
+        return None
+    rest = text[found.end() :]
+    return stands + rest if stands else rest.lstrip("/\\")
+
+
+def named_by(argv: Strings) -> str:
+    """The place whose name a command prints, or nothing."""
+    program = argv[0].rpartition("/")[2].lower() if argv else ""
+    return next(
+        (NAMED[program, word.lower()] for word in argv[1:] if (program, word.lower()) in NAMED), ""
+    )
+
 
 _DRIVE: Final = regex(r"/*(?:[?.]/+)?([A-Za-z]):")
 _FILE_URL: Final = regex(
@@ -21,19 +87,21 @@ _CLIMBS: Final = regex(r"[.?]{2,} *")
 """What a lenient system, or one that fills in wildcards, may take for the folder above."""
 
 
-class Place(NamedTuple):
+class PathPlace(NamedTuple):
     """Where a path leads: what it starts from (`/`, `~`, a drive such as `c:`, `$` where that is
     not known, nothing where it is relative), the names after it, and how many folders above its
     start a relative one begins."""
 
     root: str
-    parts: tuple[str, ...]
+    parts: Strings
     up: int = 0
 
     @property
-    def folded(self) -> Place:
+    def folded(self) -> PathPlace:
         """The same for systems to which upper and lower case are one."""
-        return Place(self.root.lower(), tuple([part.casefold() for part in self.parts]), self.up)
+        return PathPlace(
+            self.root.lower(), tuple([part.casefold() for part in self.parts]), self.up
+        )
 
     @property
     def text(self) -> str:
@@ -58,7 +126,7 @@ PRIVATE: Final = (["private", "etc"], ["private", "var"], ["private", "tmp"])
 """Where a Mac keeps what is at the top elsewhere."""
 
 
-def place_of(text: str, lenient: bool = False) -> Place:
+def place_of(text: str, lenient: bool = False) -> PathPlace:
     """Where a path leads; `lenient` reads it as systems do that have drives and forgive what stands
     behind a name."""
     root, rest = _rooted(text, lenient)
@@ -82,7 +150,7 @@ def place_of(text: str, lenient: bool = False) -> Place:
     if root == "/" and parts[:2] in PRIVATE:
         del parts[0]
     # What climbs above the top was meant to begin elsewhere: below a folder that is put before it.
-    return Place("" if up else root, tuple(parts), up)
+    return PathPlace("" if up else root, tuple(parts), up)
 
 
 def _rooted(text: str, lenient: bool) -> tuple[str, str]:
@@ -127,17 +195,17 @@ def _is_process(parts: list[str]) -> bool:
     return len(parts) == 3 or parts[2] == "task"
 
 
-def joined(base: Place, place: Place) -> Place:
+def joined(base: PathPlace, place: PathPlace) -> PathPlace:
     """A place seen from another, where it is a relative one."""
     if place.root:
         return place
     kept = len(base.parts) - place.up
     if kept >= 0:
-        return Place(base.root, base.parts[:kept] + place.parts, base.up)
-    return Place(base.root, place.parts, base.up if base.root else base.up - kept)
+        return PathPlace(base.root, base.parts[:kept] + place.parts, base.up)
+    return PathPlace(base.root, place.parts, base.up if base.root else base.up - kept)
 
 
-def inside(place: Place, folder: Place) -> bool:
+def inside(place: PathPlace, folder: PathPlace) -> bool:
     """Whether a place is a folder or lies in it."""
     return (
         place.root == folder.root
@@ -147,14 +215,129 @@ def inside(place: Place, folder: Place) -> bool:
 
 
 HARMLESS: Final = frozenset(
-    Place("/", ("dev", name))
+    PathPlace("/", ("dev", name))
     for name in ("null", "stdin", "stdout", "stderr", "tty", "zero", "random", "urandom", "full")
 )
 
 
-def is_device(place: Place) -> bool:
+def is_device(place: PathPlace) -> bool:
     """Whether a place is such a device, or a file that the program has open. What is below a folder
     that it has open is none: that may be anywhere."""
     return place in HARMLESS or (
         place.root == "/" and place.parts[:2] == ("dev", "fd") and len(place.parts) <= 3
     )
+
+
+class PathGlob(NamedTuple):
+    """A glob. `anywhere` says that it may begin at any depth, `drive` that it is for every
+    drive."""
+
+    text: str
+    root: str
+    parts: Strings
+    anywhere: bool = False
+    drive: bool = False
+
+    @property
+    def head(self) -> Strings:
+        """The names at its beginning that are no patterns."""
+        for at, part in enumerate(self.parts):
+            if is_glob(part):
+                return self.parts[:at]
+        return self.parts
+
+
+def pattern(text: str, folded: bool = True) -> PathGlob:
+    """A glob as it is matched: one without a slash is for names at any depth, one that ends in a
+    slash for a folder and all that is in it; `folded` where upper and lower case are one."""
+    if text[:3] == "?:/":
+        own = text[3:].casefold() if folded else text[3:]
+        return PathGlob(text, "", tuple([part for part in own.split("/") if part]), drive=True)
+    place = place_of(text, lenient=text[1:2] == ":")
+    place = place.folded if folded else place
+    parts = (*place.parts, "**") if text.endswith("/") else place.parts
+    floats = not place.root and "/" not in text.rstrip("/")
+    if floats and parts != ("**",):
+        return PathGlob(text, "", ("**", *parts), anywhere=True)
+    anywhere = not place.root and parts[:1] == ("**",)
+    return PathGlob(text, place.root, ("..",) * place.up + parts, anywhere)
+
+
+def fault(text: str) -> str | None:
+    """What is wrong with a glob; `None` where nothing is."""
+    if not text.strip():
+        return "a pattern is empty: name a file or a folder"
+    for part in text.split("/"):
+        if "**" in part and part != "**":
+            return f"`**` stands for whole names and `{part}` is more: write `**/*.py` or `src/**`"
+    return None
+
+
+def matches(made: PathGlob, place: PathPlace, deep: bool = False) -> bool:
+    """Whether a place matches; `deep` counts a folder in which something that the pattern names
+    must be."""
+    if made.drive:
+        if not (place.root.endswith(":") or place.root == "/" or place.up):
+            return False
+    elif made.anywhere or (made.root == "/" and place.up):
+        return fits(made.parts, place.parts)
+    elif made.root != place.root:
+        return False
+    parts = ("..",) * place.up + place.parts if not made.drive else place.parts
+    if fits(made.parts, parts):
+        return True
+    return deep and len(parts) < len(made.head) and made.head[: len(parts)] == parts
+
+
+def grants(made: PathGlob, place: PathPlace) -> bool:
+    """Whether a place surely matches, for lists that allow. A relative glob is about the folder
+    that it starts in, and about one above only where it climbs to it; an absolute one is about
+    absolute paths alone."""
+    if made.drive:
+        return (place.root.endswith(":") or place.root == "/") and fits(made.parts, place.parts)
+    climbs = next((at for at, part in enumerate(made.parts) if part != ".."), len(made.parts))
+    return made.root == place.root and climbs == place.up and fits(made.parts[climbs:], place.parts)
+
+
+def fits(wanted: Strings, parts: Strings) -> bool:
+    """Whether names match a glob's, in at most as many steps as there are pairs of them."""
+    at = place = mark = 0
+    star = -1
+    while place < len(parts):
+        if at < len(wanted) and wanted[at] == "**":
+            star, mark = at, place
+            at += 1
+        elif at < len(wanted) and _is(wanted[at], parts[place]):
+            at += 1
+            place += 1
+        elif star >= 0:
+            mark += 1
+            at, place = star + 1, mark
+        else:
+            return False
+    return all(part == "**" for part in wanted[at:])
+
+
+def _is(wanted: str, name: str) -> bool:
+    return wanted == name or (is_glob(wanted) and glob(wanted, name))
+
+
+def listed(globs: Strings, folded: bool) -> tuple[PathGlob, ...]:
+    """Globs that are ready to be matched."""
+    return tuple([pattern(text, folded) for text in globs])
+
+
+def first_match(
+    patterns: tuple[PathGlob, ...], place: PathPlace, within: PathPlace, deep: bool = False
+) -> PathGlob | None:
+    """The first glob that has a place, seen from its folder or as it is."""
+    for made in patterns:
+        if matches(made, within, deep) or (place is not within and matches(made, place, deep)):
+            return made
+    return None
+
+
+def permits(patterns: tuple[PathGlob, ...], place: PathPlace, within: PathPlace) -> bool:
+    """Whether a list allows a place, which is seen from its folder, too. Devices that lose what is
+    written are no files, and need not be listed."""
+    return is_device(place) or any(grants(made, within) or grants(made, place) for made in patterns)

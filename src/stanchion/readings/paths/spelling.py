@@ -42,7 +42,7 @@ _LENGTHS: Final = ((0xC0, 0xE0, 2, 0x80), (0xE0, 0xF0, 3, 0x800), (0xF0, 0xF8, 4
 so many."""
 
 
-class Spelling(NamedTuple):
+class PathSpelling(NamedTuple):
     """A path as the system takes it, the texts that lenient systems may read it as, and why it
     cannot be read."""
 
@@ -51,14 +51,14 @@ class Spelling(NamedTuple):
     unclear: str = ""
 
 
-def spelling(text: str) -> Spelling:
+def spelling(text: str) -> PathSpelling:
     """Every reading of a path: as it is written, with look-alikes folded, and decoded again and
     again."""
     short = len(text) <= LONGEST_NAME and " /" not in text and "0x" not in text
     if short and _PLAIN.match(text):
-        return Spelling(text)
+        return PathSpelling(text)
     if len(text) > LONGEST:
-        return Spelling(text[:LONGEST], (), f"it is longer than {LONGEST:,} characters")
+        return PathSpelling(text[:LONGEST], (), f"it is longer than {LONGEST:,} characters")
     first = unicodedata.normalize("NFC", text)
     lenient: list[str] = []
     unclear = ""
@@ -74,7 +74,7 @@ def spelling(text: str) -> Spelling:
         unclear = unclear if unclear else f"it is encoded more than {DECODED} times"
     if not unclear and any(len(name) > LONGEST_NAME for name in lenient[-1].split("/")):
         unclear = f"a name in it is longer than {LONGEST_NAME} characters"
-    return Spelling(first, tuple(dict.fromkeys(lenient)), unclear)
+    return PathSpelling(first, tuple(dict.fromkeys(lenient)), unclear)
 
 
 def _trouble(text: str, folded: str) -> str:

@@ -10,14 +10,14 @@ from typing import Any, Final, Literal, NamedTuple
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings import act_words as words
-from stanchion.readings.act import Act, Use, act_of
+from stanchion.readings.act import ToolAct, Use, act_of
 from stanchion.readings.commands import Held
 from stanchion.readings.commands.shapes import Text
 from stanchion.readings.names import letters, plain
-from stanchion.readings.paths.patches import patched
+from stanchion.readings.paths.included import patched
 from stanchion.readings.paths.place import is_file_url
 from stanchion.readings.texts import texts_given
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import in_order, listed
 
 LONGEST: Final = 16_384
 MOST: Final = 32
@@ -35,7 +35,7 @@ _CLAUSE: Final = regex(
     re.IGNORECASE,
 )
 _TEXT: Final = regex(r"'([^']*)'")
-WRITES: Final = ("outfile", "dumpfile", "to", "export")
+WRITES: Final = in_order("outfile dumpfile to export")
 
 
 def opened_by_sql(text: str) -> Iterator[tuple[str, Use]]:
@@ -64,7 +64,7 @@ HUNTS: Final = listed("grep search find ripgrep rg scan")
 SOUGHT: Final = listed("query pattern regex q search text term terms keyword keywords")
 """Arguments that say what is searched for."""
 MIRRORS: Final = listed("mirror delete purge prune")
-MIRRORED: Final = ("--delete", "--mirror", "/mir", "/purge", "--del")
+MIRRORED: Final = in_order("--delete --mirror /mir /purge --del")
 LINKS: Final = listed("symlink link hardlink junction")
 LINKED: Final = listed("linkpath linkname link linkfile")
 """Arguments that say where a link is put; what it leads to is seen from there."""
@@ -88,7 +88,7 @@ _FILE: Final = regex(r"[^\s:@?*\"<>|]*(?:/[^\s:@?*\"<>|]*|[^\s:@?*\"<>|/.]\.[A-Z
 """The name of a file, by a folder before it or by its ending."""
 
 
-class Target(NamedTuple):
+class PathTarget(NamedTuple):
     """A path in a call: how it would be used, whether it is surely one, the folder that it is seen
     from, whether the call only `looks` at it, or goes `deep` into what is below it, and whether it
     stands in a command, which runs in a process of its own."""
@@ -115,7 +115,7 @@ def targets(
     seeing: Seeing,
     commands: Sequence[Held],
     limits: Limits = LIMITS,
-) -> Iterator[Target]:
+) -> Iterator[PathTarget]:
     """The paths that a call names: by the names of their arguments, in lists and deeper down too;
     those of its commands; and texts under other names that look like one."""
     said = act_of(tool, traits)
@@ -128,10 +128,10 @@ def targets(
         return
     if not HUNTS.isdisjoint(said.words) and any(map(_hunted, args.items())):
         hunted = _named(args, words.PATHS)
-        yield from [Target(value, "read", True, base, "hunts") for value in hunted]
+        yield from [PathTarget(value, "read", True, base, "hunts") for value in hunted]
     if _mirrors(args):
         put = _named(args, words.RESULTS | words.LOOSE_RESULTS)
-        yield from [Target(value, "delete", True, base) for value in put]
+        yield from [PathTarget(value, "delete", True, base) for value in put]
     for top, given in args.items():
         for command in commands:
             if command.where[0] == top:
@@ -156,13 +156,13 @@ def _texts(top: str, given: Any) -> Iterator[tuple[str, str]]:
             yield key, value
 
 
-def targets_in(reading: Any) -> list[Target]:
+def targets_in(reading: Any) -> list[PathTarget]:
     """The paths of a call for all who lay down nothing of their own about tools and arguments:
     `reading.of` it."""
     return targets_seen(reading, PLAINLY, reading.commands)
 
 
-def targets_seen(reading: Any, seeing: Seeing, commands: Sequence[Held]) -> list[Target]:
+def targets_seen(reading: Any, seeing: Seeing, commands: Sequence[Held]) -> list[PathTarget]:
     """The paths of a call and of these commands, read in a certain way."""
     event, limits = reading.event, reading.reader.limits
     found = list(targets(event.tool, event.traits, event.args, seeing, commands, limits))
@@ -208,7 +208,7 @@ TAKEN: Final = words.PATHS | words.SOURCES | words.LOOSE
 NAMED: Final = words.PATHS | words.SOURCES | words.RESULTS
 
 
-def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
+def _linked(args: Mapping[str, Any], base: str) -> Iterator[PathTarget]:
     """The paths of a call that makes a link: what it leads to is seen from the folder that the link
     is put in."""
     texts = {plain(str(key)): value for key, value in args.items() if type(value) is str and value}
@@ -219,12 +219,12 @@ def _linked(args: Mapping[str, Any], base: str) -> Iterator[Target]:
     start = start if put else base
     for key, text in texts.items():
         if text == put:
-            yield Target(text, "write", True, base)
+            yield PathTarget(text, "write", True, base)
         elif key in words.STARTS:
-            yield Target(text, "read")
+            yield PathTarget(text, "read")
         elif key in TAKEN:
             # What is read and what is written through the link is read and written there.
-            yield from [Target(text, use, True, start) for use in ("read", "write")]
+            yield from [PathTarget(text, use, True, start) for use in ("read", "write")]
 
 
 def contents(args: Mapping[str, Any]) -> Iterator[str]:
@@ -234,65 +234,67 @@ def contents(args: Mapping[str, Any]) -> Iterator[str]:
             yield text
 
 
-def _downloads(said: Act, args: Mapping[str, Any]) -> bool:
+def _downloads(said: ToolAct, args: Mapping[str, Any]) -> bool:
     """Whether a call puts what an address holds into a file."""
     return "download" in said.words and any(plain(str(key)) in words.URLS for key in args)
 
 
 def _in_text(
-    key: str, text: str, base: str, own: Use, said: Act, seeing: Seeing
-) -> Iterator[Target]:
+    key: str, text: str, base: str, own: Use, said: ToolAct, seeing: Seeing
+) -> Iterator[PathTarget]:
     name = plain(key)
     given = seeing.arguments.get(key)
     if given is not None:
-        yield Target(text, given, True, base)
+        yield PathTarget(text, given, True, base)
     elif name in words.COMMANDS:
         return
     elif "\n" not in text and name not in words.CONTENTS and is_file_url(text):
-        yield Target(text, "read" if name in words.URLS else own, True, base, _how(said))
+        yield PathTarget(text, "read" if name in words.URLS else own, True, base, _how(said))
     elif name in READ or (name == "input" and "patch" in said.words):
         yield from READ.get(name, _in_patch)(text, base)
     elif name in words.CONTENTS or ("\n" in text and name not in words.PATHS):
         return
     elif name in NAMED:
         sure = any((not said.api, said.of_files))
-        yield Target(text, _turned(name, own, said), sure, base, _how(said))
+        yield PathTarget(text, _turned(name, own, said), sure, base, _how(said))
     elif len(text) <= LONGEST_LOOSE:
         yield from _loosely(name, text, base, own, said)
 
 
-def _in_patch(text: str, base: str) -> list[Target]:
-    return [Target(path, use, True, base) for path, use in patched(text)]
+def _in_patch(text: str, base: str) -> list[PathTarget]:
+    return [PathTarget(path, use, True, base) for path, use in patched(text)]
 
 
-READ: Final[dict[str, Callable[[str, str], list[Target]]]] = {
+READ: Final[dict[str, Callable[[str, str], list[PathTarget]]]] = {
     **dict.fromkeys(PATCHES, _in_patch),
-    **dict.fromkeys(words.STARTS, lambda text, _: [Target(text, "read")]),
+    **dict.fromkeys(words.STARTS, lambda text, _: [PathTarget(text, "read")]),
     **dict.fromkeys(
         STATEMENTS,
-        lambda text, base: [Target(path, use, False, base) for path, use in opened_by_sql(text)],
+        lambda text, base: [
+            PathTarget(path, use, False, base) for path, use in opened_by_sql(text)
+        ],
     ),
 }
 """What finds the paths in a text, by the name of its argument."""
 
 
-def _loosely(name: str, text: str, base: str, own: Use, said: Act) -> Iterator[Target]:
+def _loosely(name: str, text: str, base: str, own: Use, said: ToolAct) -> Iterator[PathTarget]:
     """A text under a name that does not surely say that it is a path."""
     looks = _LOOKS.match(text) is not None
     if name in ATTACHED and (looks or text[:1] == "." or _FILE.fullmatch(text) is not None):
-        yield Target(text, "read", True, base)
+        yield PathTarget(text, "read", True, base)
     elif name in words.LOOSE_RESULTS and looks and not UNPACKS.isdisjoint(said.words):
-        yield Target(text, "write", True, base, "deep")
+        yield PathTarget(text, "write", True, base, "deep")
     elif _is_put(name, text, looks, said):
-        yield Target(text, "write", True, base)
+        yield PathTarget(text, "write", True, base)
     elif name in words.LOOSE and (said.of_files or (said.verb and looks and not said.api)):
-        yield Target(text, _turned(name, own, said), True, base)
+        yield PathTarget(text, _turned(name, own, said), True, base)
     elif looks:
         use = own if (said.of_files or said.verb) and name not in words.URLS else "read"
-        yield Target(text, use, said.of_files, base, "" if name in PATTERNS else _how(said))
+        yield PathTarget(text, use, said.of_files, base, "" if name in PATTERNS else _how(said))
 
 
-def _is_put(name: str, text: str, looks: bool, said: Act) -> bool:
+def _is_put(name: str, text: str, looks: bool, said: ToolAct) -> bool:
     """Whether an argument surely says into which file a call puts something: by its own name, or
     because the tool's name says that its work ends in a file; and it is the name of one."""
     if said.reads_only or said.api or not (looks or _FILE.fullmatch(text) is not None):
@@ -302,16 +304,16 @@ def _is_put(name: str, text: str, looks: bool, said: Act) -> bool:
     return name in words.LOOSE_PUTS and not words.MAKES.isdisjoint(said.words)
 
 
-def _in_shell(text: Text, base: str, limits: Limits) -> Iterator[Target]:
+def _in_shell(text: Text, base: str, limits: Limits) -> Iterator[PathTarget]:
     from stanchion.readings.shell.paths import paths_in
 
     text = text if isinstance(text, str) else join(text)
     for path, use, start, how, sure in paths_in(text, limits):
         seen = start if start.startswith(("/", "~")) or not base else f"{base}/{start}"
-        yield Target(path, use, sure, seen, how, True)
+        yield PathTarget(path, use, sure, seen, how, True)
 
 
-def _how(said: Act) -> How:
+def _how(said: ToolAct) -> How:
     """Whether a tool says where things are and no more, or goes through all that is in a folder."""
     if not DEEP.isdisjoint(said.words):
         return "deep"
@@ -319,7 +321,7 @@ def _how(said: Act) -> How:
     return "looks" if looks or not STATS.isdisjoint(said.words) else ""
 
 
-def _turned(name: str, own: Use, said: Act) -> Use:
+def _turned(name: str, own: Use, said: ToolAct) -> Use:
     """How one argument is used where a call takes from one place and puts into another."""
     if name in words.RESULTS or name in words.LOOSE_RESULTS:
         return "read" if own == "read" and name in words.LOOSE_RESULTS else "write"

@@ -38,7 +38,7 @@ def _read(program: str, code: str) -> Code:
         if read is not None:
             return read
     from stanchion.readings.programs.reader import read_code
-    from stanchion.readings.programs.syntax import LISP, PERL, SYNTAXES
+    from stanchion.readings.programs.tokens import LISP, PERL, SYNTAXES
 
     syntax = SYNTAXES.get(program, PERL)
     return read_code(code if syntax is not LISP else as_calls(code), syntax)

@@ -44,7 +44,7 @@ def known_parts(texts: Iterable[str | None]) -> list[str]:
     return [UNKNOWN if each is None else each for each in texts]
 
 
-class Called(NamedTuple):
+class CodeCall(NamedTuple):
     """One call: its name without what it is called on, that as it is written (`os`, `fs.promises`)
     and what is known of its value, the arguments (a list's items one by one; `None` where one is
     not known), and everything that its arguments are made of: names, calls and texts, those of
@@ -58,11 +58,20 @@ class Called(NamedTuple):
     named: tuple[tuple[str, str | None], ...] = ()
     behind: frozenset[str] = frozenset()
 
+    @property
+    def owner(self) -> str:
+        """The last name of what it is called on."""
+        return self.of.rpartition(".")[2]
+
+    def is_of(self, names: frozenset[str]) -> bool:
+        """Whether one of these names is in what it is called on."""
+        return not names.isdisjoint(self.of.replace("::", ".").split("."))
+
 
 class Code(NamedTuple):
     """What a piece of code calls, and whether it starts itself again in a loop."""
 
-    calls: tuple[Called, ...]
+    calls: tuple[CodeCall, ...]
     forks: bool = False
 
 

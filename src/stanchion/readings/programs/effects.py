@@ -10,9 +10,16 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.names import KEPT, words
-from stanchion.readings.programs.calls import ENVIRONMENT, FAKES, UNKNOWN, Called, Code
+from stanchion.readings.programs.calls import (
+    ENVIRONMENT,
+    FAKES,
+    UNKNOWN,
+    Code,
+    CodeCall,
+    known_parts,
+)
 from stanchion.readings.programs.decoding import HIDING
-from stanchion.readings.word_lists import listed, sections
+from stanchion.readings.word_lists import Strings, in_order, listed, sections
 
 WORDS: Final = sections("stanchion.readings.programs", "words.txt")
 """The names of calls, by what they do; `words.txt` lists them."""
@@ -66,7 +73,7 @@ OPTIONS: Final = listed("append write create truncate create_new")
 """How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
-ENDINGS: Final = ("zip", "tar", "tar.gz", "tgz")
+ENDINGS: Final = in_order("zip tar tar.gz tgz")
 READS: Final = WORDS["reads"]
 CONNECTS: Final = WORDS["connects"]
 SENDS: Final = WORDS["sends"]
@@ -81,9 +88,7 @@ LIBRARIES_OF_WEB: Final = listed("requests httpx urllib urlopen aiohttp urlretri
 LOADS: Final = listed("CDLL PyDLL WinDLL LoadLibrary load_library dlopen exec_module")
 """Calls that run what a file of machine code, or a module, has."""
 FETCHES: Final = listed("urlopen urlretrieve download")
-SHELL_NAMES: Final = frozenset(
-    {"sh", "bash", "dash", "zsh", "ksh", "cmd", "cmd.exe", "powershell", "powershell.exe"}
-)
+SHELL_NAMES: Final = listed("sh bash dash zsh ksh cmd cmd.exe powershell powershell.exe")
 DUPLICATES: Final = WORDS["duplicates"]
 EMPTIES: Final = regex(
     r"(?:clear_?\w+|delete|terminate|destroy|drop|drop_?(?:database|collection|all|table|index)|"
@@ -112,12 +117,12 @@ _MODE: Final = regex(r"[rwaxbt+]{1,3}")
 _PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
 
 
-class Sending(NamedTuple):
+class CodeSending(NamedTuple):
     """A host that is talked to, the files that what goes there is made of, and whether all
     variables are in it."""
 
     host: str
-    files: tuple[str, ...]
+    files: Strings
     variables: bool
 
 
@@ -126,13 +131,13 @@ class Effects(NamedTuple):
     whether all in them), writes and reads, what it sends, code that it makes and runs, and marks:
     `fetched`, `hidden`, `reverse`, `forks`, `deletes`."""
 
-    texts: tuple[str, ...]
-    argvs: tuple[tuple[str, ...], ...]
+    texts: Strings
+    argvs: tuple[Strings, ...]
     deletes: tuple[tuple[str, bool], ...]
-    writes: tuple[str, ...]
-    reads: tuple[str, ...]
-    sends: tuple[Sending, ...]
-    code: tuple[str, ...]
+    writes: Strings
+    reads: Strings
+    sends: tuple[CodeSending, ...]
+    code: Strings
     marks: frozenset[str]
 
 
@@ -168,11 +173,11 @@ def effects_of(code: Code) -> Effects:
 class _Found:
     def __init__(self) -> None:
         self.texts: list[str] = []
-        self.started: list[tuple[str, ...]] = []
+        self.started: list[Strings] = []
         self.deletes: list[tuple[str, bool]] = []
         self.writes: list[str] = []
         self.reads: list[str] = []
-        self.sends: list[Sending] = []
+        self.sends: list[CodeSending] = []
         self.code: list[str] = []
         self.marks: set[str] = set()
         self.connects = False
@@ -209,7 +214,7 @@ class _Found:
         folders = [
             each
             for call in code.calls
-            if not SWEEPS.isdisjoint((call.name, call.of.rpartition(".")[2]))
+            if not SWEEPS.isdisjoint((call.name, call.owner))
             for each in _places(call)
         ]
         everything = "/proc" in folders or any(call.name in EVERY_PROCESS for call in code.calls)
@@ -246,7 +251,7 @@ class _Found:
             if not packed.isdisjoint(sent.files):
                 self.sends[at] = sent._replace(files=(*sent.files, *self.reads)[:16])
 
-    def take(self, call: Called) -> None:
+    def take(self, call: CodeCall) -> None:
         """Note what one call does."""
         self.texts += [value for key, value in call.named if key in GIVEN and value is not None]
         own = f"{call.of}.{call.name}".lstrip(".")
@@ -269,16 +274,16 @@ class _Found:
         if every or EVERY_RECORD.search(own):
             self.marks.add("deletes")
 
-    def _builds(self, call: Called) -> None:
+    def _builds(self, call: CodeCall) -> None:
         """Note a command that is put together word by word: `Command::new("rm").arg("-rf")`."""
-        known = [UNKNOWN if each is None else each for each in call.args]
-        if call.name == "new" and call.of.rpartition(".")[2] == "Command":
+        known = known_parts(call.args)
+        if call.name == "new" and call.owner == "Command":
             self.built = known
         elif call.name in ("arg", "args") and "Command" in call.of.split("."):
             self.built = [*self.built, *known]
             self.started.append(tuple(self.built))
 
-    def _asks(self, call: Called) -> bool:
+    def _asks(self, call: CodeCall) -> bool:
         """Note a statement that is handed to a database; whether it is one."""
         if call.name not in QUERIES:
             return False
@@ -286,24 +291,22 @@ class _Found:
         self.statements += asked[:1]
         return bool(asked)
 
-    def _syncs(self, call: Called) -> None:
+    def _syncs(self, call: CodeCall) -> None:
         if "force" in call.made_of:
             self.marks.add("deletes")
 
-    def _each(self, call: Called) -> None:
+    def _each(self, call: CodeCall) -> None:
         if not {*call.made_of, *call.args[:1]}.isdisjoint(DELETES - OFTEN_OTHER):
             self.loose = True
 
-    def _connects(self, call: Called) -> None:
-        self.connects = self.connects or not CONNECTS.isdisjoint(
-            (call.name, call.of.rpartition(".")[2])
-        )
+    def _connects(self, call: CodeCall) -> None:
+        self.connects = self.connects or not CONNECTS.isdisjoint((call.name, call.owner))
 
-    def _packs(self, call: Called) -> None:
+    def _packs(self, call: CodeCall) -> None:
         """Note what goes into an archive; what else is written has no such name, or no path."""
         self.reads += _places(call)
 
-    def _evaluates(self, call: Called) -> None:
+    def _evaluates(self, call: CodeCall) -> None:
         if call.of in READS_DATA:
             return
         first = call.args[-1 if call.name == "Function" else 0] if call.args else None
@@ -320,14 +323,14 @@ class _Found:
         elif not call.made_of.isdisjoint(HIDING):
             self.marks.add("hidden")
 
-    def _unpacks(self, call: Called) -> None:
+    def _unpacks(self, call: CodeCall) -> None:
         """Note objects that are made of what was fetched: making them may run anything."""
         if call.of in UNPACKS and not call.made_of.isdisjoint(LIBRARIES_OF_WEB):
             self.marks.add("fetched")
 
-    def _executes(self, call: Called) -> None:
+    def _executes(self, call: CodeCall) -> None:
         given = call.args if call.args or call.on is None else (call.on,)
-        words = [UNKNOWN if each is None else each for each in given]
+        words = known_parts(given)
         if not words:
             return
         if words[0] == UNKNOWN or given[0] is None:
@@ -337,7 +340,7 @@ class _Found:
                 self.marks.add("hidden")
             self.texts += [text for text in sorted(call.made_of) if " " in text][:8]
             return
-        words = [*STARTED_BY.get(call.of.rpartition(".")[2], ()), *words]
+        words = [*STARTED_BY.get(call.owner, ()), *words]
         if call.name in ("Start", "ProcessStartInfo"):  # its second word is a line of them
             line = " ".join(words[1:])
             words = [words[0], *line.split(None, 1 if line[:2] in ("-c", "/c") else -1)]
@@ -349,7 +352,7 @@ class _Found:
         ):  # `execvp(file, [file, …])`
             self.started.append((words[0], *words[2:]))
 
-    def _deletes(self, call: Called) -> None:
+    def _deletes(self, call: CodeCall) -> None:
         if not is_of_files(call):
             return
         recursive = call.name in RECURSIVE or not ALL_BELOW.isdisjoint(call.made_of)
@@ -363,12 +366,12 @@ class _Found:
         ]
         self.started += [("gsutil", "rm", "-r", path) for path in paths if "://" in path[:8]]
 
-    def _commands(self, call: Called) -> None:
+    def _commands(self, call: CodeCall) -> None:
         """Note a call that does what a command does."""
         if not is_of_files(call):
             return
         args = call.args if call.args else [value for _, value in call.named]
-        words = [UNKNOWN if each is None else each.removeprefix("0o") for each in args]
+        words = [each.removeprefix("0o") for each in known_parts(args)]
         if call.on is not None and _is_path(call.on) and call.of not in LIBRARIES - {"Path"}:
             words.insert(0, call.on)
         command = COMMANDS[call.name]
@@ -377,7 +380,7 @@ class _Found:
         words = ["-9", "-1"] if command == "kill" and words[:1] == ["-1"] else words
         self.started.append((*command.split(), *words))
 
-    def _files(self, call: Called) -> None:
+    def _files(self, call: CodeCall) -> None:
         if call.name in OPENS:
             self.writes += [
                 each.lstrip("> ")
@@ -409,9 +412,9 @@ class _Found:
         elif call.name in READS or call.name == "connect":
             self.reads.append(path)
 
-    def _sends(self, call: Called) -> None:
+    def _sends(self, call: CodeCall) -> None:
         hosts = [each for each in (*call.args, call.on) if each is not None and _HOST.search(each)]
-        named = not NETWORK.isdisjoint(call.of.replace("::", ".").split("."))
+        named = call.is_of(NETWORK)
         if not hosts and not named and call.name not in CONNECTS:
             return
         files = tuple(
@@ -422,7 +425,7 @@ class _Found:
             ]
         )
         variables = not call.made_of.isdisjoint(ENVIRONMENT)
-        self.sends.append(Sending(hosts[0] if hosts else "host", files[:16], variables))
+        self.sends.append(CodeSending(hosts[0] if hosts else "host", files[:16], variables))
 
 
 @lru_cache(KEPT)
@@ -441,23 +444,22 @@ def _usual_name(name: str) -> str:
     return name if STARTS.search(name_of_it) is None else "system"
 
 
-def is_of_files(call: Called) -> bool:
+def is_of_files(call: CodeCall) -> bool:
     """Whether a call is about files: its name says so, or what it is called on does, or nothing
     says otherwise."""
     if call.name not in OFTEN_OTHER or not (call.of or call.on is not None):
         return True
-    library = not LIBRARIES.isdisjoint(call.of.replace("::", ".").split("."))
-    return library or (call.on is not None and not call.args)
+    return call.is_of(LIBRARIES) or (call.on is not None and not call.args)
 
 
-def _places(call: Called) -> list[str]:
+def _places(call: CodeCall) -> list[str]:
     """The paths that a call has to do with, as far as they are known."""
     known = [each for each in (*call.args, call.on) if each is not None]
     texts = known if known else sorted(call.made_of)
     return [each for each in texts if _is_path(each) and each[0] in "/~$." and each != "."]
 
 
-NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, Called], None]], ...]] = (
+NOTES: Final[tuple[tuple[frozenset[str], Callable[[_Found, CodeCall], None]], ...]] = (
     (EACH, _Found._each),
     (frozenset({"sync"}), _Found._syncs),
     (frozenset(COMMANDS), _Found._commands),

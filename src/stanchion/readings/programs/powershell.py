@@ -7,7 +7,7 @@ from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, listed
 
 LONGEST: Final = 65_536
 MANY: Final = 256
@@ -41,14 +41,14 @@ READS: Final = listed(
 )
 
 
-class Step(NamedTuple):
+class PowerShellCommand(NamedTuple):
     """One command: its words, those that brackets stand for as `$(…)`; and the commands that what
     it is given comes
     from: those before it in its pipe, and those in its brackets."""
 
-    argv: tuple[str, ...]
-    before: tuple[str, ...] = ()
-    inside: tuple[str, ...] = ()
+    argv: Strings
+    before: Strings = ()
+    inside: Strings = ()
 
 
 def looks_like_powershell(text: str) -> bool:
@@ -77,7 +77,7 @@ def encoded(text: str) -> str:
         return ""
 
 
-def powershell(text: str) -> tuple[Step, ...]:
+def powershell(text: str) -> tuple[PowerShellCommand, ...]:
     """The commands of a text, in order."""
     if len(text) > LONGEST:
         return ()
@@ -92,10 +92,10 @@ class _Reader:
             (found.lastgroup or "", found[0]) for found in _TOKEN.finditer(text) if found.lastgroup
         ]
         self.at = 0
-        self.steps: list[Step] = []
+        self.steps: list[PowerShellCommand] = []
         self.values: dict[str, str] = {}
 
-    def block(self, depth: int, given: tuple[str, ...] = ()) -> tuple[str, ...]:
+    def block(self, depth: int, given: Strings = ()) -> Strings:
         """Read pipes up to a closing bracket, which is passed; the names of what they run."""
         names: list[str] = []
         before = given
@@ -113,7 +113,7 @@ class _Reader:
             before = (*before, *found)
         return tuple(dict.fromkeys(names))
 
-    def _command(self, before: tuple[str, ...], depth: int) -> tuple[str, ...]:
+    def _command(self, before: Strings, depth: int) -> Strings:
         """Read one command up to what ends it; its name, and those of what stands in its
         brackets."""
         words: list[str] = []
@@ -142,7 +142,7 @@ class _Reader:
             inside += [found[1] for found in _METHOD.finditer(text)]
         name = words[0].rpartition("\\")[2].lower() if words else ""
         if words:
-            self.steps.append(Step(tuple(words), before, tuple(inside)))
+            self.steps.append(PowerShellCommand(tuple(words), before, tuple(inside)))
         return (*([name] if name else []), *inside, *_files(name, words))
 
     def _assign(self, name: str) -> None:

@@ -6,13 +6,14 @@ import ast
 from functools import lru_cache
 from typing import Final
 
-from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Called, Code
+from stanchion.readings.programs.calls import ENVIRONMENT, LONGEST, MANY, Code, CodeCall
 from stanchion.readings.programs.unrolled import unrolled
 from stanchion.readings.shell.python_code import Values, nodes_of
+from stanchion.readings.word_lists import listed
 
-SWEEPS: Final = frozenset({"rglob", "glob", "iglob", "walk", "iterdir", "scandir", "listdir"})
-HOMES: Final = frozenset({"home", "expanduser", "HOME"})
-PUTS: Final = frozenset({"append", "extend", "add", "update", "insert"})
+SWEEPS: Final = listed("rglob glob iglob walk iterdir scandir listdir")
+HOMES: Final = listed("home expanduser HOME")
+PUTS: Final = listed("append extend add update insert")
 """Calls that put something into what they are called on."""
 NAMED: Final = 64
 """How many things in tables are kept of one call."""
@@ -43,7 +44,7 @@ def read_python(code: str) -> Code | None:
     return Code(tuple(calls[:MANY]), _forks(nodes))
 
 
-def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> Called:
+def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> CodeCall:
     func = node.func
     name, of, on = "", "", None
     if isinstance(func, ast.Attribute):
@@ -80,7 +81,7 @@ def _called(node: ast.Call, values: Values, made: dict[str, frozenset[str]]) -> 
     named = [(word.arg, _value(word.value, values)) for word in node.keywords if word.arg]
     named += [pair for each in given for pair in _held_by_name(each, values)][:NAMED]
     behind = _closed(_names(func.value), made) if isinstance(func, ast.Attribute) else NOBODY
-    return Called(name, of, on, tuple(args), used, tuple(named), behind)
+    return CodeCall(name, of, on, tuple(args), used, tuple(named), behind)
 
 
 def _held_by_name(node: ast.expr, values: Values) -> list[tuple[str, str | None]]:

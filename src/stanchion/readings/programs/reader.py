@@ -14,23 +14,30 @@ from stanchion.readings.programs.calls import (
     MANY,
     NOTHING,
     ONE_VARIABLE,
-    UNKNOWN,
     VARIABLES,
-    Called,
     Code,
+    CodeCall,
+    known_parts,
 )
 from stanchion.readings.programs.decoding import decoded
-from stanchion.readings.programs.expressions import (
+from stanchion.readings.programs.tokens import (
     EMPTY,
     HOME,
     HOMES,
-    Value,
+    LUA,
+    PERL,
+    RUBY,
+    TYPED,
+    CodeToken,
+    CodeValue,
+    R,
+    Syntax,
     flat_texts,
     joined_value,
     library_text,
+    tokens,
 )
-from stanchion.readings.programs.syntax import LUA, PERL, RUBY, TYPED, R, Syntax
-from stanchion.readings.programs.tokens import Token, tokens
+from stanchion.readings.word_lists import listed
 
 DEEPEST: Final = 40
 _FILLED: Final = regex(
@@ -39,8 +46,8 @@ _FILLED: Final = regex(
 _VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+)")
 _BRACED: Final = regex(r"\{[^{}]*\}")
 """Alternatives in a pattern of paths."""
-_END: Final = Token("line", "")
-DECLARES: Final = frozenset({"my", "our", "local", "const", "let", "var", "global", "static"})
+_END: Final = CodeToken("line", "")
+DECLARES: Final = listed("my our local const let var global static")
 KEYWORDS: Final = frozenset(
     {
         "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
@@ -48,7 +55,7 @@ KEYWORDS: Final = frozenset(
         "def", "sub",
     }
 )  # fmt: skip
-LOOPS: Final = frozenset({"while", "until", "loop", "for", "forever"})
+LOOPS: Final = listed("while until loop for forever")
 
 
 TURNS: Final = 8
@@ -57,32 +64,26 @@ CLOSING: Final = {"(": ")", "[": "]", "{": "}"}
 CALLING: Final = frozenset("({")
 MANY_NAMED: Final = 64
 """How many arguments by name are kept of one call."""
-NAMING: Final = frozenset({":", "=", "=>"})
+NAMING: Final = listed(": = =>")
 """What stands between a name and what is given by it."""
 SAID: Final = {"true": "True", "false": "False", "t": "True", "f": "False"}
-EACH: Final = frozenset(
-    {"forEach", "map", "each", "flatMap", "each_with_index", "for_each", "filter", "select"}
-)
+EACH: Final = listed("forEach map each flatMap each_with_index for_each filter select")
 """Calls that run a block for each thing of what they are called on."""
-BLOCK: Final = frozenset({"(", "async", "function", "{", "do", "|"})
+BLOCK: Final = listed("( async function { do |")
 """What stands before the variable of such a block."""
-BARE: Final = frozenset(
-    {"terminate", "destroy", "delete", "stop", "drop", "unlink", "rmtree", "flushall", "flushdb"}
-)
+BARE: Final = listed("terminate destroy delete stop drop unlink rmtree flushall flushdb")
 """Calls of Ruby that need no brackets."""
-WHOLE: Final = frozenset({"to_h", "to_s", "to_a", "to_json", "inspect", "dup", "sort"})
+WHOLE: Final = listed("to_h to_s to_a to_json inspect dup sort")
 """Parts of Ruby's variables that are all of them."""
-TAKING: Final = frozenset({"eval", "system", "exec", "load", "instance_eval"})
+TAKING: Final = listed("eval system exec load instance_eval")
 """Calls that take what stands behind them, whatever it is."""
-SAME: Final = frozenset({"expect", "unwrap", "clone", "toString", "to_string", "toFile", "toPath"})
+SAME: Final = listed("expect unwrap clone toString to_string toFile toPath")
 """Calls that give what they are called on."""
-APPLIES: Final = frozenset({"sapply", "lapply", "vapply", "walk", "Map"})
+APPLIES: Final = listed("sapply lapply vapply walk Map")
 """Calls of R that hand each thing of a list to a function."""
-KEYS: Final = frozenset({"keys", "scan"})
+KEYS: Final = listed("keys scan")
 """Commands of Redis that list keys."""
-LISTING: Final = frozenset(
-    {"ipairs", "pairs", "c", "array", "list", "sorted", "Seq", "List", "arrayOf", "listOf"}
-)
+LISTING: Final = listed("ipairs pairs c array list sorted Seq List arrayOf listOf")
 """Calls that give the things that they are given."""
 
 
@@ -103,15 +104,15 @@ def read_code(code: str, syntax: Syntax) -> Code:
 
 
 class _Reader:
-    def __init__(self, found: list[Token], syntax: Syntax, turn: int = 0) -> None:
+    def __init__(self, found: list[CodeToken], syntax: Syntax, turn: int = 0) -> None:
         self.tokens = found
         self.turn = turn
         self.turns = 1
         self.syntax = syntax
         self.at = 0
         self.depth = 0
-        self.calls: list[Called] = []
-        self.values: dict[str, Value] = {}
+        self.calls: list[CodeCall] = []
+        self.values: dict[str, CodeValue] = {}
         self.modules: dict[str, str] = {}
 
     def all(self) -> None:
@@ -138,22 +139,22 @@ class _Reader:
             if self.at == before:
                 self.at += 1
 
-    def _name_module(self, name: str, calls: list[Called]) -> None:
+    def _name_module(self, name: str, calls: list[CodeCall]) -> None:
         """Keep under which name a module is had: `const p = require("node:path")`."""
         if len(calls) == 1 and calls[0].name == "require" and calls[0].args[:1] != (None,):
             module = str(*calls[0].args[:1])
             self.modules[name] = module.rpartition("/")[2].rpartition(":")[2]
 
-    def _piped(self, value: Value) -> None:
+    def _piped(self, value: CodeValue) -> None:
         """awk: a text in a pipe is a command, before `getline` or behind `print`."""
         after = self.tokens[self.at + 1].text if self.at + 1 < len(self.tokens) else ""
         if after in ("getline", "&"):
             self._note("system", "", None, [value])
 
-    def here(self) -> Token:
+    def here(self) -> CodeToken:
         return self.tokens[self.at] if self.at < len(self.tokens) else _END
 
-    def expression(self) -> Value:
+    def expression(self) -> CodeValue:
         """An expression: what stands between two joining signs, one after the other."""
         self.depth += 1
         value = self._operand() if self.depth < DEEPEST else EMPTY
@@ -167,7 +168,7 @@ class _Reader:
         self.depth -= 1
         return value
 
-    def _operand(self) -> Value:
+    def _operand(self) -> CodeValue:
         token = self.here()
         if token.kind == "text":
             self.at += 1
@@ -176,14 +177,14 @@ class _Reader:
             self.at += 1
             value = self._filled(token.text)
             self._note("system", "", None, [value])
-            return self._members(Value(None, None, value.made_of | {"system"}), "")
+            return self._members(CodeValue(None, None, value.made_of | {"system"}), "")
         if token.kind == "words":
             self.at += 1
             listed = tuple(token.text.split())
-            return self._members(Value(None, listed, frozenset(listed)), "")
+            return self._members(CodeValue(None, listed, frozenset(listed)), "")
         if token.kind == "number":
             self.at += 1
-            return Value(token.text, None)
+            return CodeValue(token.text, None)
         if token.kind == "name":
             return self._named()
         if token.text in ("(", "[") or (token.text == "{" and self.syntax is LUA):
@@ -194,18 +195,20 @@ class _Reader:
             if len(items) == 2 and items[0].text in ("-c", "-lc", "/c"):  # words of a shell
                 self._note("system", "", None, items[1:])
             named = tuple([pair for item in items for pair in item.named])
-            return self._members(Value(None, tuple([item.text for item in items]), made, named), "")
+            return self._members(
+                CodeValue(None, tuple([item.text for item in items]), made, named), ""
+            )
         if token.text in ("!", "&", "@", "new", "\\", "-", "|", "$") and token.kind == "sign":
             self.at += 1
             if token.text == "-" and self.here().kind == "number":
                 self.at += 1
-                return Value(f"-{self.tokens[self.at - 1].text}")
+                return CodeValue(f"-{self.tokens[self.at - 1].text}")
             if token.text == "$" and self.here().kind == "text":  # a shell's template
                 self._note("system", "", None, [self._filled(self.here().text)])
             return self.expression() if token.text in ("&", "@", "\\", "|") else EMPTY
         return EMPTY
 
-    def _named(self) -> Value:
+    def _named(self) -> CodeValue:
         name = self.here().text
         self.at += 1
         if name in ("for", "foreach"):
@@ -253,7 +256,7 @@ class _Reader:
             return token.text[:1] in "$@%" or after == "("
         return token.kind == "text"
 
-    def _members(self, value: Value, of: str) -> Value:
+    def _members(self, value: CodeValue, of: str) -> CodeValue:
         """What is called on something, one call after the other."""
         while self.depth < DEEPEST and self.here().kind == "sign":
             sign = self.here().text
@@ -271,7 +274,7 @@ class _Reader:
                 items = self._items("]")
                 name = items[0].text if items and items[0].text is not None else ""
                 if not name or self.here().text != "(":
-                    value = Value(library_text(name, of), None, value.made_of - VARIABLES)
+                    value = CodeValue(library_text(name, of), None, value.made_of - VARIABLES)
                     continue
             elif sign == "(" and of:
                 value = self._call(of, "", value.text)
@@ -286,11 +289,11 @@ class _Reader:
                 told = library_text(name, of)
                 made = decoded(name, value.text, ()) if told is None else told
                 whole = value.made_of if name in WHOLE else value.made_of - VARIABLES
-                value = Value(made, value.items, whole | {name, f"{of}.{name}"})
+                value = CodeValue(made, value.items, whole | {name, f"{of}.{name}"})
             of = f"{of}.{name}" if of else name
         return value
 
-    def _call(self, name: str, of: str, on: str | None, value: Value = EMPTY) -> Value:
+    def _call(self, name: str, of: str, on: str | None, value: CodeValue = EMPTY) -> CodeValue:
         opened = self.here().text
         args = self._items(CLOSING[opened]) if opened in CALLING else self._bare_items()
         made_of = self._note(name, of, on, args, value.made_of) | value.made_of | {name}
@@ -302,26 +305,26 @@ class _Reader:
         name: str,
         of: str,
         on: str | None,
-        value: Value,
-        args: list[Value],
+        value: CodeValue,
+        args: list[CodeValue],
         made_of: frozenset[str],
-    ) -> Value:
+    ) -> CodeValue:
         """What a call gives, as far as it is known."""
         texts = flat_texts(args)
         if name == "glob" and texts and texts[0] is not None:
-            return Value(None, (_BRACED.sub("*", texts[0]),), made_of)
+            return CodeValue(None, (_BRACED.sub("*", texts[0]),), made_of)
         if name in ("map", "flatMap") and value.items and texts and texts[-1] is not None:
-            return Value(None, (texts[-1],), made_of | {texts[-1]})
+            return CodeValue(None, (texts[-1],), made_of | {texts[-1]})
         if self.syntax is R and name == "path":
-            return Value("/".join([UNKNOWN if each is None else each for each in texts]))
+            return CodeValue("/".join(known_parts(texts)))
         if self.syntax is R and name in APPLIES and len(args) > 1 and args[1].made_of:
             self._note(min(args[1].made_of), "", None, [args[0], *args[2:]])
         if (name, of) == ("call", "redis") and texts[1:] and str(texts[0]).lower() in KEYS:
-            return Value(None, tuple(texts[1:]), made_of)
+            return CodeValue(None, tuple(texts[1:]), made_of)
         if name in LISTING or (name == "from" and of == "Array"):
-            return Value(None, tuple(texts), made_of)
+            return CodeValue(None, tuple(texts), made_of)
         if name in ("map", "collect") and value.items and {"fromCharCode", "chr"} & made_of:
-            return Value(
+            return CodeValue(
                 None, tuple([decoded("chr", None, (item,)) for item in value.items]), made_of
             )
         if self.syntax is TYPED and name in SAME:
@@ -331,30 +334,28 @@ class _Reader:
             of = "path"
         told = library_text(name, of, *texts)
         if told is not None:
-            return Value(told, None, made_of)
+            return CodeValue(told, None, made_of)
         if name == "concat" and value.items is None:
-            return Value(
-                "".join([UNKNOWN if each is None else each for each in (on or "", *texts)]),
+            return CodeValue(
+                "".join(known_parts((on or "", *texts))),
                 None,
                 made_of,
             )
         if name in ("join", "implode", "concat"):
             items = value.items if value.items is not None else tuple(texts[1:])
             if not items:
-                return Value(None, None, made_of)
+                return CodeValue(None, None, made_of)
             between = texts[0] if texts and texts[0] is not None else ""
-            return Value(
-                between.join([UNKNOWN if item is None else item for item in items]), None, made_of
-            )
+            return CodeValue(between.join(known_parts(items)), None, made_of)
         on = on if on is not None or not value.items else value.items[0]
-        return Value(decoded(name, on, texts), None, made_of)
+        return CodeValue(decoded(name, on, texts), None, made_of)
 
     def _note(
         self,
         name: str,
         of: str,
         on: str | None,
-        args: list[Value],
+        args: list[CodeValue],
         behind: frozenset[str] = frozenset(),
     ) -> frozenset[str]:
         made_of = frozenset().union(*[arg.made_of for arg in args]) if args else frozenset()
@@ -362,13 +363,13 @@ class _Reader:
         if len(self.calls) < MANY:
             told = tuple(flat_texts(args))
             named = tuple([pair for arg in args for pair in arg.named])[:MANY_NAMED]
-            self.calls.append(Called(name, of, on, told, made_of, named, FAKES & behind))
+            self.calls.append(CodeCall(name, of, on, told, made_of, named, FAKES & behind))
         return made_of
 
-    def _items(self, close: str) -> list[Value]:
+    def _items(self, close: str) -> list[CodeValue]:
         """What stands in brackets, parted by commas; the brackets are passed."""
         self.at += 1
-        items: list[Value] = []
+        items: list[CodeValue] = []
         while self.at < len(self.tokens) and self.here().text != close:
             before = self.at
             if self.here().text in (",", "=>", ":", ";") or self.here().kind == "line":
@@ -388,7 +389,7 @@ class _Reader:
         self.at += 1
         return items
 
-    def _named_item(self, item: Value, at: int) -> Value:
+    def _named_item(self, item: CodeValue, at: int) -> CodeValue:
         """An item of a list of arguments, with the name by which it is given."""
         said = item.text
         if said is None and self.at == at + 1:
@@ -415,7 +416,7 @@ class _Reader:
             self._bind(named[2] if second else named[0], self.expression())
         elif not opened and len(named) > 1 and named[1] == "(":
             self.at += 1
-            self._bind(named[0], Value(None, tuple(flat_texts(self._items(")")))))
+            self._bind(named[0], CodeValue(None, tuple(flat_texts(self._items(")")))))
         elif opened:
             self._loop_in_brackets(begin)
 
@@ -423,15 +424,15 @@ class _Reader:
         """Bind the variable of PHP's `foreach (X as $d)` and of Perl's `for (X)`."""
         value = self.expression()
         if self.here().text == "as":
-            arrow = self.tokens[self.at + 2 : self.at + 3] == [Token("sign", "=>")]
+            arrow = self.tokens[self.at + 2 : self.at + 3] == [CodeToken("sign", "=>")]
             self.at += 3 if arrow else 1
             self._bind(self.here().text, value)
             return
         self.at = begin
         if self.syntax is PERL:
-            self._bind("_", Value(None, tuple(flat_texts(self._items(")")))))
+            self._bind("_", CodeValue(None, tuple(flat_texts(self._items(")")))))
 
-    def _bind_block(self, value: Value) -> None:
+    def _bind_block(self, value: CodeValue) -> None:
         """Bind the variable of a block that is run for each thing of a list."""
         at = self.at
         while at < min(self.at + 6, len(self.tokens)) and self.tokens[at].text in BLOCK:
@@ -439,16 +440,16 @@ class _Reader:
         if at < len(self.tokens) and self.tokens[at].kind == "name":
             self._bind(self.tokens[at].text, value)
 
-    def _bind(self, name: str, value: Value) -> None:
+    def _bind(self, name: str, value: CodeValue) -> None:
         items = value.items
         if not items:
             return
         self.turns = max(self.turns, min(len(items), TURNS))
         item = items[min(self.turn, len(items) - 1)]
         made = value.made_of if item is None else frozenset({item})
-        self.values[name.strip("${}@")] = Value(item, None, made)
+        self.values[name.strip("${}@")] = CodeValue(item, None, made)
 
-    def _mapped(self) -> Value:
+    def _mapped(self) -> CodeValue:
         """Perl's `map { … } LIST`: what the block makes of each thing."""
         begin, depth = self.at, 0
         while self.at < len(self.tokens):
@@ -460,12 +461,12 @@ class _Reader:
         end, made = self.at, []
         for item in items[:TURNS] if items else ():
             self.at = begin + 1
-            self.values["_"] = Value(item)
+            self.values["_"] = CodeValue(item)
             made.append(self.expression().text)
         self.at = end
-        return Value(None, tuple(made), frozenset([each for each in made if each is not None]))
+        return CodeValue(None, tuple(made), frozenset([each for each in made if each is not None]))
 
-    def _bare_items(self) -> list[Value]:
+    def _bare_items(self) -> list[CodeValue]:
         self.at += self.here().text == "my"
         items = [self.expression()]
         while self.here().text == "," and len(items) < 256:
@@ -476,10 +477,10 @@ class _Reader:
                 break
         return items
 
-    def _filled(self, text: str) -> Value:
+    def _filled(self, text: str) -> CodeValue:
         """A text with the values of the variables that it names."""
         if "$" not in text and "#{" not in text and "@" not in text:
-            return Value(text, None, frozenset({text}))
+            return CodeValue(text, None, frozenset({text}))
         made: set[str] = {text}
 
         def put(found: Match[str]) -> str:
@@ -495,4 +496,4 @@ class _Reader:
             made.update(known.made_of)
             return known.text
 
-        return Value(_FILLED.sub(put, text), None, frozenset(made))
+        return CodeValue(_FILLED.sub(put, text), None, frozenset(made))

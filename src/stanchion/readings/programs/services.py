@@ -11,8 +11,8 @@ from stanchion.kernel.regex import may_stand, regex
 from stanchion.readings.commands.deeds import DOES, METHODS, request, told
 from stanchion.readings.commands.shapes import as_aws, as_word, option
 from stanchion.readings.names import plain, words
-from stanchion.readings.programs.calls import FAKES, UNKNOWN, Called, Code
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.programs.calls import FAKES, Code, CodeCall, known_parts
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 LONGEST: Final = 64
 MANY: Final = 16
@@ -82,7 +82,7 @@ CALLS: Final = listed("command input request cmd client async sync")
 """Words in the names of calls that say nothing of what they do."""
 
 
-def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
+def asked_of_services(code: Code, text: str) -> tuple[Strings, ...]:
     """The commands that ask of services what code asks of them."""
     if not code.calls:
         return ()
@@ -95,7 +95,7 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     )
     settings = SETTING.findall(text)[:MANY] if known else []
     services = _services(text) if known else ()
-    found: list[tuple[str, ...] | None] = []
+    found: list[Strings | None] = []
     for call in code.calls:
         found.append(_over_http(call))
         if call.name in SHOWN or call.of in KEEPERS or (call.name in shown and _tells(call)):
@@ -108,19 +108,19 @@ def asked_of_services(code: Code, text: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys([each for each in found if each is not None]))
 
 
-def _tells(call: Called) -> bool:
+def _tells(call: CodeCall) -> bool:
     """Whether a call tells a secret."""
     said = {*words(call.name), *words(call.of[-LONGEST:])}
     return not (said.isdisjoint(TELLING) or said.isdisjoint(TOLD))
 
 
-def _services(text: str) -> tuple[str, ...]:
+def _services(text: str) -> Strings:
     """The services of AWS that code names."""
     named = [name for one in AWS_SERVICE.findall(text) for name in one if name]
     return tuple(dict.fromkeys(named))[:MANY]
 
 
-def _over_http(call: Called) -> tuple[str, ...] | None:
+def _over_http(call: CodeCall) -> Strings | None:
     """A request that may change something, of which the address is known."""
     asked = ASKED.match(str(*call.args[:1]))
     if asked is not None:
@@ -140,18 +140,18 @@ def _over_http(call: Called) -> tuple[str, ...] | None:
     return request(method, url, _body(call, {url, method}))
 
 
-def _body(call: Called, said: set[str]) -> str:
+def _body(call: CodeCall, said: set[str]) -> str:
     """What a request sends: what is given by name, and everything else that it is made of."""
     held = {key: value for key, value in call.named if value is not None and "://" not in value}
     words = " ".join(sorted(call.made_of - said))
     return msgspec.json.encode({**held, "words": words}).decode() if held else words
 
 
-def _by_git(call: Called) -> tuple[str, ...] | None:
+def _by_git(call: CodeCall) -> Strings | None:
     """`repo.git.push("origin", "main", force=True)`, `git.push(["--force"])`, and a push of a
     remote."""
     name = call.name.replace("_", "-").lower()
-    last = call.of.rpartition(".")[2].lower()
+    last = call.owner.lower()
     if last not in ("git", "simplegit") and not (name == "push" and "remote" in call.of + last):
         return None
     if last == "origin" and name != "push":
@@ -162,14 +162,14 @@ def _by_git(call: Called) -> tuple[str, ...] | None:
     return (
         "git",
         name,
-        *[UNKNOWN if each is None else each for each in call.args],
+        *known_parts(call.args),
         *remote,
         *refs,
         *flags,
     )
 
 
-def named_words(library: str) -> tuple[str, ...]:
+def named_words(library: str) -> Strings:
     """The words of a library's name, as services are called."""
     plain = library.lower()
     if plain in WORDS:
@@ -177,7 +177,7 @@ def named_words(library: str) -> tuple[str, ...]:
     return ("aws",) if "boto" in plain or plain == "amazonaws" else words(plain)
 
 
-def _in_bulk(call: Called, library: list[str]) -> tuple[str, ...] | None:
+def _in_bulk(call: CodeCall, library: list[str]) -> Strings | None:
     """What code that has a loop does of a service for each of them: it sends a message to whom
     nobody can tell from the text, or deletes whatever it comes by."""
     name = call.name.replace("_", "").lower()
@@ -190,7 +190,7 @@ def _in_bulk(call: Called, library: list[str]) -> tuple[str, ...] | None:
     return told(["delete", "many", *library, *of], ()) if deletes else None
 
 
-def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tuple[str, ...] | None:
+def _by_aws(call: CodeCall, service: str, settings: list[tuple[str, str]]) -> Strings | None:
     """A call of an operation of AWS, as its own program is told to do it."""
     operation = as_word(call.name)
     operation = next(
@@ -208,8 +208,8 @@ def _by_aws(call: Called, service: str, settings: list[tuple[str, str]]) -> tupl
 
 
 def _through_library(
-    call: Called, library: list[str], settings: list[tuple[str, str]]
-) -> tuple[str, ...] | None:
+    call: CodeCall, library: list[str], settings: list[tuple[str, str]]
+) -> Strings | None:
     """A call of a library, by the words of its name and of what it is called on."""
     if not FAKES.isdisjoint(call.behind):
         return None

@@ -7,6 +7,8 @@ import ast
 from collections.abc import Callable
 from typing import Any, Final
 
+from stanchion.readings.word_lists import listed
+
 MOST: Final = 12
 """Through how many things a loop is followed."""
 PARTS: Final = 6_000
@@ -16,7 +18,7 @@ COPIES: Final = 48
 SMALL: Final = 64
 """Of how many parts what is put into the place of a name may be made."""
 LISTS: Final = (ast.List, ast.Tuple, ast.Set)
-SAME: Final = frozenset({"sorted", "list", "set", "tuple", "reversed", "iter", "tqdm"})
+SAME: Final = listed("sorted list set tuple reversed iter tqdm")
 """Functions that give the things of a list again."""
 
 

@@ -3,12 +3,13 @@ nobody can tell."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, Called, Code
+from stanchion.readings.programs.calls import LONGEST, MANY, UNKNOWN, Code, CodeCall
 from stanchion.readings.programs.effects import (
     DELETES,
     EVALUATES,
@@ -19,8 +20,8 @@ from stanchion.readings.programs.effects import (
 )
 from stanchion.readings.programs.python import read_python
 from stanchion.readings.programs.reader import DECLARES, read_code
-from stanchion.readings.programs.syntax import AWK, SYNTAXES
-from stanchion.readings.word_lists import listed
+from stanchion.readings.programs.tokens import AWK, SYNTAXES
+from stanchion.readings.word_lists import Strings, listed
 
 DEEPEST: Final = 3
 """How deep code is followed that code makes and runs."""
@@ -50,6 +51,8 @@ RUNS: Final = listed(
     "system popen execSync exec spawn spawnSync run call check_call check_output Popen getoutput"
 )
 SHELLS: Final = listed("os subprocess child_process sp Kernel")
+ON_PATHS: Final = listed("write_text write_bytes touch mkdir symlink_to hardlink_to chmod")
+"""Those that are called on a path."""
 NAMED: Final = listed(
     "path file filename fname dst dest destination output out path_or_buf excel_writer fp "
     "extract_dir"
@@ -66,52 +69,49 @@ _REDIRECTED: Final = regex(r">>?\s*(?:\"((?:[^\"\\]|\\.)*)\"|(?=[A-Za-z_$(]))")
 _PRINTS: Final = regex(r"\bprintf?\b[^;}\n]*?")
 
 
-class Written(NamedTuple):
+class WrittenFilesOfCode(NamedTuple):
     """What a piece of code writes and deletes, and calls that write where nobody can tell."""
 
-    writes: tuple[str, ...] = ()
-    deletes: tuple[str, ...] = ()
-    unknown: tuple[str, ...] = ()
+    writes: Strings = ()
+    deletes: Strings = ()
+    unknown: Strings = ()
 
 
-def written_by(program: str, code: str) -> Written:
+TOO_LONG: Final = ("write", None, "code that is too long to be read")
+LOADS: Final = listed("include require compile load assert")
+"""Functions that run code, and of which nothing is said where the code is not known."""
+
+
+def written_by(program: str, code: str) -> WrittenFilesOfCode:
     """What code writes that a program is given to run."""
     found: list[tuple[str, str | None, str]] = []
     waiting = [(code, 0)]
     while waiting:
         one, depth = waiting.pop()
         if len(one) > LONGEST or depth > DEEPEST:
-            found.append(("write", None, "code that is too long to be read"))
+            found.append(TOO_LONG)
             continue
         read = _read(program, one)
         if read is None:
             found.append(("write", None, program))
             continue
         if len(read.calls) >= MANY:
-            found.append(("write", None, "code that is too long to be read"))
+            found.append(TOO_LONG)
         for call in read.calls:
             found += [(use, path, call.name) for use, path in _uses(call)]
-            if call.name in EVALUATES and call.name not in (
-                "include",
-                "require",
-                "compile",
-                "load",
-                "assert",
-            ):
-                made = call.args[0] if call.args else None
+            if call.args and call.name in EVALUATES - LOADS:
+                made = call.args[0]
                 if made is None:
-                    found += [("write", None, call.name)] if call.args else []
+                    found.append(("write", None, call.name))
                 elif made != one:
                     waiting.append((made, depth + 1))
         if program.endswith("awk"):
             found += [("write", path, "print") for path in _redirected(one)]
-    known = [(use, path) for use, path, _ in found if path is not None and not _is_unknown(path)]
-    lost = [name for _, path, name in found if path is None or _is_unknown(path)]
-    return Written(
-        tuple(dict.fromkeys([path for use, path in known if use == "write"])),
-        tuple(dict.fromkeys([path for use, path in known if use == "delete"])),
-        tuple(dict.fromkeys(lost)),
-    )
+    told: dict[str, dict[str, None]] = {"write": {}, "delete": {}, "": {}}
+    for use, path, name in found:
+        known = path is not None and not _is_unknown(path)
+        told[use if known else ""][path if known and path is not None else name] = None
+    return WrittenFilesOfCode(*map(tuple, told.values()))
 
 
 def _read(program: str, code: str) -> Code | None:
@@ -133,25 +133,17 @@ def _redirected(code: str) -> Iterator[str | None]:
     """Where awk prints to: a text behind `>` in a statement that prints, or `None` for what nobody
     can tell."""
     for found in _PRINTS.finditer(code):
-        end = min(
-            [
-                at
-                for at in (code.find(";", found.end()), code.find("}", found.end()), len(code))
-                if at >= 0
-            ]
-        )
-        statement = code[found.end() : end]
+        statement = re.split("[;}]", code[found.end() :], maxsplit=1)[0]
         into = _REDIRECTED.search(statement)
-        if into is not None and statement[: into.start()].count("(") == statement[
-            : into.start()
-        ].count(")"):
+        before = "" if into is None else statement[: into.start()]
+        if into is not None and before.count("(") == before.count(")"):
             yield into[1]
 
 
-def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
+def _uses(call: CodeCall) -> Iterator[tuple[str, str | None]]:
     """What one call writes and deletes."""
     name, args = call.name, call.args
-    library = not LIBRARIES.isdisjoint(call.of.replace("::", ".").split("."))
+    library = call.is_of(LIBRARIES)
     if name in OPENS or name in DECLARES or (name in ARCHIVES and (args or call.named)):
         yield from _opened(call)
     elif (
@@ -164,8 +156,7 @@ def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
     elif name in DELETES and (
         library or name not in OFTEN_OTHER or (call.on is not None and not args)
     ):
-        path = args[0] if args and call.of.rpartition(".")[2] != "Path" else call.on
-        yield "delete", path
+        yield "delete", args[0] if args and call.owner != "Path" else call.on
     elif name in SECOND and (
         library or name not in OFTEN_OTHER or _is_bare(call) or (name, len(args)) == ("replace", 1)
     ):
@@ -174,15 +165,11 @@ def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
         yield from [("write", text) for key, text in call.named if key == "filename"]
     elif name in FIRST:
         yield "write", _first(call)
-    elif name == "write" and library and args and call.of.rpartition(".")[2] in LIBRARIES:
+    elif name == "write" and library and args and call.owner in LIBRARIES:
         yield "write", args[0]
     elif name in SAVES and (args or call.named):
-        paths = [
-            each
-            for each in (*args, *[text for key, text in call.named if key in NAMED])
-            if each is not None
-        ]
-        files = [each for each in paths if _FILE.fullmatch(each) is not None]
+        paths = (*args, *_named(call))
+        files = [each for each in paths if each is not None and _FILE.fullmatch(each) is not None]
         if files or (library and "open" not in call.made_of):
             yield "write", files[0] if files else None
     elif name in UNPACKS and (name != "extract" or call.args):
@@ -191,55 +178,44 @@ def _uses(call: Called) -> Iterator[tuple[str, str | None]]:
         yield "write", args[-1] if args and not (name == "extract" and len(args) == 1) else path
 
 
-def _is_bare(call: Called) -> bool:
+def _named(call: CodeCall) -> list[str | None]:
+    """What a call is given by a name that says where something is written."""
+    return [text for key, text in call.named if key in NAMED]
+
+
+def _is_bare(call: CodeCall) -> bool:
     """Whether a call is one of a function, not of a method."""
     return not call.of and call.on is None
 
 
-def _first(call: Called) -> str | None:
+def _first(call: CodeCall) -> str | None:
     """The file that a call writes: its first argument, or the path that it is called on."""
-    on_path = call.name in (
-        "write_text",
-        "write_bytes",
-        "touch",
-        "mkdir",
-        "symlink_to",
-        "hardlink_to",
-        "chmod",
-    )
-    if on_path and (
-        call.on is not None
-        or not call.args
-        or call.of.rpartition(".")[2] not in LIBRARIES - {"Path"}
-    ):
+    on_path = call.name in ON_PATHS
+    if on_path and (call.on is not None or not call.args or call.owner not in LIBRARIES - {"Path"}):
         bare = not call.of and call.args
         return call.args[0] if bare else call.on
     if call.args:
         return call.args[0]
-    named = [text for key, text in call.named if key in NAMED]
-    return named[0] if named else call.on
+    return next(iter(_named(call)), call.on)
 
 
-def _moved(call: Called, library: bool) -> Iterator[tuple[str, str | None]]:
+def _moved(call: CodeCall, library: bool) -> Iterator[tuple[str, str | None]]:
     """Where something is put, and what is gone from where it was."""
     args, name = call.args, call.name
-    named = [text for key, text in call.named if key in NAMED]
-    if call.of.rpartition(".")[2] == "Path" or not (
-        library or _is_bare(call)
-    ):  # `Path("a").rename("b")`
+    if call.owner == "Path" or not (library or _is_bare(call)):  # `Path("a").rename("b")`
         if args:
             yield "write", args[0]
             yield "delete", call.on
         return
     if len(args) > 1:
         yield "write", args[-1] if name in ("cp", "mv", "cp_r", "ln_s") else args[1]
-    elif args or named:
-        yield "write", named[0] if named else None
+    elif args or _named(call):
+        yield "write", next(iter(_named(call)), None)
     if args and name in ("move", "rename", "renames", "renameSync", "moveSync", "mv"):
         yield "delete", args[0]
 
 
-def _opened(call: Called) -> Iterator[tuple[str, str | None]]:
+def _opened(call: CodeCall) -> Iterator[tuple[str, str | None]]:
     """What is opened to be written. A mode that nobody can tell may be one for writing."""
     args, named = call.args, dict(call.named)
     arrows = [

@@ -1,22 +1,149 @@
-"""What is known of a pattern without running it: how long its matches are, and texts that all of
-them hold."""
+"""What is known of a pattern before it is sought: how wide it is, and how it begins."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple, assert_never
 
-from stanchion.readings.scan.tree import (
+from stanchion.readings.scan.syntax import (
+    EMPTY,
     SPACE,
     UPPER,
     Chars,
-    Edge,
-    Group,
+    EdgeNode,
+    GroupNode,
     Node,
     Or,
     Repeat,
     Seq,
     caseless,
 )
+
+NEAR: Final = 48
+"""How far apart the bounds of a repetition may be so that counting it costs nothing."""
+EDGES: Final = {"start": "(?m:^)", "end": "(?m:$)", "word": r"\b"}
+
+
+def written(node: Node, captured: bool = True) -> str:
+    """The expression of a tree, over bytes; with the part that counts as its group, where that is
+    wanted."""
+    match node:
+        case Chars(mask):
+            return _set(mask)
+        case EdgeNode(kind):
+            return EDGES[kind]
+        case Seq(items):
+            return "".join([_one(item, captured) for item in items])
+        case Or(items):
+            return "(?:" + "|".join([written(item, captured) for item in items]) + ")"
+        case GroupNode(item):
+            inner = written(item, captured)
+            return f"({inner})" if captured else f"(?:{inner})"
+        case Repeat(item, low, high, lazy):
+            inner = written(item, captured)
+            inner = inner if isinstance(item, Chars) else f"(?:{inner})"
+            return inner + _times(low, high) + ("?" if lazy else "")
+        case _:
+            assert_never(node)
+
+
+def _one(node: Node, captured: bool) -> str:
+    inner = written(node, captured)
+    return f"(?:{inner})" if isinstance(node, Seq) else inner
+
+
+def _times(low: int, high: int | None) -> str:
+    if high is None:
+        return "*" if low == 0 else f"{{{low},}}"
+    return f"{{{low},{high}}}" if low != high else f"{{{low}}}"
+
+
+def _set(mask: int) -> str:
+    if mask & (mask - 1) == 0:
+        return f"\\x{mask.bit_length() - 1:02x}"
+    ranges: list[str] = []
+    at = 0
+    while mask >> at:
+        if mask >> at & 1:
+            end = at
+            while mask >> (end + 1) & 1:
+                end += 1
+            ranges.append(f"\\x{at:02x}" + (f"-\\x{end:02x}" if end > at else ""))
+            at = end
+        at += 1
+    return "[" + "".join(ranges) + "]"
+
+
+def beginnings(node: Node) -> Node:
+    """The tree of everything with which a match can begin, the empty text and whole matches
+    included. Edges are taken to be there."""
+    match node:
+        case Chars():
+            return Repeat(node, 0, 1, False)
+        case EdgeNode():
+            return EMPTY
+        case GroupNode(item):
+            return beginnings(item)
+        case Or(items):
+            return Or(tuple([beginnings(item) for item in items]))
+        case Repeat(item, _, high, _):
+            again = Repeat(
+                plain(item),
+                0,
+                None if high is None else high if isinstance(item, Chars) else high - 1,
+                False,
+            )
+            return again if isinstance(item, Chars) else Seq((again, beginnings(item)))
+        case Seq(items):
+            made: Node = EMPTY
+            for item in reversed(items):
+                rest = Seq((plain(item), made))
+                made = (
+                    Repeat(rest, 0, 1, False)
+                    if isinstance(item, Chars)
+                    else Or((rest, beginnings(item)))
+                )
+            return made
+        case _:
+            assert_never(node)
+
+
+def plain(node: Node) -> Node:
+    """A tree without its edges."""
+    match node:
+        case Chars():
+            return node
+        case EdgeNode():
+            return EMPTY
+        case GroupNode(item):
+            return plain(item)
+        case Or(items):
+            return Or(tuple([plain(item) for item in items]))
+        case Seq(items):
+            return Seq(tuple([plain(item) for item in items]))
+        case Repeat(item, low, high, lazy):
+            return Repeat(plain(item), low, high, lazy)
+        case _:
+            assert_never(node)
+
+
+def loose(node: Node) -> Node:
+    """A tree that matches wherever another does, and is cheaper to look for: long repetitions are
+    not counted."""
+    match node:
+        case Chars() | EdgeNode():
+            return node
+        case GroupNode(item):
+            return GroupNode(loose(item))
+        case Or(items):
+            return Or(tuple([loose(item) for item in items]))
+        case Seq(items):
+            return Seq(tuple([loose(item) for item in items]))
+        case Repeat(item, low, high, lazy):
+            far = high is not None and high - low > NEAR
+            return Repeat(loose(item), low, None if far else high, lazy)
+        case _:
+            assert_never(node)
+
 
 MOST: Final = 128
 """How many literals are told apart."""
@@ -34,9 +161,9 @@ def width(node: Node) -> tuple[int, int | None]:
     match node:
         case Chars():
             return 1, 1
-        case Edge():
+        case EdgeNode():
             return 0, 0
-        case Group(item):
+        case GroupNode(item):
             return width(item)
         case Seq(items) | Or(items):
             inner = [width(item) for item in items]
@@ -59,9 +186,9 @@ def letters(node: Node) -> int:
     match node:
         case Chars(mask):
             return mask
-        case Edge():
+        case EdgeNode():
             return 0
-        case Group(item) | Repeat(item):
+        case GroupNode(item) | Repeat(item):
             return letters(item)
         case Seq(items) | Or(items):
             mask = 0
@@ -124,7 +251,7 @@ def flattened(node: Node) -> tuple[Node, ...]:
     match node:
         case Seq(items):
             return tuple([one for item in items for one in flattened(item)])
-        case Group(item):
+        case GroupNode(item):
             return flattened(item)
         case Repeat(item, low, high, _) if low == high and low <= 8 and isinstance(item, Chars):
             return (item,) * low
@@ -141,9 +268,9 @@ def exact_texts(node: Node) -> frozenset[bytes] | None:
             return (
                 frozenset([bytes([at]) for at in range(256) if folded >> at & 1]) if few else None
             )
-        case Edge():
+        case EdgeNode():
             return frozenset({b""})
-        case Group(item):
+        case GroupNode(item):
             return exact_texts(item)
         case Or(items):
             each = [exact_texts(item) for item in items]

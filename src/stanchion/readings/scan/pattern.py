@@ -7,11 +7,21 @@ from functools import cached_property
 from typing import Any, Final, NamedTuple, assert_never
 
 from stanchion.kernel.regex import MEMORY, linear
-from stanchion.readings.scan.facts import Head, flattened, head, width
-from stanchion.readings.scan.syntax import PatternError, read
-from stanchion.readings.scan.tree import BORDER, Chars, Edge, Group, Node, Or, Repeat, Seq, inverse
+from stanchion.readings.scan.facts import Head, beginnings, flattened, head, loose, width, written
+from stanchion.readings.scan.syntax import (
+    BORDER,
+    Chars,
+    EdgeNode,
+    GroupNode,
+    Node,
+    Or,
+    PatternError,
+    Repeat,
+    Seq,
+    inverse,
+    read,
+)
 from stanchion.readings.scan.windows import Window, windows
-from stanchion.readings.scan.written import beginnings, loose, written
 
 ENOUGH: Final = 12
 """So many characters of one set, behind a literal, are enough."""
@@ -21,7 +31,7 @@ def sieve(tree: Node) -> Node:
     """A tree that matches a part of every match of another: without what may be missing at both
     ends, and no more than the beginning of what follows its literals."""
     items = list(flattened(tree))
-    while items and width(items[0])[0] == 0 and items[0] != Edge("word"):
+    while items and width(items[0])[0] == 0 and items[0] != EdgeNode("word"):
         del items[0]
     known = head(tree)
     made: list[Node] = []
@@ -47,9 +57,9 @@ def _uncounted(node: Node) -> Node:
     """A tree whose repetitions that begin at nothing have no end: counting them costs more than it
     tells."""
     match node:
-        case Chars() | Edge():
+        case Chars() | EdgeNode():
             return node
-        case Group(item):
+        case GroupNode(item):
             return _uncounted(item)
         case Or(items):
             return Or(tuple([_uncounted(item) for item in items]))
@@ -132,7 +142,7 @@ class Pattern:
         """Its tree; that of a block is its opening, with the characters inside and its closing
         beside it."""
         tree = read(self.text)
-        while isinstance(tree, Group):  # what is all of a match need not be told apart in it
+        while isinstance(tree, GroupNode):  # what is all of a match need not be told apart in it
             tree = tree.item
         parts = _split(tree) if self.block and width(tree)[1] is None else None
         return (tree, 0, None) if parts is None else parts
@@ -300,7 +310,7 @@ def _split(tree: Node) -> tuple[Node, int, Node] | None:
     loop = items[at]
     assert isinstance(loop, Repeat)
     opening, closing = Seq(items[:at]), Seq(items[at + 1 :])
-    inside = loop.item.item if isinstance(loop.item, Group) else loop.item
+    inside = loop.item.item if isinstance(loop.item, GroupNode) else loop.item
     if not isinstance(inside, Chars) or width(opening)[0] == 0 or width(closing)[0] == 0:
         return None
     return opening, inside.mask, closing

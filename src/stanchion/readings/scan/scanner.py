@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 from stanchion.kernel.guard import TooDense
 from stanchion.kernel.sizes import LIMITS, allowed
-from stanchion.readings.joined import Joined, flat
+from stanchion.readings.joined import JoinedTexts, flat
 from stanchion.readings.scan import hyper
 from stanchion.readings.scan.hyper import Kept
 from stanchion.readings.scan.pattern import LONGEST, Match, Pattern, compiled
@@ -143,7 +143,7 @@ class Scanner:
         number; spans are in characters."""
         return self._found(flat(text), 1_024) if len(text) >= self.shortest else []
 
-    def scan_joined(self, texts: Joined, a_kb: int = LIMITS.matches_a_kb) -> Hits | None:
+    def scan_joined(self, texts: JoinedTexts, a_kb: int = LIMITS.matches_a_kb) -> Hits | None:
         """The same for several texts in one pass; nothing reaches from one into the next. `None`
         where nothing is in any of them. Where more is found than `allowed`, it raises
         `TooDense`."""

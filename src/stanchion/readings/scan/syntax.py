@@ -1,34 +1,101 @@
-"""Reading patterns: the syntax of RE2, as far as it can be scanned for together with others."""
+"""The grammar of patterns: the tree that they are read to."""
 
 from __future__ import annotations
 
-from typing import Final, NoReturn
+from typing import Final, Literal, NamedTuple, NoReturn
 
-from stanchion.readings.scan.tree import (
-    ANY,
-    BORDER,
-    DIGITS,
-    EMPTY,
-    LETTERS,
-    LINE,
-    LOWER,
-    NEWLINE,
-    SPACE,
-    UPPER,
-    WORD,
-    Chars,
-    Edge,
-    Group,
-    Node,
-    Or,
-    Repeat,
-    Seq,
-    byte,
-    caseless,
-    chars,
-    inverse,
-    span,
-)
+NEWLINE: Final = 0x1E
+"""The byte that stands for the end of a line, so that the byte for it can stand for the end of a
+text."""
+BORDER: Final = 0x0A
+"""The byte that stands between two texts that are scanned together. No pattern has it."""
+
+ANY: Final = (1 << 256) - 1 & ~(1 << BORDER)
+"""Every character."""
+
+
+class Chars(NamedTuple):
+    """One character of a set: bit N is set where the character N is in it."""
+
+    mask: int
+
+
+class EdgeNode(NamedTuple):
+    """A place between two characters: the beginning or the end of the text, or of a word."""
+
+    kind: Literal["start", "end", "word"]
+
+
+class Seq(NamedTuple):
+    """One after the other."""
+
+    items: tuple[Node, ...]
+
+
+class Or(NamedTuple):
+    """One or the other, the first that fits."""
+
+    items: tuple[Node, ...]
+
+
+class Repeat(NamedTuple):
+    """Again and again: from `low` to `high` times (`None`: without an end), as few times as fit
+    where it is `lazy`."""
+
+    item: Node
+    low: int
+    high: int | None
+    lazy: bool
+
+
+class GroupNode(NamedTuple):
+    """The part that counts."""
+
+    item: Node
+
+
+Node = Chars | EdgeNode | Seq | Or | Repeat | GroupNode
+
+EMPTY: Final = Seq(())
+
+
+def chars(text: str) -> int:
+    """The set of these characters."""
+    mask = 0
+    for char in text:
+        mask |= 1 << byte(char)
+    return mask
+
+
+def byte(char: str) -> int:
+    """The byte that stands for a character."""
+    return NEWLINE if char == "\n" else ord(char)
+
+
+def span(first: int, last: int) -> int:
+    """The set of all characters from one to another."""
+    mask = (1 << (last + 1)) - (1 << first)
+    return (mask | 1 << NEWLINE) & ANY if first <= BORDER <= last else mask
+
+
+DIGITS: Final = chars("0123456789")
+LETTERS: Final = span(ord("a"), ord("z")) | span(ord("A"), ord("Z"))
+WORD: Final = DIGITS | LETTERS | chars("_")
+SPACE: Final = chars(" \t\n\r\f")
+LINE: Final = ANY & ~(1 << NEWLINE)
+UPPER: Final = span(ord("A"), ord("Z"))
+LOWER: Final = span(ord("a"), ord("z"))
+
+
+def caseless(mask: int) -> int:
+    """A set with both cases of its letters."""
+    return mask | (mask & UPPER) << 32 | (mask & LOWER) >> 32
+
+
+def inverse(mask: int) -> int:
+    """All other characters."""
+    return ANY & ~mask
+
 
 CLASSES: Final = {
     "d": DIGITS, "D": inverse(DIGITS), "w": WORD, "W": inverse(WORD), "s": SPACE,
@@ -40,7 +107,7 @@ NAMED: Final = {
     "xdigit": DIGITS | chars("abcdefABCDEF"), "punct": chars("!\"#$%&'()*+,-./:;<=>?@[\\]^_`{|}~"),
 }  # fmt: skip
 CONTROLS: Final = {"t": "\t", "n": "\n", "r": "\r", "f": "\f", "v": "\v", "a": "\a"}
-EDGES: Final = {"b": Edge("word"), "A": Edge("start"), "z": Edge("end")}
+EDGES: Final = {"b": EdgeNode("word"), "A": EdgeNode("start"), "z": EdgeNode("end")}
 MOST: Final = 1_000
 """How often something may be repeated by a number; RE2 has the same limit."""
 DEEPEST: Final = 50
@@ -117,7 +184,7 @@ class _Reading:
         self.at += lazy
         if self.peek() and self.peek() in "*+?":
             self.wrong("one repetition right behind another")
-        if item == EMPTY or isinstance(item, Edge):
+        if item == EMPTY or isinstance(item, EdgeNode):
             return item
         return Repeat(item, low, high, lazy)
 
@@ -144,9 +211,9 @@ class _Reading:
             case ".":
                 return Chars(ANY if self.dots else LINE)
             case "^":
-                return Edge("start")
+                return EdgeNode("start")
             case "$":
-                return Edge("end")
+                return EdgeNode("end")
             case "\\" if self.peek() and self.peek() in EDGES:
                 return EDGES[self.take()]
             case "\\" if self.peek() == "Q":
@@ -268,7 +335,7 @@ class _Reading:
         self.groups += 1
         number = self.groups
         node = self.closed(self.alternatives(depth + 1))
-        return Group(node) if number == 1 else node
+        return GroupNode(node) if number == 1 else node
 
     def closed(self, node: Node) -> Node:
         if self.peek() != ")":

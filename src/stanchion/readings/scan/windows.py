@@ -8,14 +8,14 @@ from math import fsum
 from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.scan.facts import MOST, SHORTEST, exact_texts, flattened
-from stanchion.readings.scan.tree import (
+from stanchion.readings.scan.facts import MOST, SHORTEST, exact_texts, flattened, written
+from stanchion.readings.scan.syntax import (
     BORDER,
     DIGITS,
     LOWER,
     UPPER,
     Chars,
-    Edge,
+    EdgeNode,
     Node,
     Or,
     Repeat,
@@ -23,7 +23,6 @@ from stanchion.readings.scan.tree import (
     caseless,
     chars,
 )
-from stanchion.readings.scan.written import written
 
 FOLLOWED: Final = 6
 """How many characters behind a literal are looked at."""
@@ -156,7 +155,7 @@ def _follow(items: tuple[Node, ...], left: int, deep: int) -> _Follow:
         if left <= 0:
             break
         match item:
-            case Edge():
+            case EdgeNode():
                 continue
             case Chars(mask):
                 made, rate, left = made + _class(mask), rate * _share(mask), left - 1

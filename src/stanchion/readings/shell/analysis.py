@@ -12,11 +12,11 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.names import TOOL
-from stanchion.readings.shell import languages, passed, shells, wrappers
+from stanchion.readings.shell import passed, shells, wrappers
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.options import DATA
 from stanchion.readings.shell.passed import DOERS, pass_to_windows, pass_written
+from stanchion.readings.shell.tree import Meter, TooMuch
 from stanchion.readings.shell.unfold import UNFOLD
 from stanchion.readings.shell.wrappers import RUNNERS
 
@@ -31,7 +31,7 @@ PLAIN: Final = regex(r"[A-Za-z0-9 _./:,@%+-]*")
 blanks."""
 
 
-LOADED: Final = (languages, passed, shells, wrappers)
+LOADED: Final = (passed, shells, wrappers)
 """What enters the commands that run others: without it a text would be taken for one that runs
 nothing else."""
 

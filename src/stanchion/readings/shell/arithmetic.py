@@ -8,7 +8,7 @@ from operator import add, and_, eq, ge, gt, le, lt, mul, ne, or_, sub, xor
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.limits import Meter
+from stanchion.readings.shell.tree import Meter
 
 TOKEN: Final = regex(
     r"\s*(?:(\d+#[0-9A-Za-z@_]+|0[xX][0-9A-Fa-f]+|\d+)|([A-Za-z_]\w*)|"

@@ -12,13 +12,13 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import Limits
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act import Use
-from stanchion.readings.paths.variables import is_known
+from stanchion.readings.paths.place import is_known
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import WORDS, by_name, kinds_of
 from stanchion.readings.shell.options import LANGUAGES, NO_FILES, codes_in
-from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.partly_known import OpenText
+from stanchion.readings.word_lists import Strings, listed
 
 ABOVE: Final = WORDS["git options above a command that have a value"]
 """Options before the command's name that take a value."""
@@ -196,7 +196,7 @@ _SWAP: Final = regex(r"[gpiIMme\d]*w\s+(\S+)")
 _NAMED: Final = regex(r"[^\s:=,]*(?:/[^\s:=,]*|[^\s:=,/]\.[A-Za-z]\w{0,9})")
 
 
-class Changed(NamedTuple):
+class ChangedFile(NamedTuple):
     """A file that a text changes, and the folder that it is seen from; without a path, what would
     change some file that nobody can tell."""
 
@@ -207,11 +207,11 @@ class Changed(NamedTuple):
 
 
 @lru_cache(KEPT)
-def changed_in(text: str | tuple[str, ...], limits: Limits) -> tuple[Changed, ...]:
+def changed_in(text: str | Strings, limits: Limits) -> tuple[ChangedFile, ...]:
     """What the commands of a text change, beside what their redirections and their plain effects
     say."""
     read = analysed(text, limits)
-    files = {path: held for path, held in read.wrote if not isinstance(held, Open)}
+    files = {path: held for path, held in read.wrote if not isinstance(held, OpenText)}
     return tuple([one for command in read.commands for one in changed_by(command, files)])
 
 
@@ -228,11 +228,11 @@ def is_elsewhere(command: Command) -> bool:
     return command.cwd == "container:" or is_far(command)
 
 
-def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterator[Changed]:
+def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterator[ChangedFile]:
     """What one command changes so, `files` being those that the text has written before."""
     if is_elsewhere(command):
         return
-    unknown = Changed("", "write", command.cwd, command.words)
+    unknown = ChangedFile("", "write", command.cwd, command.words)
     yield from [unknown for path in (*command.writes, *command.deletes) if is_open(path)]
     if _is_unread(command):
         yield unknown
@@ -241,7 +241,7 @@ def changed_by(command: Command, files: Mapping[str, str] = NO_FILES) -> Iterato
     told = changed_by_git(command) if command.name == "git" else _by_words(command)
     for path, use in islice(told, MOST):
         known = path and (path[:1] != "$" or is_known(path))
-        yield Changed(path, use, command.cwd) if known else unknown._replace(use=use)
+        yield ChangedFile(path, use, command.cwd) if known else unknown._replace(use=use)
     if command.name in LANGUAGES and not (command.name == "vim" and len(command.argv) < 3):
         yield from _by_code(command, files)
 
@@ -254,11 +254,11 @@ def is_open(path: str) -> bool:
 def _is_unread(command: Command) -> bool:
     """Whether a command applies a patch, or runs code, that nobody here reads."""
     if command.name == "git":
-        return isinstance(command.given, Open) and command.operands[:1] in (("apply",), ("am",))
+        return isinstance(command.given, OpenText) and command.operands[:1] in (("apply",), ("am",))
     return "unread" in command.kinds and not INLINE.isdisjoint(command.argv[1:])
 
 
-def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
+def _started(command: Command, files: Mapping[str, str]) -> Iterator[ChangedFile]:
     """What a program changes that another one starts: `uv run python -c …`."""
     at = next(at for at, word in enumerate(command.argv) if word in STARTS) + 1
     while at < len(command.argv) and command.argv[at][:1] == "-":
@@ -268,21 +268,21 @@ def _started(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
         yield from changed_by(Command(rest, cwd=command.cwd, given=command.given), files)
 
 
-def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[Changed]:
+def _by_code(command: Command, files: Mapping[str, str]) -> Iterator[ChangedFile]:
     """What code on a command line, from its input or in a file that the text has written, writes
     and deletes."""
     language = LANGUAGES[command.name]
     for code in codes_in(command.argv, command.given, language, files):
-        if isinstance(code, Open):
-            yield Changed("", "write", command.cwd, command.words)
+        if isinstance(code, OpenText):
+            yield ChangedFile("", "write", command.cwd, command.words)
             continue
         from stanchion.readings.programs.written import written_by  # few commands have code in them
 
         found = written_by(command.name, code)
-        yield from [Changed(path, "write", command.cwd) for path in found.writes[:MOST]]
-        yield from [Changed(path, "delete", command.cwd) for path in found.deletes[:MOST]]
+        yield from [ChangedFile(path, "write", command.cwd) for path in found.writes[:MOST]]
+        yield from [ChangedFile(path, "delete", command.cwd) for path in found.deletes[:MOST]]
         yield from [
-            Changed("", "write", command.cwd, f"{command.name}: {name}")
+            ChangedFile("", "write", command.cwd, f"{command.name}: {name}")
             for name in found.unknown[:1]
         ]
 
@@ -306,7 +306,7 @@ def _by_words(command: Command) -> Iterator[tuple[str, Use]]:
     yield from [(path, "write") for path in written]
 
 
-def _by_options(name: str, argv: tuple[str, ...]) -> Iterator[str]:
+def _by_options(name: str, argv: Strings) -> Iterator[str]:
     """The files behind options that say where to write."""
     into = INTO.get(name, NONE)
     for word, after in pairwise((*argv[1:], "")):
@@ -335,21 +335,21 @@ def _rewritten(command: Command, operands: list[str]) -> list[str]:
     return files[:1] if files or command.given is not None else [""]
 
 
-def _split(argv: tuple[str, ...], operands: list[str]) -> list[str]:
+def _split(argv: Strings, operands: list[str]) -> list[str]:
     values = _values(argv)
     return ([word for word in operands if word not in values][1:] or ["x"])[:1]
 
 
-def _opened(argv: tuple[str, ...], operands: list[str]) -> list[str]:
+def _opened(argv: Strings, operands: list[str]) -> list[str]:
     values = _values(argv)
     return [word for word in operands if word not in values] if len(operands) > 1 else []
 
 
-def _by_scripts(argv: tuple[str, ...], _operands: list[str]) -> list[str]:
+def _by_scripts(argv: Strings, _operands: list[str]) -> list[str]:
     return [path for word in argv[1:] for path in _by_sed(word)]
 
 
-def _made(_argv: tuple[str, ...], operands: list[str]) -> list[str]:
+def _made(_argv: Strings, operands: list[str]) -> list[str]:
     return operands[1:2] if operands[:1] in (["new"], ["init"]) else []
 
 
@@ -369,6 +369,6 @@ def _by_sed(script: str) -> Iterator[str]:
         yield from [found[1] for found in _SED.finditer(script)]
 
 
-def _values(argv: tuple[str, ...]) -> frozenset[str]:
+def _values(argv: Strings) -> frozenset[str]:
     """Words that belong to the option before them."""
     return frozenset([after for word, after in pairwise(argv[1:]) if word in BEFORE_VALUES])

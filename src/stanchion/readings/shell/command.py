@@ -10,23 +10,24 @@ import msgspec
 
 from stanchion.readings.names import TOOL
 from stanchion.readings.shell.known import KINDS, NO_KINDS, by_name, named
-from stanchion.readings.shell.options import LANGUAGES, Once, Sorted, sort
-from stanchion.readings.shell.partly_known import Open, origin_of
+from stanchion.readings.shell.options import LANGUAGES, ComputedOnce, Sorted, sort
+from stanchion.readings.shell.partly_known import OpenText, origin_of
+from stanchion.readings.word_lists import Pairs, Strings, listed
 
 BETWEEN: Final = "\x1f"
 """What parts the words of a command that are looked through together."""
-WRITES: Final = frozenset({">", ">>", ">|", "&>", "&>>", "<>", ">&"})
-READS: Final = frozenset({"<", "<>"})
+WRITES: Final = listed("> >> >| &> &>> <> >&")
+READS: Final = listed("< <>")
 """Operators of a shell that write into a file, and that read one."""
 USES: Final = {"reads": 0, "writes": 1, "deletes": 2, "sends": 3}
 Found = tuple[list[str], list[str], list[str], list[str]]
 """Reads, writes, deletes, sends."""
 
-EXECS: Final = frozenset({"-exec", "-execdir", "-ok", "-okdir"})
+EXECS: Final = listed("-exec -execdir -ok -okdir")
 HOSTS: Final = named("hosts")
 
 
-def effects_of(command: Command) -> tuple[tuple[str, ...], ...]:
+def effects_of(command: Command) -> tuple[Strings, ...]:
     """What a command reads, writes, deletes and sends to."""
     found: Found = ([], [], [], [])
     for op, target in command.opens:
@@ -153,7 +154,7 @@ def _find(command: Command, found: Found) -> None:
         found[2].extend(roots)
 
 
-def find_roots(argv: tuple[str, ...]) -> list[str]:
+def find_roots(argv: Strings) -> list[str]:
     """Where a `find` begins to look."""
     roots: list[str] = []
     for word in argv[1:]:
@@ -165,7 +166,7 @@ def find_roots(argv: tuple[str, ...]) -> list[str]:
     return roots if roots else ["."]
 
 
-def find_deletes(argv: tuple[str, ...]) -> bool:
+def find_deletes(argv: Strings) -> bool:
     """Whether a `find` deletes: `-delete` is its own word, and none of a command that it runs."""
     if "-delete" not in argv:
         return False
@@ -177,15 +178,15 @@ def find_deletes(argv: tuple[str, ...]) -> bool:
     return False
 
 
-def found_names(argv: tuple[str, ...]) -> list[str]:
+def found_names(argv: Strings) -> list[str]:
     """The names that a `find` looks for."""
     wanted = ("-name", "-iname", "-path", "-ipath", "-wholename")
     return [value for flag, value in pairwise(argv) if flag in wanted][:8]
 
 
 TAKES_OR_MAKES: Final = frozenset("xc")
-LISTS: Final = frozenset({"-t", "--list"})
-CREATES: Final = frozenset({"-c", "--create", "-r", "-u", "--append", "--update"})
+LISTS: Final = listed("-t --list")
+CREATES: Final = listed("-c --create -r -u --append --update")
 
 
 def _archive(command: Command, found: Found) -> None:
@@ -265,18 +266,18 @@ class Command(msgspec.Struct, frozen=True, dict=True):
     `taken` is whether another program or a variable takes what it prints.
     """
 
-    argv: tuple[str, ...]
-    via: tuple[str, ...] = ()
+    argv: Strings
+    via: Strings = ()
     privileged: bool = False
     cwd: str = ""
     given: str | None = None
-    opens: tuple[tuple[str, str], ...] = ()
-    settings: tuple[tuple[str, str], ...] = ()
+    opens: Pairs = ()
+    settings: Pairs = ()
     marks: frozenset[str] = frozenset()
-    carries: tuple[str, ...] = ()
+    carries: Strings = ()
     taken: bool = False
 
-    @Once
+    @ComputedOnce
     def name(self) -> str:
         """The program's name without its folder, in lower case."""
         if not self.argv:
@@ -285,28 +286,28 @@ class Command(msgspec.Struct, frozen=True, dict=True):
         name = first.rpartition("/")[2] if "/" in first else first
         return name.lower().removesuffix(".exe")
 
-    @Once
+    @ComputedOnce
     def kinds(self) -> frozenset[str]:
         """Of which kinds its program is."""
         return KINDS.get(self.name, NO_KINDS)
 
-    @Once
+    @ComputedOnce
     def small(self) -> frozenset[str]:
         """Its words behind the program, in lower case."""
         return frozenset(map(str.lower, self.argv[1:]))
 
-    @Once
+    @ComputedOnce
     def lined(self) -> str:
         """Its words behind the program, in lower case and in one text, with `BETWEEN` on both sides
         of each."""
         return f"{BETWEEN}{BETWEEN.join(self.argv[1:]).lower()}{BETWEEN}"
 
-    @Once
+    @ComputedOnce
     def sorted(self) -> Sorted:
         """Options, operands and options' values."""
         return sort(self.name, self.argv[1:])
 
-    @Once
+    @ComputedOnce
     def line(self) -> str:
         """Its words and the targets of its redirections in one text."""
         return " ".join(
@@ -319,46 +320,46 @@ class Command(msgspec.Struct, frozen=True, dict=True):
         return self.sorted.flags
 
     @property
-    def operands(self) -> tuple[str, ...]:
+    def operands(self) -> Strings:
         """Words that are neither options nor their values."""
         return self.sorted.operands
 
     @property
     def known(self) -> bool:
         """Whether every word is known."""
-        return not any(isinstance(word, Open) for word in self.argv)
+        return not any(isinstance(word, OpenText) for word in self.argv)
 
     @property
-    def origin(self) -> tuple[str, ...]:
+    def origin(self) -> Strings:
         """The programs, and behind `<` the files, that what it reads comes from."""
         return origin_of(self.given)
 
-    @Once
-    def _effects(self) -> tuple[tuple[str, ...], ...]:
+    @ComputedOnce
+    def _effects(self) -> tuple[Strings, ...]:
         return effects_of(self)
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def reads(self) -> Strings:
         """Files it reads, redirections included."""
         return self._effects[0]
 
     @property
-    def writes(self) -> tuple[str, ...]:
+    def writes(self) -> Strings:
         """Files it writes, makes or changes."""
         return self._effects[1]
 
     @property
-    def deletes(self) -> tuple[str, ...]:
+    def deletes(self) -> Strings:
         """Files it deletes, moved ones included."""
         return self._effects[2]
 
     @property
-    def sends(self) -> tuple[str, ...]:
+    def sends(self) -> Strings:
         """Hosts and addresses it talks to."""
         return self._effects[3]
 
     @property
-    def targets(self) -> tuple[str, ...]:
+    def targets(self) -> Strings:
         """Files it writes, and those that its redirections open for that, of errors too."""
         if not self.opens:
             return self.writes

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.quoted import NAME, SUMMED, Spelling
+from stanchion.readings.shell.quoted import NAME, SUMMED, WordReader
 from stanchion.readings.shell.tree import (
     Branch,
-    Case,
+    CaseClause,
     Count,
-    Each,
+    ForLoop,
+    Meter,
     Node,
     Part,
     Redirect,
     Script,
     Test,
-    Text,
+    TextPart,
     Word,
 )
 
@@ -28,7 +28,7 @@ KEYWORD: Final = regex(
 )
 
 
-class Compounds(Spelling):
+class Compounds(WordReader):
     """Reads compound commands; the scripts in them are read by the reader of whole texts."""
 
     def __init__(self, text: str, meter: Meter) -> None:
@@ -148,7 +148,7 @@ class Compounds(Spelling):
                 self._blank()
         if self._blank() == ";":
             self.at += 1
-        return Each(name, words, self._do(), self._redirects())
+        return ForLoop(name, words, self._do(), self._redirects())
 
     def _do(self) -> Script:
         self._lines()
@@ -189,9 +189,9 @@ class Compounds(Spelling):
                     break
             if self.at == begin:
                 self.blame("a `case` is malformed")
-                return Case(subject, arms, [])
+                return CaseClause(subject, arms, [])
         self._keyword("esac")
-        return Case(subject, arms, self._redirects())
+        return CaseClause(subject, arms, self._redirects())
 
     def _test(self) -> Node:
         words: list[Word] = []
@@ -233,10 +233,10 @@ class Compounds(Spelling):
         redirect = Redirect(op, target, match.group(1) or "")
         if op in ("<<", "<<-"):
             quoted = not isinstance(target, str) and not (
-                len(target) == 1 and target[0] == Text(flat(target))
+                len(target) == 1 and target[0] == TextPart(flat(target))
             )
             self.waiting.append((redirect, flat(target), op == "<<-", quoted))
-            redirect.target = [Text("", True)]
+            redirect.target = [TextPart("", True)]
         into.append(redirect)
         return True
 
@@ -246,7 +246,7 @@ def flat(word: Word) -> str:
     return (
         word
         if isinstance(word, str)
-        else "".join([part.text for part in word if isinstance(part, Text)])
+        else "".join([part.text for part in word if isinstance(part, TextPart)])
     )
 
 
@@ -254,10 +254,10 @@ def _heads(parts: Word) -> tuple[Word, Word, Word]:
     """The three parts of a counting loop's head."""
     heads: list[list[Part]] = [[]]
     for part in parts if not isinstance(parts, str) else []:
-        if isinstance(part, Text) and not part.quoted and ";" in part.text:
+        if isinstance(part, TextPart) and not part.quoted and ";" in part.text:
             first, *rest = part.text.split(";")
-            heads[-1].append(Text(first))
-            heads += [[Text(piece)] for piece in rest]
+            heads[-1].append(TextPart(first))
+            heads += [[TextPart(piece)] for piece in rest]
         else:
             heads[-1].append(part)
     heads += [[]] * (3 - len(heads))

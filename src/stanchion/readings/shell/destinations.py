@@ -1,4 +1,4 @@
-"""Destinations: the hosts, sockets and addresses that the commands of a shell text talk to."""
+"""Where commands send to."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command, is_remote
 from stanchion.readings.shell.known import by_name
 from stanchion.readings.shell.options import DATA, is_told
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, listed
 
 KEPT: Final = 1_024
 """How many texts are remembered with where they go."""
 BY_OPTION: Final = by_name("host", str)
 """Programs that are told their host by an option of one letter, or of their own."""
-HOST_OPTIONS: Final = frozenset({"--host", "--hostname"})
-VIA: Final = frozenset({"-x", "--proxy", "--preproxy", "--socks5", "--socks5-hostname"})
-SOCKETS: Final = frozenset({"--unix-socket", "--abstract-unix-socket"})
+HOST_OPTIONS: Final = listed("--host --hostname")
+VIA: Final = listed("-x --proxy --preproxy --socks5 --socks5-hostname")
+SOCKETS: Final = listed("--unix-socket --abstract-unix-socket")
 USUAL: Final = listed("http https ftp ftps sftp scp ws wss")
 
 
@@ -37,7 +37,7 @@ class ShellDestination(NamedTuple):
 
 
 @lru_cache(KEPT)
-def destinations(text: str | tuple[str, ...], limits: Limits) -> tuple[ShellDestination, ...]:
+def destinations(text: str | Strings, limits: Limits) -> tuple[ShellDestination, ...]:
     """Where a shell text goes, in order; a host without a scheme gets that of the web."""
     found = analysed(text, limits)
     return tuple(dict.fromkeys([one for command in found.commands for one in of_command(command)]))
@@ -66,7 +66,7 @@ def of_command(command: Command) -> Iterator[ShellDestination]:
     ]
 
 
-def _hosts(command: Command, talks: tuple[str, ...]) -> list[str]:
+def _hosts(command: Command, talks: Strings) -> list[str]:
     """The hosts that a command names without a scheme."""
     name = command.name
     asks = "asks-names" in command.kinds

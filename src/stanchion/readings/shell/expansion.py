@@ -7,10 +7,19 @@ from typing import Final
 
 from stanchion.readings.shell.arithmetic import Arithmetic, NotKnown
 from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.limits import Meter
-from stanchion.readings.shell.partly_known import Open, joined, like
+from stanchion.readings.shell.partly_known import OpenText, joined, like
 from stanchion.readings.shell.patterns import ANY, Piece, fits, pieces, spread
-from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
+from stanchion.readings.shell.tree import (
+    Meter,
+    OutputPart,
+    Param,
+    Part,
+    Script,
+    StreamPart,
+    SumPart,
+    TextPart,
+    Word,
+)
 
 Value = str | list[str]
 
@@ -31,7 +40,7 @@ class Expanding:
     made of it."""
 
     def __init__(
-        self, meter: Meter, run: Callable[[Script], str], stream: Callable[[Stream], str]
+        self, meter: Meter, run: Callable[[Script], str], stream: Callable[[StreamPart], str]
     ) -> None:
         self.meter = meter
         self.env: dict[str, Value] = {}
@@ -47,7 +56,7 @@ class Expanding:
                 found.append(word)
             elif (
                 len(word) == 1
-                and isinstance(word[0], Text)
+                and isinstance(word[0], TextPart)
                 and (word[0].quoted or "{" not in word[0].text)
             ):
                 found.append(word[0].text)
@@ -62,7 +71,7 @@ class Expanding:
             return word
         texts: list[str] = []
         for part in word:
-            texts.append(part.text if isinstance(part, Text) else _one(self._value(part)))
+            texts.append(part.text if isinstance(part, TextPart) else _one(self._value(part)))
         made = joined(texts) if texts else ""
         self.meter.make(len(made))
         return made
@@ -87,10 +96,10 @@ class Expanding:
 
     def _fields(self, part: Part) -> tuple[list[str], bool]:
         """What a part gives to words, one each, and whether nothing is a word, too."""
-        if isinstance(part, Text):
+        if isinstance(part, TextPart):
             return [part.text], part.quoted
         value = self._value(part)
-        if not (isinstance(part, Stream) or part.quoted or isinstance(value, Open)):
+        if not (isinstance(part, StreamPart) or part.quoted or isinstance(value, OpenText)):
             return self._pieces(value), False
         each = isinstance(value, list) and isinstance(part, Param) and part.name != "*"
         return (list(value) if each else [_one(value)]), True
@@ -131,11 +140,15 @@ class Expanding:
             given = self.env.get("@", [])
             return given[int(name) - 1] if 0 < int(name[:6]) <= len(given) else ""
         special = SPECIAL.get(name)
-        return special if special is not None else Open(f"${name}" if name.isidentifier() else "$?")
+        return (
+            special
+            if special is not None
+            else OpenText(f"${name}" if name.isidentifier() else "$?")
+        )
 
     def number(self, text: str) -> int:
         """The value of an arithmetic expression; raises NotKnown."""
-        if isinstance(text, Open) or len(text) > 4096:
+        if isinstance(text, OpenText) or len(text) > 4096:
             raise NotKnown
         depth = self.meter.depth
         try:
@@ -150,7 +163,7 @@ class Expanding:
         value = self.env.get(name, "")
         if isinstance(value, list):
             value = value[0] if value else ""
-        if isinstance(value, Open) or (name not in self.env and name not in SPECIAL):
+        if isinstance(value, OpenText) or (name not in self.env and name not in SPECIAL):
             if name not in self.env:
                 return 0
             raise NotKnown
@@ -163,16 +176,16 @@ class Expanding:
         self.meter.step()
         if isinstance(part, Param):
             return self._param(part)
-        if isinstance(part, Output):
+        if isinstance(part, OutputPart):
             printed = self.run(part.body)
             return like(printed.rstrip("\n"), printed)
-        if isinstance(part, Sum):
+        if isinstance(part, SumPart):
             text = self.text(part.parts)
             try:
                 return str(self.number(text))
             except NotKnown:
-                return Open("$((…))")
-        if isinstance(part, Stream):
+                return OpenText("$((…))")
+        if isinstance(part, StreamPart):
             return self.stream(part)
         return part.text
 
@@ -190,33 +203,33 @@ class Expanding:
         name, value = part.name, self.get(part.name)
         if part.mark == "!":
             if part.op in ("*", "@") and part.arg is None:
-                return Open(f"${{!{name}{part.op}}}")
+                return OpenText(f"${{!{name}{part.op}}}")
             if name in ("@", "*"):
-                return "" if not value else Open("${!@}")
+                return "" if not value else OpenText("${!@}")
             value = (
                 self.get("0")
                 if value == "0"
                 else self.get(_one(value))
                 if _is_name(_one(value))
-                else Open(f"${{!{name}}}")
+                else OpenText(f"${{!{name}}}")
             )
         if part.index is not None:
             value = self._item(value, self.text(part.index))
-        is_open = isinstance(value, Open)
+        is_open = isinstance(value, OpenText)
         if isinstance(value, list) and part.index is None and name not in ("@", "*"):
             value = value[0] if value else ""
         if part.mark == "#":
-            return Open(f"${{#{name}}}") if is_open else str(len(value))
+            return OpenText(f"${{#{name}}}") if is_open else str(len(value))
         return value
 
     def _item(self, value: Value, index: str) -> Value:
         if index in ("@", "*"):
-            return value if isinstance(value, list | Open) else [value]
+            return value if isinstance(value, list | OpenText) else [value]
         items = value if isinstance(value, list) else [value]
         try:
             at = self.number(index)
         except NotKnown:
-            return Open("${…[…]}")
+            return OpenText("${…[…]}")
         return items[at] if -len(items) <= at < len(items) else ""
 
     def _changed(self, part: Param, value: str) -> str:
@@ -225,9 +238,9 @@ class Expanding:
         arg = part.arg if part.arg is not None else ""
         match op:
             case ":-" | "-" | ":=" | "=":
-                if isinstance(value, Open):
+                if isinstance(value, OpenText):
                     stays = name in USUALLY_SET or value != f"${name}"
-                    return value if stays else Open(self.text(arg))
+                    return value if stays else OpenText(self.text(arg))
                 if value:
                     return value
                 default = self.text(arg)
@@ -235,11 +248,11 @@ class Expanding:
                     self.env[name] = default
                 return default
             case ":+" | "+":
-                given = self.text(arg) if value or isinstance(value, Open) else ""
-                return Open(given) if isinstance(value, Open) else given
+                given = self.text(arg) if value or isinstance(value, OpenText) else ""
+                return OpenText(given) if isinstance(value, OpenText) else given
             case ":?" | "?" | "@":
                 return value
-            case _ if isinstance(value, Open) or not value:
+            case _ if isinstance(value, OpenText) or not value:
                 return value
             case ":":
                 return self._slice(value, self.text(arg))
@@ -258,7 +271,7 @@ class Expanding:
                 return value[start:]
             length = self.number(second)
         except NotKnown:
-            return Open("${…:…}")
+            return OpenText("${…:…}")
         return value[start : start + length] if length >= 0 else value[start : len(value) + length]
 
     def _cut(self, value: str, pattern: str, op: str) -> str:
@@ -277,8 +290,8 @@ class Expanding:
     def _replaced(self, value: str, arg: Word, op: str) -> str:
         """The value with the first, every, the leading or the trailing fit replaced."""
         pattern, _, new = self._slash(arg)
-        if isinstance(pattern, Open) or isinstance(new, Open):
-            return Open(value)
+        if isinstance(pattern, OpenText) or isinstance(new, OpenText):
+            return OpenText(value)
         parsed = pieces(pattern)
         found: list[str] = []
         at = 0
@@ -308,16 +321,16 @@ class Expanding:
             return arg.partition("/")
         head: list[Part] = []
         for at, part in enumerate(arg):
-            if isinstance(part, Text) and not part.quoted and "/" in part.text:
+            if isinstance(part, TextPart) and not part.quoted and "/" in part.text:
                 before, _, after = part.text.partition("/")
                 return (
-                    self.text([*head, Text(before)]),
+                    self.text([*head, TextPart(before)]),
                     "/",
-                    self.text([Text(after), *arg[at + 1 :]]),
+                    self.text([TextPart(after), *arg[at + 1 :]]),
                 )
             head.append(
-                Text(part.text.replace("\\", "\\\\"), True)
-                if isinstance(part, Text) and part.quoted
+                TextPart(part.text.replace("\\", "\\\\"), True)
+                if isinstance(part, TextPart) and part.quoted
                 else part
             )
         return self.text(head), "", ""

@@ -10,12 +10,21 @@ import msgspec
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import WRITES, Command
 from stanchion.readings.shell.expansion import Expanding
-from stanchion.readings.shell.limits import STEPS_A_COMMAND, Meter, TooMuch
-from stanchion.readings.shell.partly_known import Open, joined, origin_of
-from stanchion.readings.shell.tree import Assign, Node, Redirect, Script, Stream
+from stanchion.readings.shell.partly_known import OpenText, joined, origin_of
+from stanchion.readings.shell.tree import (
+    STEPS_A_COMMAND,
+    Assign,
+    Meter,
+    Node,
+    Redirect,
+    Script,
+    StreamPart,
+    TooMuch,
+)
+from stanchion.readings.word_lists import Pairs, Strings
 
 
-class Files(dict[str, str]):
+class WrittenFiles(dict[str, str]):
     """What files hold; `./x` and `x` are the same one."""
 
     def __getitem__(self, path: str) -> str:
@@ -40,18 +49,18 @@ FILES: Final = 256
 """How many files that a text writes are remembered."""
 
 
-class Call(msgspec.Struct, frozen=True, gc=False):
+class PendingCommand(msgspec.Struct, frozen=True, gc=False):
     """A command that is about to run: its words, what it reads, its redirections and settings."""
 
-    argv: tuple[str, ...]
+    argv: Strings
     given: str | None = None
-    opens: tuple[tuple[str, str], ...] = ()
-    settings: tuple[tuple[str, str], ...] = ()
+    opens: Pairs = ()
+    settings: Pairs = ()
 
     @property
     def known(self) -> str | None:
         """What it reads, where that is known."""
-        return None if isinstance(self.given, Open) else self.given
+        return None if isinstance(self.given, OpenText) else self.given
 
 
 class Keeping:
@@ -68,11 +77,11 @@ class Keeping:
         self.functions: dict[str, Node] = {}
         self.called: set[str] = set()
         self.calling: list[Node] = []
-        self.files = Files()
+        self.files = WrittenFiles()
         self.links: dict[str, str] = {}
         self.embedded: frozenset[str] = frozenset()
         self.wrote: list[tuple[str, str]] = []
-        self.via: tuple[str, ...] = ()
+        self.via: Strings = ()
         self.privileged = False
         self.cwd = ""
         self.broken = ""
@@ -91,12 +100,12 @@ class Keeping:
         """What a script prints that runs in a shell of its own; given by the walker."""
         raise NotImplementedError
 
-    def stream(self, part: Stream) -> str:
+    def stream(self, part: StreamPart) -> str:
         """The file by which a script's output is read, or its input written; given by the
         walker."""
         raise NotImplementedError
 
-    def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
+    def emit(self, call: PendingCommand, marks: frozenset[str] = frozenset()) -> None:
         """Keep a command."""
         marks |= self.embedded
         made = Command(
@@ -119,7 +128,7 @@ class Keeping:
         if "copies" in made.kinds:
             self._copied(made)
 
-    def _carried(self, command: Command) -> tuple[str, ...]:
+    def _carried(self, command: Command) -> Strings:
         """Where the content of the files comes from that a command reads and the text wrote
         before."""
         found: list[str] = []
@@ -145,7 +154,7 @@ class Keeping:
         origin = (*command.carries, *reads)
         for path in command.writes if origin else ():
             if path not in self.files and len(self.files) < FILES:
-                self.files[path] = Open("", origin[:32])
+                self.files[path] = OpenText("", origin[:32])
 
     def keep(self, path: str, text: str) -> None:
         """Remember what a file has."""
@@ -213,13 +222,13 @@ class Keeping:
                 given = joined([target, "\n"])
             elif op in (">&", "<&") and (target.isdigit() or target == "-"):
                 if op == "<&" and target in self.sockets:
-                    given = Open("$(nc…)", ("nc",))
+                    given = OpenText("$(nc…)", ("nc",))
                 if op == ">&" and redirect.fd in ("", "1"):
                     opens.append(("1>&", target))
             elif op in ("<", "<>"):
                 if target.startswith(("/dev/tcp/", "/dev/udp/")):
                     self.sockets.add(redirect.fd)
-                given = self.files.get(target, Open("", (f"<{target}",)))
+                given = self.files.get(target, OpenText("", (f"<{target}",)))
                 if not target.startswith("/dev/fd/"):
                     opens.append((op, target))
             else:

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from stanchion import typed
-from stanchion.readings.word_lists import listed, sections
+from stanchion.readings.word_lists import Strings, listed, sections
 
 T = TypeVar("T")
 
@@ -68,8 +68,8 @@ class ProgramUse(
     takes: dict[str, str] = {}
     into: str = ""
     rewrites: str = ""
-    tells: tuple[str, ...] = ()
-    shows: tuple[str, ...] = ()
+    tells: Strings = ()
+    shows: Strings = ()
     host: str = ""
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.known import WORDS, by_name, kinds_of, named
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Pairs, Strings, in_order, listed
 
 VALUED: Final = by_name("values", listed)
 """Options that take the next word as their value, by command; a long option with `=` carries it."""
@@ -24,11 +24,11 @@ class Sorted(NamedTuple):
     """A command's options, its operands, and the values options took."""
 
     flags: frozenset[str]
-    operands: tuple[str, ...]
-    values: tuple[tuple[str, str], ...]
+    operands: Strings
+    values: Pairs
 
 
-def sort(name: str, args: tuple[str, ...]) -> Sorted:
+def sort(name: str, args: Strings) -> Sorted:
     """Sort a command's words; short options that stand together count each."""
     valued = VALUED.get(name, NONE)
     flags: set[str] = set()
@@ -68,7 +68,7 @@ def sort(name: str, args: tuple[str, ...]) -> Sorted:
 
 def _short(
     arg: str,
-    args: tuple[str, ...],
+    args: Strings,
     at: int,
     valued: frozenset[str],
     flags: set[str],
@@ -93,7 +93,7 @@ def _short(
     return at
 
 
-def _take(flag: str, args: tuple[str, ...], at: int, values: list[tuple[str, str]]) -> int:
+def _take(flag: str, args: Strings, at: int, values: list[tuple[str, str]]) -> int:
     """Take the next word as an option's value; where to go on. A long option is none: in `docker
     system prune -f --volumes` the letter is a switch, while it names a file elsewhere."""
     if at == len(args) or (args[at][:2] == "--" and len(args[at].split()) == 1):
@@ -105,7 +105,7 @@ def _take(flag: str, args: tuple[str, ...], at: int, values: list[tuple[str, str
 T = TypeVar("T")
 
 
-class Once(Generic[T]):
+class ComputedOnce(Generic[T]):
     """Computes a value when it is first asked for and leaves it in the object's dictionary."""
 
     def __init__(self, compute: Callable[[Any], T]) -> None:
@@ -125,7 +125,7 @@ DATA: Final = named("prints", "seeks", "keeps")
 
 TOLD: Final = WORDS["options for people"]
 """Last words of options whose value is for people, or is looked for, whichever program has them."""
-TOLD_SHORT: Final = frozenset({"-m", "-am", "-S", "-G"})
+TOLD_SHORT: Final = listed("-m -am -S -G")
 """Short options that mean the same nearly everywhere; `-e` and `-c` are none of them."""
 
 
@@ -146,8 +146,8 @@ def is_told_in(word: str) -> bool:
 RUNS: Final = WORDS["options that run"]
 """Last words of options whose value runs, even where the program treats everything else as data."""
 RUNS_SHORT: Final = frozenset({("man", "-P"), ("man", "-H"), ("split", "--filter")})
-SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash"})
-MARKS: Final = ("+!", "!", ":!", "+:!")
+SHELLS: Final = listed("sh bash dash zsh ksh ash")
+MARKS: Final = in_order("+! ! :! +:!")
 """How a word begins by which pagers and editors start a program."""
 BEGIN: Final = frozenset("-+!:")
 """How every option begins that may have a command."""
@@ -173,7 +173,7 @@ def names_command(variable: str) -> bool:
 class Language(NamedTuple):
     """How a program takes code: the options before it, or as its first operand."""
 
-    options: tuple[str, ...]
+    options: Strings
     program: bool = False
 
 
@@ -183,7 +183,7 @@ LANGUAGES: Final = by_name("code", lambda code: Language(tuple(code.behind.split
 NO_FILES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-def clustered(word: str, options: tuple[str, ...]) -> bool:
+def clustered(word: str, options: Strings) -> bool:
     """Whether short options stand together, the last of which takes code: `-ne`."""
     return (
         len(word) in (3, 4, 5)
@@ -195,7 +195,7 @@ def clustered(word: str, options: tuple[str, ...]) -> bool:
     )
 
 
-def _behind_options(args: tuple[str, ...], language: Language) -> list[str]:
+def _behind_options(args: Strings, language: Language) -> list[str]:
     """The code behind options: as the next word, in the same one, or after others in one word."""
     spelled = str.lower if "-command" in language.options else str
     options = set(map(spelled, language.options))
@@ -214,7 +214,7 @@ def _behind_options(args: tuple[str, ...], language: Language) -> list[str]:
 
 
 def codes_in(
-    argv: tuple[str, ...],
+    argv: Strings,
     given: str | None,
     language: Language,
     files: Mapping[str, str] = NO_FILES,

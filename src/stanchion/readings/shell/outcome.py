@@ -26,26 +26,27 @@ from stanchion.kernel.sizes import LIMITS
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.analysis import KEPT
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.kept import Call
+from stanchion.readings.shell.kept import PendingCommand
 from stanchion.readings.shell.known import WORDS, by_name
-from stanchion.readings.shell.limits import Meter, TooMuch
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.shell.script import Walker
 from stanchion.readings.shell.tree import (
     Assign,
-    Group,
+    GroupClause,
     Item,
+    Meter,
     Node,
     Pipe,
     Redirect,
     Script,
     Simple,
+    TooMuch,
     Turned,
 )
 from stanchion.readings.shell.wrappers import Prefix, inner_of, prefix_of
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.word_lists import Pairs, Strings, in_order, listed
 
-Settings = tuple[tuple[str, str], ...]
+Settings = Pairs
 
 
 PASSING: Final = by_name("ends_as", prefix_of)
@@ -53,19 +54,19 @@ PASSING: Final = by_name("ends_as", prefix_of)
 same word. What is not written here may print, wait or start something else: an option that asks for
 help keeps a command from running, one of `time` prints what it is given."""
 
-SHELLS: Final = frozenset({"sh", "bash", "dash", "zsh", "ksh"})
+SHELLS: Final = listed("sh bash dash zsh ksh")
 LETTERS: Final = frozenset("lceu")
 """Options of a shell that leave what its text does as it stands."""
 
 
-class Started(NamedTuple):
+class PassedCommand(NamedTuple):
     """A command that others pass on to, and the variables they set for it."""
 
-    argv: tuple[str, ...]
+    argv: Strings
     settings: Settings
 
 
-def started(argv: tuple[str, ...]) -> Started | None:
+def started(argv: Strings) -> PassedCommand | None:
     """The command that runs in the end, behind all that only pass on; `None` where one of them may
     do more."""
     settings: Settings = ()
@@ -74,7 +75,7 @@ def started(argv: tuple[str, ...]) -> Started | None:
         if not all(_passes(passing, word) for word in argv[1 : len(argv) - len(inner)]):
             return None
         argv, settings = inner, (*settings, *more)
-    return Started(argv, settings) if argv else None
+    return PassedCommand(argv, settings) if argv else None
 
 
 def _passes(passing: Prefix, word: str) -> bool:
@@ -92,7 +93,7 @@ class Inner(NamedTuple):
     pipefail: bool
 
 
-def text_run_by(argv: tuple[str, ...]) -> Inner | None:
+def text_run_by(argv: Strings) -> Inner | None:
     """The text of `sh -c …`, where the shell's options leave it as it stands."""
     if argv[0].rpartition("/")[2] not in SHELLS:
         return None
@@ -117,7 +118,7 @@ COUNTED: Final = frozenset({"nproc"})
 """Programs whose output is a number, whatever it is."""
 
 
-class Standing(NamedTuple):
+class CommandStanding(NamedTuple):
     """How a command stands in its text. `chain` numbers the `&&` list it is in, 0 where it is in
     none that is sure; `last`: the text ends well only where it did; `heard`: nothing but what it
     prints is printed, and all of that."""
@@ -127,9 +128,9 @@ class Standing(NamedTuple):
     heard: bool = False
 
 
-UNSURE: Final = Standing()
+UNSURE: Final = CommandStanding()
 
-Decided = tuple[tuple[Command, Standing], ...]
+Decided = tuple[tuple[Command, CommandStanding], ...]
 
 
 def decided(text: str) -> Decided:
@@ -185,7 +186,7 @@ class _Following(Walker):
         self._within.pop()
         return printed
 
-    def emit(self, call: Call, marks: frozenset[str] = frozenset()) -> None:
+    def emit(self, call: PendingCommand, marks: frozenset[str] = frozenset()) -> None:
         """Keep a command, and the part of the text that it came of."""
         super().emit(call, marks)
         self.parts.append(self._within[-1])
@@ -210,7 +211,7 @@ class _Placing:
     """Finds how each command stands, from the outside inwards."""
 
     def __init__(self, walker: _Following) -> None:
-        self.found: dict[int, Standing] = {}
+        self.found: dict[int, CommandStanding] = {}
         self._walker = walker
         self._chains = 0
         self._printing = [at for at, command in enumerate(walker.commands) if prints(command)]
@@ -240,7 +241,7 @@ class _Placing:
     def _node(self, node: Node, way: _Way, pipefail: bool) -> None:
         if isinstance(node, Simple):
             self._simple(node, way)
-        elif isinstance(node, Group):
+        elif isinstance(node, GroupClause):
             self.script(
                 node.body, way._replace(hidden=way.hidden or _hides(node.redirects)), pipefail
             )
@@ -264,7 +265,7 @@ class _Placing:
         if inner is None:
             heard = way.last and not way.hidden and {*way.path}.issuperset(self._printing)
             self.found |= {
-                at: Standing(way.chain, way.last, heard)
+                at: CommandStanding(way.chain, way.last, heard)
                 for at in own
                 if commands[at].argv == runs.argv
             }
@@ -310,7 +311,7 @@ def _hides(redirects: list[Redirect]) -> bool:
 
 
 def _is_known(word: str) -> bool:
-    return not isinstance(word, Open) or (bool(word.origin) and COUNTED.issuperset(word.origin))
+    return not isinstance(word, OpenText) or (bool(word.origin) and COUNTED.issuperset(word.origin))
 
 
 STEERING: Final = WORDS["programs that steer a shell"]
@@ -326,17 +327,15 @@ SOURCES: Final = frozenset({"", ".", "src", "lib", "app", "$PYTHONPATH"})
 HERE: Final = ("./", "$PWD/", "$(pwd…)/")
 """Folders of a project itself, in which Python may look for modules, and how one says where it
 stands."""
-COMPILING: Final = frozenset({"CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "RUSTFLAGS"})
+COMPILING: Final = listed("CFLAGS CXXFLAGS CPPFLAGS LDFLAGS RUSTFLAGS")
 """Options of compilers: they say how a program is made, not whether it runs."""
 
-SILENT: Final = frozenset(
-    {"cd", "true", ":", "test", "[", "sleep", "export", "unset", "set", "mkdir"}
-)
+SILENT: Final = listed("cd true : test [ sleep export unset set mkdir")
 ACTIVATES: Final = in_order(
     "/.venv/bin/activate /venv/bin/activate /.venv/Scripts/activate /venv/Scripts/activate"
 )
 """How the names of scripts end that have a shell use an environment; others may do anything."""
-SCRATCH: Final = ("/tmp/", "/var/tmp/", "/dev/", "/private/tmp/")
+SCRATCH: Final = in_order("/tmp/ /var/tmp/ /dev/ /private/tmp/")
 """Where environments are nobody's."""
 SET: Final = listed("-e -u -eu -ue -o -eo -uo -euo -ueo +o pipefail errexit nounset")
 """What `set` may be given so that the rest of a text runs as it stands."""
@@ -348,7 +347,7 @@ def steers_by(variable: str, value: str) -> bool:
     """Whether a variable with that value says what programs are or what they do."""
     name = variable.upper()
     if name == "PYTHONPATH":
-        return (isinstance(value, Open) and "$" not in value) or not all(
+        return (isinstance(value, OpenText) and "$" not in value) or not all(
             map(_is_source, value.split(":"))
         )
     return name in VARIABLES and name not in COMPILING and name not in HARMLESS
@@ -398,7 +397,9 @@ def _steers(command: Command) -> bool:
         return True
     if not argv:
         return False
-    if isinstance(argv[0], Open) or (argv[0] != "[" and any(char in argv[0] for char in "$*?[")):
+    if isinstance(argv[0], OpenText) or (
+        argv[0] != "[" and any(char in argv[0] for char in "$*?[")
+    ):
         return True
     match argv[0]:
         case "source" | ".":
@@ -406,7 +407,9 @@ def _steers(command: Command) -> bool:
         case "set":
             return not SET.issuperset(argv[1:])
         case "export" | "unset":
-            return any(isinstance(word, Open) or steers_by(*_setting(word)) for word in argv[1:])
+            return any(
+                isinstance(word, OpenText) or steers_by(*_setting(word)) for word in argv[1:]
+            )
         case "printf":
             return "-v" in argv[1:2]
         case _:

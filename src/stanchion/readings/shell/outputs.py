@@ -14,10 +14,11 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.arithmetic import NotKnown, number
 from stanchion.readings.shell.known import kinds_of
-from stanchion.readings.shell.limits import MAX_MADE, Meter
 from stanchion.readings.shell.options import sort
-from stanchion.readings.shell.partly_known import Open, joined, like
+from stanchion.readings.shell.partly_known import OpenText, joined, like
 from stanchion.readings.shell.patterns import fits, pieces, ranged
+from stanchion.readings.shell.tree import MAX_MADE, Meter
+from stanchion.readings.word_lists import Strings
 
 _ESCAPE: Final = regex(
     r"\\(?:x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|(0?[0-7]{1,3})|c(.)|(.))",
@@ -46,12 +47,10 @@ def _meant(found: re.Match[str]) -> str:
 
 Made = str | None
 """What is printed; None where that is not known."""
-Filter = Callable[[tuple[str, ...], str], Made]
+Filter = Callable[[Strings, str], Made]
 
 
-def output_of(
-    name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]
-) -> Made:
+def output_of(name: str, args: Strings, given: str | None, files: Mapping[str, str]) -> Made:
     """What a program prints when it gets these words and this input; None where that is not
     known."""
     if "silent" in kinds_of(name):
@@ -63,9 +62,9 @@ def output_of(
     if reader is None:
         return None
     text = _read(name, args, given, files)
-    if isinstance(text, Open) and text.origin == ("pieces",):
+    if isinstance(text, OpenText) and text.origin == ("pieces",):
         return text
-    if text is None or isinstance(text, Open) or any(isinstance(arg, Open) for arg in args):
+    if text is None or isinstance(text, OpenText) or any(isinstance(arg, OpenText) for arg in args):
         return None
     try:
         return reader(args, text)
@@ -73,7 +72,7 @@ def output_of(
         return None
 
 
-def _read(name: str, args: tuple[str, ...], given: str | None, files: Mapping[str, str]) -> Made:
+def _read(name: str, args: Strings, given: str | None, files: Mapping[str, str]) -> Made:
     """What a filter reads: the files it names, which must be known, else its input."""
     named = (
         [] if name in ("tr", "cut") else [word for word in sort(name, args).operands if word != "-"]
@@ -96,7 +95,7 @@ def _matched(word: str, files: Mapping[str, str]) -> Made:
         for path, text in sorted(files.items())
         if path.count("/") == word.count("/") and fits(pattern, path, meter)
     ]
-    return texts[0] if len(texts) == 1 else Open("$(…)", ("pieces",)) if texts else None
+    return texts[0] if len(texts) == 1 else OpenText("$(…)", ("pieces",)) if texts else None
 
 
 def as_bytes(text: str) -> bytes:
@@ -115,7 +114,7 @@ def as_text(data: bytes) -> str:
         return data.decode("latin-1")
 
 
-def _echo(args: tuple[str, ...], _given: str | None) -> str:
+def _echo(args: Strings, _given: str | None) -> str:
     at, newline, escapes = 0, True, False
     while (
         at < len(args)
@@ -131,7 +130,7 @@ def _echo(args: tuple[str, ...], _given: str | None) -> str:
     return like((unescape(text) if escapes else text) + ("\n" if newline else ""), *words)
 
 
-def printf(args: tuple[str, ...]) -> str:
+def printf(args: Strings) -> str:
     """What `printf` makes of a format and its words."""
     if not args:
         return ""
@@ -182,7 +181,7 @@ def _unpacking(unpack: Callable[[str], bytes], options: str = "") -> Filter:
     """What a program gives that unpacks, where it has one of each of these options."""
     groups = [frozenset(group.split("|")) for group in options.split()]
 
-    def read(args: tuple[str, ...], text: str) -> Made:
+    def read(args: Strings, text: str) -> Made:
         flags = sort("", args).flags
         return None if any(map(flags.isdisjoint, groups)) else as_text(unpack(text))
 
@@ -204,7 +203,7 @@ def _unbzip(text: str) -> bytes:
     return bz2.BZ2Decompressor().decompress(as_bytes(text), MAX_MADE)
 
 
-def _tr(args: tuple[str, ...], text: str) -> Made:
+def _tr(args: Strings, text: str) -> Made:
     flags, sets, _ = sort("tr", args)
     if not sets or flags - {"-d", "--delete"}:
         return None
@@ -235,7 +234,7 @@ def _set(text: str) -> str:
     return ranged(unescape(text), 512)
 
 
-def _cut(args: tuple[str, ...], text: str) -> Made:
+def _cut(args: Strings, text: str) -> Made:
     word = " ".join(args)
     for flag in ("-b", "-c"):
         if word.startswith(flag):
@@ -246,14 +245,14 @@ def _cut(args: tuple[str, ...], text: str) -> Made:
     return None
 
 
-def _digest(make: str) -> Callable[[tuple[str, ...], str], str]:
-    def digest(_args: tuple[str, ...], text: str) -> str:
+def _digest(make: str) -> Callable[[Strings, str], str]:
+    def digest(_args: Strings, text: str) -> str:
         return hashlib.new(make, as_bytes(text), usedforsecurity=False).hexdigest() + "  -\n"
 
     return digest
 
 
-PROGRAMS: Final[dict[str, Callable[[tuple[str, ...], str | None], Made]]] = {
+PROGRAMS: Final[dict[str, Callable[[Strings, str | None], Made]]] = {
     "echo": _echo,
     "printf": lambda args, _: (
         printf(args[1:] if args[:1] == ("--",) else args) if args[:1] != ("-v",) else ""

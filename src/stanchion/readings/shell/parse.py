@@ -1,5 +1,4 @@
-"""Reading commands: a shell text becomes a tree of what it would do, or one command of literal
-words where it is no more."""
+"""Parsing: the tree of a shell text, and of one so plain that it needs no parser."""
 
 from __future__ import annotations
 
@@ -9,25 +8,27 @@ from typing import Final, Literal
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.compounds import KEYWORD, Compounds, flat
 from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.limits import Meter, TooMuch
-from stanchion.readings.shell.quoted import BODY, SUMMED
+from stanchion.readings.shell.quoted import BODY, LIVE, SUMMED
 from stanchion.readings.shell.tree import (
     Assign,
     Compute,
-    Function,
-    Group,
+    FunctionClause,
+    GroupClause,
     Item,
     Loop,
+    Meter,
     Node,
     Part,
     Pipe,
     Redirect,
     Script,
     Simple,
-    Text,
+    TextPart,
+    TooMuch,
     Turned,
     Word,
 )
+from stanchion.readings.word_lists import listed
 
 PLAIN: Final = regex(
     r"[A-Za-z0-9_./-]++(?: [A-Za-z0-9_./:,@%+^-][A-Za-z0-9_./:,@%+=^-]*+)*+(?=(?:[ "
@@ -41,12 +42,10 @@ NAMED_COPROC: Final = regex(r"[ \t]*[A-Za-z_]\w*(?=[ \t]*[{(])", re.ASCII)
 ENDING: Final = frozenset({"", ";", "|", "\n", ")"})
 """What ends a command, the end of the text included."""
 CALLED: Final = regex(r"[ \t]*\([ \t]*\)")
-OPENING: Final = frozenset(
-    {"if", "for", "while", "until", "case", "function", "select", "{", "!", "[[", "coproc"}
-)
+OPENING: Final = listed("if for while until case function select { ! [[ coproc")
 
 
-class Reader(Compounds):
+class ShellReader(Compounds):
     """Reads a whole text; the words that stand where no shell expects them are read as commands of
     their own."""
 
@@ -61,7 +60,7 @@ class Reader(Compounds):
 
     def read_inner(self, text: str) -> Script:
         """The script of a text that stood in backquotes."""
-        inner = Reader(text, self.meter)
+        inner = ShellReader(text, self.meter)
         self.meter.down()
         script = inner.read()
         self.meter.up()
@@ -180,13 +179,13 @@ class Reader(Compounds):
         self.at += 1
         body = self._script(frozenset(), ")")
         self._close(")")
-        return Group(body, True, self._redirects())
+        return GroupClause(body, True, self._redirects())
 
     def _compound(self, word: str) -> Node | None:
         match word:
             case "{":
                 body = self._body("}")
-                return Group(body, False, self._redirects())
+                return GroupClause(body, False, self._redirects())
             case "!" | "coproc":
                 if (
                     word == "coproc"
@@ -218,12 +217,12 @@ class Reader(Compounds):
         if self.text.startswith("{", self.at) and KEYWORD.match(self.text, self.at) is None:
             self.blame("a blank is missing behind `{`")
             self.at += 1
-            return Function(name, Group(self._body("}"), False, self._redirects()))
+            return FunctionClause(name, GroupClause(self._body("}"), False, self._redirects()))
         body = self._command()
         if body is None:
             self.blame("a function has no body")
             return Simple([], [], [])
-        return Function(name, body)
+        return FunctionClause(name, body)
 
     def _documents(self) -> None:
         """Read the bodies of here-documents, which begin here."""
@@ -245,12 +244,12 @@ class Reader(Compounds):
             if not closed and not lines:
                 self.blame("a here-document has no end")
             body = "".join(lines)
-            redirect.target = [Text(body, True)] if quoted else self._body_of(body)
+            redirect.target = [TextPart(body, True)] if quoted else self._body_of(body)
 
     def _body_of(self, body: str) -> Word:
         if "$" not in body and "`" not in body and "\\" not in body:
-            return [Text(body, True)]
-        inner = Reader(body, self.meter)
+            return [TextPart(body, True)]
+        inner = ShellReader(body, self.meter)
         parts: list[Part] = []
         self.meter.down()
         inner.quoted(parts, "", BODY)
@@ -319,7 +318,7 @@ def single(text: str) -> tuple[str, ...] | None:
     stands: run several, expand something, redirect, set a variable, go on in the background."""
     if not text.strip() or len(text) > LONGEST or "\0" in text:
         return None
-    reader = Reader(text, Meter(len(text)))
+    reader = ShellReader(text, Meter(len(text)))
     try:
         script = reader.read()
     except TooMuch:
@@ -335,11 +334,86 @@ def single(text: str) -> tuple[str, ...] | None:
 
 
 def _literal(word: Word) -> str | None:
-    parts = [Text(word)] if isinstance(word, str) else word
-    texts = [part for part in parts if isinstance(part, Text)]
+    parts = [TextPart(word)] if isinstance(word, str) else word
+    texts = [part for part in parts if isinstance(part, TextPart)]
     said = "".join(part.text for part in texts)
     if len(texts) < len(parts):
         return None
     # Alone a bracket is the test of that name, and no pattern.
     plain = said in ("[", "]") or all(part.quoted or not OPEN & set(part.text) for part in texts)
     return said if plain else None
+
+
+LONGEST_QUICK: Final = 512
+"""Longer texts are seldom so simple."""
+
+Joint = Literal[";", "&", "&&", "||"]
+JOINTS: Final[dict[str, Joint]] = {";": ";", "&": "&", "&&": "&&", "||": "||"}
+
+_TOKEN: Final = regex(
+    r"""\ *(?:
+    ([A-Za-z0-9_./:,@%+^*?~-][A-Za-z0-9_./:,@%+=^*?~\[\]-]*+)(?=[ ;|&]|\Z)
+    |'([^']*)'(?=[ ;|&]|\Z)
+    |"([^"\\$`]+)"(?=[ ;|&]|\Z)
+    |(&&|\|\||\|(?!&)|;(?!;)|&(?!>))
+    |([0-9]?)(>>?|>&)\ ?([A-Za-z0-9_./-]+)(?=[ ;|&]|\Z)
+    )""",
+    re.VERBOSE,
+)
+"""A word, a quoted one, what joins commands, or a redirection to a plain word."""
+
+
+def quickly(text: str, meter: Meter) -> Script | None:
+    """The whole text as the reader reads it, with as many steps; `None` where it takes the reader
+    to tell."""
+    if len(text) > LONGEST_QUICK:
+        return None
+    script: Script = []
+    parts: list[Node] = []
+    words: list[Word] = []
+    redirects: list[Redirect] = []
+    at, end, steps = 0, len(text.rstrip(" ")), 0
+    match = _TOKEN.match
+    joint = ""
+    while at < end:
+        found = match(text, at)
+        if found is None:
+            return None
+        at = found.end()
+        match found.lastindex:
+            case 4 | 7 if not words:
+                return None
+            case 1:
+                word = found[1]
+                if not words and (redirects or "=" in word or word in RESERVED):
+                    return None
+                words.append(word if LIVE.isdisjoint(word) else [TextPart(word)])
+                steps += 1
+            case 4:
+                parts.append(Simple(words, [], redirects))
+                words, redirects = [], []
+                joint = found[4]
+                if joint != "|":
+                    script.append(Item(_piped(parts), JOINTS[joint]))
+                    parts = []
+                steps += 1
+            case 7:
+                redirects.append(Redirect(found[6], found[7], found[5]))
+                steps += 2
+            case kind:
+                words.append([TextPart(found[2] if kind == 2 else found[3], True)])
+                steps += (2 if kind == 2 else 4) + (at < len(text))
+    if words:
+        parts.append(Simple(words, [], redirects))
+        script.append(Item(_piped(parts)))
+        steps += 1
+    elif joint not in (";", "&"):
+        return None
+    if meter.steps + steps > meter.left:
+        return None
+    meter.steps += steps
+    return script
+
+
+def _piped(parts: list[Node]) -> Node:
+    return Pipe(parts) if len(parts) > 1 else parts[0]

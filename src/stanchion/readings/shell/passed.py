@@ -22,7 +22,6 @@ import msgspec
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import WORDS, kinds_of, named
-from stanchion.readings.shell.limits import Meter, TooMuch
 from stanchion.readings.shell.options import (
     DATA,
     SHELLS,
@@ -32,13 +31,15 @@ from stanchion.readings.shell.options import (
     names_command,
 )
 from stanchion.readings.shell.outputs import unescape
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import OpenText
+from stanchion.readings.shell.tree import Meter, TooMuch
 from stanchion.readings.shell.unfold import EMBEDDED, PASSED_BY, SETTINGS_PASSED_BY
 from stanchion.readings.shell.windows import is_windows, keep_powershell, slashed
 from stanchion.readings.shell.wrappers import started_by
+from stanchion.readings.word_lists import in_order
 
 if TYPE_CHECKING:
-    from stanchion.readings.shell.kept import Call
+    from stanchion.readings.shell.kept import PendingCommand
     from stanchion.readings.shell.script import Walker
 
 
@@ -53,8 +54,8 @@ UNNAMED: Final = {
 }
 """Files that a program runs without being told which."""
 
-SETTINGS: Final = ("/etc/", "/usr/", "~/.", "$HOME/.")
-BUILDING: Final = (".tf", ".hcl", ".nix", ".gradle", ".kts", ".cmake", ".bzl", ".rake")
+SETTINGS: Final = in_order("/etc/ /usr/ ~/. $HOME/.")
+BUILDING: Final = in_order(".tf .hcl .nix .gradle .kts .cmake .bzl .rake")
 BUILDERS: Final = WORDS["files that a builder finds by itself"]
 """How files end, or are called, that a builder finds by itself and runs."""
 
@@ -74,7 +75,7 @@ _IS_TEXT: Final = regex(r"[ \n\t!(]|exec=")
 """What a word has that is more than a name or a path."""
 
 
-def pass_on(walker: Walker, call: Call, name: str) -> None:
+def pass_on(walker: Walker, call: PendingCommand, name: str) -> None:
     """Follow what a command is given, as if it ran it."""
     if walker.passing >= DEEPEST:
         _give_up(walker, name, call.argv[1:], "it passes texts on too deeply to follow")
@@ -105,7 +106,7 @@ def pass_on(walker: Walker, call: Call, name: str) -> None:
         _text(walker, name, given.replace("$$", "$") if name in UNNAMED else given)
 
 
-def _word(walker: Walker, call: Call, name: str, at: int) -> None:
+def _word(walker: Walker, call: PendingCommand, name: str, at: int) -> None:
     """Follow a word that may be a text, the name of a program, or a file that the text wrote; not
     one that is for people, or only looked at."""
     before, word = call.argv[at - 1 : at + 1]
@@ -133,14 +134,14 @@ def _give_up(walker: Walker, name: str, words: tuple[str, ...], why: str) -> Non
         walker.unclear = why
 
 
-def pass_settings(walker: Walker, call: Call, name: str) -> None:
+def pass_settings(walker: Walker, call: PendingCommand, name: str) -> None:
     """Follow what the variables of a command hold, as if it ran it, where its words are followed
     otherwise."""
     if walker.passing < DEEPEST:
         _settings(walker, call, name)
 
 
-def _settings(walker: Walker, call: Call, name: str) -> None:
+def _settings(walker: Walker, call: PendingCommand, name: str) -> None:
     for variable, value in call.settings:
         if names_command(variable):
             _command(walker, call, name, value.lstrip("| "))
@@ -148,7 +149,7 @@ def _settings(walker: Walker, call: Call, name: str) -> None:
             _text(walker, name, value)
 
 
-def _command(walker: Walker, call: Call, name: str, word: str) -> None:
+def _command(walker: Walker, call: PendingCommand, name: str, word: str) -> None:
     """Follow the value of an option or a variable that is known to be a command; a shell that has
     no other text runs what the program is given."""
     value = (
@@ -172,7 +173,7 @@ def pass_written(walker: Walker) -> None:
     """Follow what a text writes where programs load it unasked: folders of settings, and files that
     builders read."""
     for path, text in walker.wrote:
-        if isinstance(text, Open) or walker.passing:
+        if isinstance(text, OpenText) or walker.passing:
             continue
         last = path.rpartition("/")[2].lower()
         builds = last.endswith(BUILDING) or last in BUILDERS
@@ -193,7 +194,7 @@ def _text(walker: Walker, name: str, text: str, surely: bool = False) -> None:
     """Follow a text as a shell's, and the fragments of it."""
     keep_powershell(walker, text, name)
     if _EVALUATES.search(text) is not None:
-        fetched = Open("$(fetch…)", ("fetch",))
+        fetched = OpenText("$(fetch…)", ("fetch",))
         walker.passed.append(Command(("eval", fetched), (*walker.via, name)))
     if not surely and not may_hold(text):
         return
@@ -206,7 +207,7 @@ def _text(walker: Walker, name: str, text: str, surely: bool = False) -> None:
             _follow(walker, name, piece)
 
 
-def _words(walker: Walker, call: Call, name: str, at: int) -> None:
+def _words(walker: Walker, call: PendingCommand, name: str, at: int) -> None:
     """Follow the words from one on that names a program."""
     inner = _inner(walker, name, sum([len(word) + 1 for word in call.argv]))
     if inner is not None:
@@ -243,7 +244,7 @@ def _inner(walker: Walker, name: str, chars: int) -> Walker | None:
     return inner
 
 
-def _run(walker: Walker, inner: Walker, what: str | Call) -> None:
+def _run(walker: Walker, inner: Walker, what: str | PendingCommand) -> None:
     try:
         if isinstance(what, str):
             inner.whole(what)

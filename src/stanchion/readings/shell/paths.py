@@ -13,10 +13,8 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.act import Use
-from stanchion.readings.paths.included import included
-from stanchion.readings.paths.patches import patched
-from stanchion.readings.paths.swaps import Swap, swapped
-from stanchion.readings.paths.variables import is_known, named_by
+from stanchion.readings.paths.included import Swap, included, patched, swapped
+from stanchion.readings.paths.place import is_known, named_by
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.changed import changed_by, changed_in, is_far, is_open
 from stanchion.readings.shell.command import (
@@ -27,7 +25,7 @@ from stanchion.readings.shell.command import (
 from stanchion.readings.shell.known import WORDS, kinds_of
 from stanchion.readings.shell.options import LANGUAGES
 from stanchion.readings.shell.secret_sources import shows_secret
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Strings, listed
 
 How = Literal["", "looks", "deep", "asks", "hunts"]
 """`looks` where it is only asked that there is a file, and of what kind; `deep` where all of a
@@ -159,7 +157,7 @@ def _in_named(commands: Sequence[Command]) -> Iterator[Used]:
         if (place := named_by(command.argv))
     }
     for command in commands if names else ():
-        uses: tuple[tuple[Use, tuple[str, ...]], ...] = (
+        uses: tuple[tuple[Use, Strings], ...] = (
             ("read", command.reads),
             ("write", command.writes),
         )
@@ -170,7 +168,7 @@ def _in_named(commands: Sequence[Command]) -> Iterator[Used]:
                     yield Used(f"{names[head + end]}{rest}", use, "", "", False)
 
 
-def swaps_of(text: str | tuple[str, ...], limits: Limits) -> list[Swap]:
+def swaps_of(text: str | Strings, limits: Limits) -> list[Swap]:
     """The swaps that a shell text makes in files, by `sed`."""
     if not isinstance(text, str):
         return []
@@ -231,7 +229,7 @@ def _by_effects(command: Command, how: How, handed: bool) -> Iterator[Used]:
     """The files that a command reads, writes and deletes by its plain effects."""
     finds = "finds" in command.kinds
     roots = find_roots(command.argv) if finds else []
-    uses: tuple[tuple[Use, tuple[str, ...], str, bool], ...] = (
+    uses: tuple[tuple[Use, Strings, str, bool], ...] = (
         ("read", command.reads, _linked_from(command), True),
         ("write", command.writes, command.cwd, "unpacks" in command.kinds),
         ("delete", command.deletes, command.cwd, False),
@@ -276,7 +274,7 @@ def _how(command: Command) -> How:
     return "deep" if goes_in or "searches" in kinds or "packs" in kinds else ""
 
 
-def _how_found(argv: tuple[str, ...]) -> How:
+def _how_found(argv: Strings) -> How:
     """How a search uses what it finds: all of it where it looks for credentials, or has a program
     go through it."""
     if any(word[:1] not in "/~" and hunts(word) for word in argv[1:]):

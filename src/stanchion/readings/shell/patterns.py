@@ -6,8 +6,7 @@ import re
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.limits import MAX_FIELDS, Meter
-from stanchion.readings.shell.tree import Part, Text
+from stanchion.readings.shell.tree import MAX_FIELDS, Meter, Part, TextPart
 
 ANY: Final = 0
 ONE: Final = 1
@@ -89,12 +88,14 @@ _HELD: Final = 0xE000
 
 def spread(parts: list[Part], meter: Meter) -> list[list[Part]]:
     """The words that a word with braces stands for."""
-    if not any(isinstance(part, Text) and not part.quoted and "{" in part.text for part in parts):
+    if not any(
+        isinstance(part, TextPart) and not part.quoted and "{" in part.text for part in parts
+    ):
         return [parts]
     held: list[Part] = []
     text: list[str] = []
     for part in parts:
-        if isinstance(part, Text) and not part.quoted:
+        if isinstance(part, TextPart) and not part.quoted:
             text.append(part.text)
         elif len(held) < 0x1800:
             text.append(chr(_HELD + len(held)))
@@ -117,13 +118,13 @@ def _restored(text: str, held: list[Part]) -> list[Part]:
         code = ord(char) - _HELD
         if 0 <= code < len(held):
             if plain:
-                parts.append(Text("".join(plain)))
+                parts.append(TextPart("".join(plain)))
                 plain = []
             parts.append(held[code])
         else:
             plain.append(char)
     if plain:
-        parts.append(Text("".join(plain)))
+        parts.append(TextPart("".join(plain)))
     return parts
 
 

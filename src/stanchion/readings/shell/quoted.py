@@ -6,9 +6,18 @@ import re
 from typing import Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.outputs import unescape
-from stanchion.readings.shell.tree import Output, Param, Part, Script, Stream, Sum, Text, Word
+from stanchion.readings.shell.tree import (
+    Meter,
+    OutputPart,
+    Param,
+    Part,
+    Script,
+    StreamPart,
+    SumPart,
+    TextPart,
+    Word,
+)
 
 PLAIN: Final = regex(r"[^\s\\'\"$`|&;<>()]+")
 DOUBLE: Final = regex(r'[^"\\$`]+')
@@ -25,7 +34,7 @@ LIVE: Final = frozenset("*?[{~")
 """Characters that make a plain word special."""
 
 
-class Spelling:
+class WordReader:
     """Reads words from a text; what it stumbles over is kept as `broken`, and reading goes on."""
 
     def __init__(self, text: str, meter: Meter) -> None:
@@ -60,7 +69,7 @@ class Spelling:
                 self.at = at
                 self.meter.steps += 1
                 plain = found.group()
-                return plain if LIVE.isdisjoint(plain) else [Text(plain)]
+                return plain if LIVE.isdisjoint(plain) else [TextPart(plain)]
         elif at < self.end and text[at] in "<>" and text.startswith("(", at + 1):
             pass
         elif at >= self.end or text[at] in " \t\r\n;|&<>()":
@@ -75,14 +84,14 @@ class Spelling:
             found = PLAIN.match(text, self.at)
             if found is not None:
                 self.at = found.end()
-                parts.append(Text(found.group()))
+                parts.append(TextPart(found.group()))
                 continue
             char = text[self.at]
             if char in "<>" and text.startswith("(", self.at + 1):
                 self.at += 2
-                parts.append(Stream(self.script_until(")"), into=char == ">"))
+                parts.append(StreamPart(self.script_until(")"), into=char == ">"))
             elif char == "(" and parts and self._is_pattern(parts[-1]):
-                parts.append(Text(self._pattern()))
+                parts.append(TextPart(self._pattern()))
             elif not self._special(char, parts, False):
                 break
         return parts
@@ -90,7 +99,7 @@ class Spelling:
     @staticmethod
     def _is_pattern(last: Part) -> bool:
         return (
-            isinstance(last, Text)
+            isinstance(last, TextPart)
             and not last.quoted
             and last.text[-1:] in ("@", "!", "+", "?", "*")
         )
@@ -120,14 +129,14 @@ class Spelling:
             if close < 0:
                 self.blame("a quote is not closed")
                 close = self.end
-            parts.append(Text(self.text[self.at : close], True))
+            parts.append(TextPart(self.text[self.at : close], True))
             self.at = close + 1
         elif char == '"':
             self.at += 1
             before = len(parts)
             self.quoted(parts, '"', DOUBLE)
             if len(parts) == before:
-                parts.append(Text("", True))
+                parts.append(TextPart("", True))
         elif char == "$":
             self._dollar(parts, quoted)
         elif char == "`":
@@ -139,9 +148,9 @@ class Spelling:
     def _escape(self, parts: list[Part]) -> None:
         if self.text.startswith("\\\n", self.at):
             self.at += 2
-            parts.append(Text(""))
+            parts.append(TextPart(""))
         else:
-            parts.append(Text(self.text[self.at + 1 : self.at + 2], True))
+            parts.append(TextPart(self.text[self.at + 1 : self.at + 2], True))
             self.at += 2
 
     def quoted(self, parts: list[Part], close: str, plain: re.Pattern[str]) -> None:
@@ -152,7 +161,7 @@ class Spelling:
             self.meter.step()
             found = plain.match(text, self.at)
             if found is not None:
-                parts.append(Text(found.group(), True))
+                parts.append(TextPart(found.group(), True))
                 self.at = found.end()
                 continue
             char = text[self.at]
@@ -164,16 +173,16 @@ class Spelling:
                 if after == "\n":
                     pass
                 elif after and after in '$`"\\' and (after != '"' or close):
-                    parts.append(Text(after, True))
+                    parts.append(TextPart(after, True))
                 else:
-                    parts.append(Text("\\" + after, True))
+                    parts.append(TextPart("\\" + after, True))
                 self.at += 2
             elif char == "$":
                 self._dollar(parts, True)
             elif char == "`":
                 self._backquote(parts, True)
             else:
-                parts.append(Text(char, True))
+                parts.append(TextPart(char, True))
                 self.at += 1
         if close:
             self.blame("a quote is not closed")
@@ -185,13 +194,13 @@ class Spelling:
             if text.startswith("(", at + 2) and self._sum(parts, quoted):
                 return
             self.at = at + 2
-            parts.append(Output(self.script_until(")"), quoted))
+            parts.append(OutputPart(self.script_until(")"), quoted))
         elif after == "{":
             self.at = at + 2
             self._braced(parts, quoted)
         elif after == "[":
             self.at = at + 2
-            parts.append(Sum(self._until("]", BRACKETED, "["), quoted))
+            parts.append(SumPart(self._until("]", BRACKETED, "["), quoted))
         elif after == "'" and not quoted:
             self._ansi(parts)
         elif after == '"' and not quoted:
@@ -201,7 +210,7 @@ class Spelling:
             parts.append(Param(found.group(), quoted))
         else:
             self.at = at + 1
-            parts.append(Text("$", True))
+            parts.append(TextPart("$", True))
 
     def _ansi(self, parts: list[Part]) -> None:
         """`$'…'`."""
@@ -212,7 +221,7 @@ class Spelling:
             at += 2 if text[at] == "\\" else 1
         if at >= self.end:
             self.blame("a quote is not closed")
-        parts.append(Text(unescape(text[begin:at]), True))
+        parts.append(TextPart(unescape(text[begin:at]), True))
         self.at = at + 1
 
     def _sum(self, parts: list[Part], quoted: bool) -> bool:
@@ -224,7 +233,7 @@ class Spelling:
         inner = self._until(")", SUMMED, "(")
         if self.text.startswith(")", self.at):
             self.at += 1
-            parts.append(Sum(inner, quoted))
+            parts.append(SumPart(inner, quoted))
             return True
         self.at, self.broken = begin, broken
         self.no_sums.add(begin)
@@ -239,7 +248,7 @@ class Spelling:
             found = plain.match(self.text, self.at)
             if found is not None:
                 self.meter.step()
-                parts.append(Text(found.group()))
+                parts.append(TextPart(found.group()))
                 self.at = found.end()
                 continue
             char = self.text[self.at]
@@ -250,10 +259,10 @@ class Spelling:
             if opens and char in (opens, close):
                 self.meter.step()
                 depth += 1 if char == opens else -1
-                parts.append(Text(char))
+                parts.append(TextPart(char))
                 self.at += 1
             elif not self._special(char, parts, False):
-                parts.append(Text(char))
+                parts.append(TextPart(char))
                 self.at += 1
         self.blame(f"`{close}` is missing")
         self.meter.up()
@@ -309,4 +318,4 @@ class Spelling:
         if at >= self.end:
             self.blame("a backquote is not closed")
         self.at = at + 1
-        parts.append(Output(self.read_inner("".join(inner)), quoted))
+        parts.append(OutputPart(self.read_inner("".join(inner)), quoted))

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from stanchion.readings.commands.deeds import HERE, asked_words, pairs, told
-from stanchion.readings.commands.inner import parsed
+from stanchion.readings.commands.shapes import parsed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.word_lists import listed
 

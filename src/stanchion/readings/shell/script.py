@@ -6,27 +6,25 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, Final
 
-import msgspec
+from msgspec.structs import replace
 
 from stanchion.readings.shell.arithmetic import NotKnown
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.kept import Call, Keeping
+from stanchion.readings.shell.kept import Keeping, PendingCommand
 from stanchion.readings.shell.known import kinds_of
-from stanchion.readings.shell.limits import TooMuch
 from stanchion.readings.shell.outputs import output_of
-from stanchion.readings.shell.parse import Reader
-from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
+from stanchion.readings.shell.parse import ShellReader, quickly
+from stanchion.readings.shell.partly_known import OpenText, joined, like, origin_of
 from stanchion.readings.shell.patterns import fits, pieces
-from stanchion.readings.shell.quick import quickly
 from stanchion.readings.shell.secret_sources import SOURCE, tells_secret
 from stanchion.readings.shell.tree import (
     Branch,
-    Case,
+    CaseClause,
     Compute,
     Count,
-    Each,
-    Function,
-    Group,
+    ForLoop,
+    FunctionClause,
+    GroupClause,
     Item,
     Loop,
     Node,
@@ -34,16 +32,17 @@ from stanchion.readings.shell.tree import (
     Pipe,
     Script,
     Simple,
-    Stream,
+    StreamPart,
     Test,
+    TooMuch,
     Turned,
     Word,
 )
 from stanchion.readings.shell.unfold import PASSED_BY, SETTINGS_PASSED_BY, UNFOLD, likely
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Pairs, listed
 
 WILD: Final = frozenset("*?[")
-SHELL_VARIABLES: Final = frozenset({"$SHELL", "$BASH", "${SHELL}"})
+SHELL_VARIABLES: Final = listed("$SHELL $BASH ${SHELL}")
 """Variables that name a shell, whoever runs the text."""
 
 
@@ -72,7 +71,7 @@ class Walker(Keeping):
         expanded."""
         self.meter.down()
         self.meter.step(2 + len(words))
-        self.run(Call(tuple(words)))
+        self.run(PendingCommand(tuple(words)))
         self.meter.up()
         self._uncalled()
 
@@ -93,7 +92,7 @@ class Walker(Keeping):
 
     def _read(self, text: str, given: str | None) -> Script:
         """Read a text; where that is too much, what was read is followed before it says so."""
-        reader = Reader(text, self.meter)
+        reader = ShellReader(text, self.meter)
         depth = self.meter.depth
         try:
             script = reader.read()
@@ -117,10 +116,15 @@ class Walker(Keeping):
         return printed
 
     def start(
-        self, via: str, call: Call, argv: tuple[str, ...], privileged: bool = False, **given: Any
+        self,
+        via: str,
+        call: PendingCommand,
+        argv: tuple[str, ...],
+        privileged: bool = False,
+        **given: Any,
     ) -> str:
         """Follow a command that another one starts, with what else is given to it."""
-        follow = msgspec.structs.replace(call, argv=argv, **given)
+        follow = replace(call, argv=argv, **given)
         return self.under(via, partial(self.run, follow), privileged)
 
     def printed(self, script: Script) -> str:
@@ -135,7 +139,7 @@ class Walker(Keeping):
         self.words.env, self.cwd = env, cwd
         return text
 
-    def stream(self, part: Stream) -> str:
+    def stream(self, part: StreamPart) -> str:
         """The file by which a script's output is read, or its input written."""
         name = f"/dev/fd/{63 + len(self.files)}"
         printed = self.printed(part.body)
@@ -169,7 +173,7 @@ class Walker(Keeping):
             return self._pipe(node, given)
         if isinstance(node, Turned):
             return self.node(node.node, given)
-        if isinstance(node, Function):
+        if isinstance(node, FunctionClause):
             self.functions[node.name] = node.body
             return ""
         return self._compound(node, given)
@@ -194,12 +198,12 @@ class Walker(Keeping):
             for assign in node.assigns:
                 name, value = self._assign(assign)
                 if name.startswith(("HIST", "LD_", "PROMPT_COMMAND", "BASH_ENV", "ENV")):
-                    self.emit(Call((), None, (), ((name, value),)))
+                    self.emit(PendingCommand((), None, (), ((name, value),)))
             return ""
         opens, given = self._opened(node.redirects, given) if node.redirects else ([], given)
         if not words:
             settings = tuple([self._assign(assign) for assign in node.assigns])
-            self.emit(Call((), None, tuple(opens), settings))
+            self.emit(PendingCommand((), None, tuple(opens), settings))
             self._kept(opens, "")
             return ""
         settings = ()
@@ -209,15 +213,13 @@ class Walker(Keeping):
             settings = tuple([self._assign(assign) for assign in node.assigns])
             self.words.env = env
         self.wanted += bool(opens)
-        printed = self.run(Call(tuple(words), given, tuple(opens), settings))
+        printed = self.run(PendingCommand(tuple(words), given, tuple(opens), settings))
         self.wanted -= bool(opens)
         if self.others:
             self._otherwise(node, given, tuple(opens))
         return "" if opens and self._kept(opens, printed) else printed
 
-    def _otherwise(
-        self, node: Simple, given: str | None, opens: tuple[tuple[str, str], ...]
-    ) -> None:
+    def _otherwise(self, node: Simple, given: str | None, opens: Pairs) -> None:
         """Follow a command with the other values that its variables may have."""
         env = self.words.env
         named = [
@@ -234,18 +236,18 @@ class Walker(Keeping):
                 others, self.others, self.words.env = self.others, {}, {**env, name: value}
                 words = self.words.fields(node.words)
                 if words:
-                    self.run(Call(tuple(words), given, opens))
+                    self.run(PendingCommand(tuple(words), given, opens))
                 self.others, self.words.env = others, env
 
-    def run(self, call: Call) -> str:
+    def run(self, call: PendingCommand) -> str:
         """Follow a command with its words; what it prints."""
         self.meter.step(1 + len(call.argv) // 4)
         first = call.argv[0]
         if first[-1:] in ("$", "#") and "@" in first and len(call.argv) > 1:
-            return self.run(msgspec.structs.replace(call, argv=call.argv[1:]))
+            return self.run(replace(call, argv=call.argv[1:]))
         if first in self.functions:
             return self._function(first, call)
-        if any((self.links, self.files, isinstance(first, Open), not WILD.isdisjoint(first))):
+        if any((self.links, self.files, isinstance(first, OpenText), not WILD.isdisjoint(first))):
             call = self._resolved(call)
         name = call.argv[0].rpartition("/")[2].lower()
         unfold = UNFOLD.get(name.removesuffix(".exe"))
@@ -265,23 +267,23 @@ class Walker(Keeping):
             return made
         return self.unknown(call)
 
-    def _resolved(self, call: Call) -> Call:
+    def _resolved(self, call: PendingCommand) -> PendingCommand:
         """A command by the program that its first word stands for, and with links followed."""
         first = call.argv[0]
         if len(first) > 1 and not WILD.isdisjoint(first):
             first = likely(first, self.meter)
-        if first in SHELL_VARIABLES and isinstance(first, Open):
+        if first in SHELL_VARIABLES and isinstance(first, OpenText):
             first = "sh"
         argv, opens = (first, *call.argv[1:]), call.opens
         if self.links and first != "ln":
             argv = tuple([self._followed(word) for word in argv])
             opens = tuple([(op, self._followed(path)) for op, path in opens])
         if argv != call.argv or opens != call.opens:
-            call = msgspec.structs.replace(call, argv=argv, opens=opens)
+            call = replace(call, argv=argv, opens=opens)
         path = self._written(first) if self.files else ""
         if path:
             self.emit(call)
-            call = msgspec.structs.replace(call, argv=("sh", path, *argv[1:]))
+            call = replace(call, argv=("sh", path, *argv[1:]))
         return call
 
     def _written(self, first: str) -> str:
@@ -303,7 +305,7 @@ class Walker(Keeping):
                 return like(f"{target.rstrip('/')}/{word[len(link) + 1 :]}", word)
         return word
 
-    def unknown(self, call: Call) -> str:
+    def unknown(self, call: PendingCommand) -> str:
         """What stands for an output that is not known: where it comes from."""
         if not self.wanted:
             return ""
@@ -317,9 +319,9 @@ class Walker(Keeping):
         origin = tuple(
             dict.fromkeys([command.name, *told, *reads, *command.carries, *origin_of(call.given)])
         )
-        return Open(f"$({command.name}…)", origin[:32])
+        return OpenText(f"$({command.name}…)", origin[:32])
 
-    def _function(self, name: str, call: Call) -> str:
+    def _function(self, name: str, call: PendingCommand) -> str:
         self.called.add(name)
         body = self.functions[name]
         if any(
@@ -340,13 +342,13 @@ class Walker(Keeping):
         return printed
 
     def _compound(self, node: Node, given: str | None) -> str:
-        if isinstance(node, Simple | Pipe | Function | Turned):
+        if isinstance(node, Simple | Pipe | FunctionClause | Turned):
             return ""
         opens, given = self._opened(node.redirects, given)
         env, cwd = self.words.env, self.cwd
-        if isinstance(node, Group) and node.apart:
+        if isinstance(node, GroupClause) and node.apart:
             self.words.env = dict(env)
-        unsure = isinstance(node, Branch | Case | Loop | Each)
+        unsure = isinstance(node, Branch | CaseClause | Loop | ForLoop)
         self.meter.down()
         self.maybe += unsure
         self.wanted += bool(opens)
@@ -354,27 +356,27 @@ class Walker(Keeping):
         self.wanted -= bool(opens)
         self.maybe -= unsure
         self.meter.up()
-        if isinstance(node, Group) and node.apart:
+        if isinstance(node, GroupClause) and node.apart:
             self.words.env, self.cwd = env, cwd
         if opens:
-            self.emit(Call((), None, tuple(opens)))
+            self.emit(PendingCommand((), None, tuple(opens)))
             if self._kept(opens, printed):
                 return ""
         return printed
 
     def _inside(self, node: Node, given: str | None) -> str:
         match node:
-            case Group():
+            case GroupClause():
                 return self.script(node.body, given)
             case Branch():
                 return self._branch(node, given)
-            case Each():
+            case ForLoop():
                 return self._each(node, given)
             case Count():
                 return self._count(node, given)
             case Loop():
                 return self._loop(node, given)
-            case Case():
+            case CaseClause():
                 return self._case(node, given)
             case Compute():
                 self._truth([Item(node)])
@@ -404,7 +406,7 @@ class Walker(Keeping):
     def _equal(self, node: Test) -> bool | None:
         """Whether a text fits another, where both are known."""
         left, right = self.words.text(node.words[0]), self.words.text(node.words[2])
-        if isinstance(left, Open) or isinstance(right, Open):
+        if isinstance(left, OpenText) or isinstance(right, OpenText):
             return None
         same = left == right or (
             right.strip("\\'\"") != "" and fits(pieces(right), left, self.meter)
@@ -424,28 +426,30 @@ class Walker(Keeping):
                 break
         return joined(texts) if texts else ""
 
-    def _case(self, node: Case, given: str | None) -> str:
+    def _case(self, node: CaseClause, given: str | None) -> str:
         word = self.words.text(node.word)
         texts: list[str] = []
         for patterns, body in node.arms:
             known = [self.words.text(pattern) for pattern in patterns]
-            if isinstance(word, Open) or any(isinstance(pattern, Open) for pattern in known):
+            if isinstance(word, OpenText) or any(
+                isinstance(pattern, OpenText) for pattern in known
+            ):
                 texts.append(self.script(body, given))
             elif any(fits(pieces(pattern), word, self.meter) for pattern in known):
                 texts.append(self.script(body, given))
                 break
         return joined(texts) if texts else ""
 
-    def _each(self, node: Each, given: str | None) -> str:
+    def _each(self, node: ForLoop, given: str | None) -> str:
         words: list[Word] = node.words if node.words is not None else []
         values = self.words.fields(words)
         if not values:
-            values = [Open(f"${node.name}")]
+            values = [OpenText(f"${node.name}")]
         texts: list[str] = []
         self.turning += 1
         for value in values[:TURNS]:
             pattern = "*" in value or "?" in value
-            self.words.env[node.name] = Open(value, origin_of(value)) if pattern else value
+            self.words.env[node.name] = OpenText(value, origin_of(value)) if pattern else value
             texts.append(self.script(node.body, given))
         self.turning -= 1
         return joined(texts)
@@ -470,7 +474,7 @@ class Walker(Keeping):
         holds = self._truth(node.head)
         forking = any(item.after == "&" for item in node.body)
         if holds is (not node.until) and (forking or (self.apart and self.turning)):
-            self.emit(Call(("while", "true")), marks=frozenset({"endless"}))
+            self.emit(PendingCommand(("while", "true")), marks=frozenset({"endless"}))
         self.turning += 1
         computed = len(node.head) == 1 and isinstance(node.head[0].node, Compute)
         for _ in range(TURNS if computed else 1):

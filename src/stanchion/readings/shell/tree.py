@@ -1,20 +1,78 @@
-"""The parts of a shell text: words, commands, and what joins them."""
+"""The tree of a shell text, and its limits."""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
-import msgspec
+from msgspec import Struct
+
+from stanchion.kernel.sizes import LIMITS, Limits
+
+STEPS_A_COMMAND: Final = 39
+"""How many steps allow for one more command: whoever judges them takes longer than who reads
+them."""
+
+MAX_MADE: Final = 262_144
+"""How many characters the values that a text makes may have together."""
+
+MAX_FIELDS: Final = 256
+"""How many words braces may stand for."""
 
 
-class Text(msgspec.Struct, gc=False):
+class TooMuch(Exception):
+    """A text is over a limit; the words say which."""
+
+
+class Meter:
+    """Counts the steps of one analysis and what it makes; over a limit it raises. One step more is
+    allowed for each character."""
+
+    __slots__ = ("depth", "left", "limits", "made", "noise", "steps")
+
+    def __init__(self, chars: int, limits: Limits = LIMITS) -> None:
+        self.limits = limits
+        self.steps = 0
+        self.left = limits.command_steps + chars
+        self.made = 0
+        self.depth = 0
+        self.noise = 0
+
+    def step(self, count: int = 1) -> None:
+        """Count steps."""
+        self.steps += count
+        if self.steps > self.left:
+            raise TooMuch("it takes too many steps to follow")
+
+    def make(self, chars: int) -> None:
+        """Count characters that were made."""
+        self.made += chars
+        if self.made > MAX_MADE:
+            raise TooMuch("the values it makes are too long")
+
+    def down(self) -> None:
+        """Go one level deeper."""
+        self.depth += 1
+        if self.depth > self.limits.command_depth:
+            raise TooMuch("it is nested too deeply")
+
+    def again(self, depth: int) -> None:
+        """Give what was read before a limit a chance to be followed, from this level on."""
+        self.depth = depth
+        self.left = max(self.left, self.steps) + self.limits.command_steps
+
+    def up(self) -> None:
+        """Come back."""
+        self.depth -= 1
+
+
+class TextPart(Struct, gc=False):
     """Characters as they stand; `quoted` ones are neither split nor taken for patterns."""
 
     text: str
     quoted: bool = False
 
 
-class Param(msgspec.Struct, gc=False):
+class Param(Struct, gc=False):
     """`$name` or `${name…}`: `mark` is `!` or `#` before the name, `op` and `arg` what stands
     behind it."""
 
@@ -26,33 +84,33 @@ class Param(msgspec.Struct, gc=False):
     arg: Word | None = None
 
 
-class Output(msgspec.Struct, gc=False):
+class OutputPart(Struct, gc=False):
     """`$(…)`: what a script prints."""
 
     body: Script
     quoted: bool = False
 
 
-class Sum(msgspec.Struct, gc=False):
+class SumPart(Struct, gc=False):
     """`$((…))`: a number."""
 
     parts: Word
     quoted: bool = False
 
 
-class Stream(msgspec.Struct, gc=False):
+class StreamPart(Struct, gc=False):
     """`<(…)` or `>(…)`: a script as a file to read from, or to write `into`."""
 
     body: Script
     into: bool = False
 
 
-Part = Text | Param | Output | Sum | Stream
+Part = TextPart | Param | OutputPart | SumPart | StreamPart
 Word = str | list[Part]
 """A text where nothing is special about it, else its parts."""
 
 
-class Redirect(msgspec.Struct, gc=False):
+class Redirect(Struct, gc=False):
     """`op` and its target; a here-document has its `body` as target."""
 
     op: str
@@ -60,7 +118,7 @@ class Redirect(msgspec.Struct, gc=False):
     fd: str = ""
 
 
-class Assign(msgspec.Struct, gc=False):
+class Assign(Struct, gc=False):
     """`name=value`; a list is an array's `items`."""
 
     name: str
@@ -70,7 +128,7 @@ class Assign(msgspec.Struct, gc=False):
     append: bool = False
 
 
-class Simple(msgspec.Struct, gc=False):
+class Simple(Struct, gc=False):
     """A command with its words."""
 
     words: list[Word]
@@ -78,13 +136,13 @@ class Simple(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-class Pipe(msgspec.Struct, gc=False):
+class Pipe(Struct, gc=False):
     """Commands of which each reads what the one before prints."""
 
     parts: list[Node]
 
 
-class Group(msgspec.Struct, gc=False):
+class GroupClause(Struct, gc=False):
     """A body in braces or, with `apart`, in a shell of its own."""
 
     body: Script
@@ -92,7 +150,7 @@ class Group(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-class Loop(msgspec.Struct, gc=False):
+class Loop(Struct, gc=False):
     """`while`, `until`: a head and a body."""
 
     head: Script
@@ -101,7 +159,7 @@ class Loop(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-class Each(msgspec.Struct, gc=False):
+class ForLoop(Struct, gc=False):
     """`for name in words`; without words the script's own arguments."""
 
     name: str
@@ -110,7 +168,7 @@ class Each(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-class Count(msgspec.Struct, gc=False):
+class Count(Struct, gc=False):
     """`for ((begin; go_on; step))`."""
 
     begin: Word
@@ -120,14 +178,14 @@ class Count(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-class Branch(msgspec.Struct, gc=False):
+class Branch(Struct, gc=False):
     """`if`: pairs of a condition and what then happens; the last may have no condition."""
 
     arms: list[tuple[Script, Script]]
     redirects: list[Redirect]
 
 
-class Case(msgspec.Struct, gc=False):
+class CaseClause(Struct, gc=False):
     """`case word in`: patterns and what then happens."""
 
     word: Word
@@ -135,39 +193,50 @@ class Case(msgspec.Struct, gc=False):
     redirects: list[Redirect]
 
 
-class Function(msgspec.Struct, gc=False):
+class FunctionClause(Struct, gc=False):
     """A function's name and body."""
 
     name: str
     body: Node
 
 
-class Test(msgspec.Struct, gc=False):
+class Test(Struct, gc=False):
     """`[[ … ]]`."""
 
     words: list[Word]
     redirects: list[Redirect]
 
 
-class Compute(msgspec.Struct, gc=False):
+class Compute(Struct, gc=False):
     """`((…))`: a computation as a command."""
 
     parts: Word
     redirects: list[Redirect]
 
 
-class Turned(msgspec.Struct, gc=False):
+class Turned(Struct, gc=False):
     """A command behind `!` or `coproc`: how it ends is not how the text goes on."""
 
     node: Node
 
 
 Node = (
-    Simple | Pipe | Group | Loop | Each | Count | Branch | Case | Function | Test | Compute | Turned
+    Simple
+    | Pipe
+    | GroupClause
+    | Loop
+    | ForLoop
+    | Count
+    | Branch
+    | CaseClause
+    | FunctionClause
+    | Test
+    | Compute
+    | Turned
 )
 
 
-class Item(msgspec.Struct, gc=False):
+class Item(Struct, gc=False):
     """A command in a list and what stands behind it."""
 
     node: Node

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from stanchion.readings.shell.limits import Meter
 from stanchion.readings.shell.patterns import fits, pieces
+from stanchion.readings.shell.tree import Meter
 
 Unfold = Callable[[Any, Any], str | None]
 """Follows what a command starts; gives what that prints, or None where it starts nothing."""

@@ -6,14 +6,18 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
-import msgspec
+from msgspec.structs import replace
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.programs.powershell import Step, looks_like_powershell, powershell
+from stanchion.readings.programs.powershell import (
+    PowerShellCommand,
+    looks_like_powershell,
+    powershell,
+)
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import WORDS
-from stanchion.readings.shell.partly_known import Open
-from stanchion.readings.word_lists import listed
+from stanchion.readings.shell.partly_known import OpenText
+from stanchion.readings.word_lists import Strings, listed
 
 if TYPE_CHECKING:
     from stanchion.readings.shell.kept import Keeping
@@ -54,24 +58,26 @@ def keep_powershell(keeping: Keeping, text: str, via: str, surely: bool = False)
     for command in made:
         runs = command.argv[command.name in STARTS :][:1]
         if command.name in SENDS and SENT.intersection(map(str.lower, command.argv)):
-            command = msgspec.structs.replace(command, carries=carries)
+            command = replace(command, carries=carries)
         elif fetched.intersection(runs):
-            command = msgspec.structs.replace(command, marks=MARK | {"fetched"})
+            command = replace(command, marks=MARK | {"fetched"})
         keeping.passed.append(command)
     keeping.passed += _calls(text.lower(), where)
 
 
-def _words(steps: Iterable[Step], programs: frozenset[str], most: int | None = None) -> list[str]:
+def _words(
+    steps: Iterable[PowerShellCommand], programs: frozenset[str], most: int | None = None
+) -> list[str]:
     """The words that steps of these programs are given."""
     named = [step for step in steps if step.argv[0].lower() in programs]
     return [word for step in named for word in step.argv[1:most]]
 
 
-def _calls(low: str, where: tuple[str, ...]) -> Iterator[Command]:
+def _calls(low: str, where: Strings) -> Iterator[Command]:
     """What a text does by methods, and by forms that no command has."""
     if _DELETES.search(low) is not None:
         home = any(map(low.__contains__, ("getfolderpath", "$home", "userprofile")))
-        target = "~" if home else Open("$(…)", ("powershell",))
+        target = "~" if home else OpenText("$(…)", ("powershell",))
         yield Command(("remove-item", "-Recurse", target), where, marks=MARK)
     if "%0|%0" in low.replace(" ", ""):
         yield Command(("cmd",), where, marks=MARK | {"forks"})
@@ -86,14 +92,14 @@ def slashed(text: str) -> str:
     return text.replace("\\", "/")
 
 
-def _command(step: Step, via: tuple[str, ...]) -> Command:
+def _command(step: PowerShellCommand, via: Strings) -> Command:
     """One step as a command: what it is given is open, and tells where it comes from."""
     origin = tuple(dict.fromkeys([_plain(name) for name in (*step.before, *step.inside)]))
     words = [
-        Open(word, origin) if word.startswith("$(") else word.replace("\\", "/")
+        OpenText(word, origin) if word.startswith("$(") else word.replace("\\", "/")
         for word in step.argv
     ]
-    given = Open("$(…)", tuple([_plain(name) for name in step.before])) if step.before else None
+    given = OpenText("$(…)", tuple([_plain(name) for name in step.before])) if step.before else None
     read = tuple([name for name in origin if name.startswith("<")])
     return Command(tuple(words), via, given=given, marks=MARK, carries=read)
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.command import EXECS, find_roots, found_names
 from stanchion.readings.shell.known import WORDS, OwnWords, by_name
-from stanchion.readings.shell.partly_known import Open, joined, like, origin_of
+from stanchion.readings.shell.partly_known import OpenText, joined, like, origin_of
 from stanchion.readings.shell.unfold import EMBEDDED, unfolds
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import Pairs, Strings, listed
 
 if TYPE_CHECKING:
-    from stanchion.readings.shell.kept import Call
+    from stanchion.readings.shell.kept import PendingCommand
     from stanchion.readings.shell.script import Walker
 
 
@@ -38,9 +38,7 @@ def prefix_of(own: OwnWords) -> Prefix:
 PREFIXES: Final = by_name("passes", prefix_of)
 
 
-def inner_of(
-    prefix: Prefix, args: tuple[str, ...]
-) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def inner_of(prefix: Prefix, args: Strings) -> tuple[Strings, Pairs]:
     """The command that a wrapper starts, and the variables it sets for it."""
     at, skip = 0, prefix.skip
     settings: list[tuple[str, str]] = []
@@ -69,7 +67,7 @@ RUNNERS: Final = by_name("runs", lambda own: (own.by, prefix_of(own)))
 options have a value."""
 
 
-def started_by(name: str, args: tuple[str, ...]) -> tuple[str, ...]:
+def started_by(name: str, args: Strings) -> Strings:
     """The words of the program, script or module that another program starts; empty where there is
     none."""
     verbs, prefix = RUNNERS.get(name, ("-", Prefix()))
@@ -80,7 +78,7 @@ def started_by(name: str, args: tuple[str, ...]) -> tuple[str, ...]:
 
 
 @unfolds(" ".join(PREFIXES))
-def _prefixed(walker: Walker, call: Call) -> str | None:
+def _prefixed(walker: Walker, call: PendingCommand) -> str | None:
     name = call.argv[0].rpartition("/")[2].lower()
     prefix = PREFIXES[name]
     args = call.argv[1:]
@@ -99,7 +97,7 @@ def _prefixed(walker: Walker, call: Call) -> str | None:
     return walker.start(name, call, inner, prefix.privileged, settings=settings)
 
 
-def _split_string(args: tuple[str, ...]) -> str | None:
+def _split_string(args: Strings) -> str | None:
     for at, word in enumerate(args):
         if word in ("-S", "--split-string"):
             return joined([each for word in args[at + 1 :] for each in (word, " ")])
@@ -114,7 +112,7 @@ XARGS: Final = WORDS["options of xargs that have a value"]
 
 
 @unfolds("xargs gxargs")
-def _xargs(walker: Walker, call: Call) -> str:
+def _xargs(walker: Walker, call: PendingCommand) -> str:
     args = call.argv[1:]
     inner, _ = inner_of(Prefix(XARGS), args)
     own = args[: len(args) - len(inner)]
@@ -122,7 +120,7 @@ def _xargs(walker: Walker, call: Call) -> str:
     given = call.given
     words: list[str] = []
     if given is not None:
-        words = [_unknown(given)] if isinstance(given, Open) else _unquoted(given)
+        words = [_unknown(given)] if isinstance(given, OpenText) else _unquoted(given)
     mark = next((after for word, after in pairwise(own) if word in ("-I", "--replace")), "")
     mark = mark or next((word[2:] for word in own if word.startswith("-I") and len(word) > 2), "")
     if not inner:
@@ -137,16 +135,16 @@ def _xargs(walker: Walker, call: Call) -> str:
     return joined(printed) if printed else ""
 
 
-def _unknown(given: str | None) -> Open:
+def _unknown(given: str | None) -> OpenText:
     """A word that is not known, taken from what a command reads."""
-    return Open("$(…)", origin_of(given))
+    return OpenText("$(…)", origin_of(given))
 
 
 def _put(word: str, mark: str, value: str) -> str:
     if mark not in word:
         return word
     made = word.replace(mark, value)
-    return Open(made, origin_of(value)) if isinstance(value, Open) else made
+    return OpenText(made, origin_of(value)) if isinstance(value, OpenText) else made
 
 
 def _unquoted(text: str) -> list[str]:
@@ -163,7 +161,7 @@ def _unquoted(text: str) -> list[str]:
 
 
 @unfolds("parallel")
-def _parallel(walker: Walker, call: Call) -> str:
+def _parallel(walker: Walker, call: PendingCommand) -> str:
     inner, _ = inner_of(
         Prefix(listed("-j --jobs -a --arg-file --colsep -n -N --timeout --joblog -S")),
         call.argv[1:],
@@ -185,7 +183,7 @@ def _parallel(walker: Walker, call: Call) -> str:
 
 
 @unfolds("find gfind fd fdfind bfs")
-def _find(walker: Walker, call: Call) -> str:
+def _find(walker: Walker, call: PendingCommand) -> str:
     argv = call.argv
     walker.emit(call)
     roots = find_roots(argv)
@@ -198,7 +196,7 @@ def _find(walker: Walker, call: Call) -> str:
             inner = argv[at + 1 : end]
             for root in roots[:8]:
                 names = tuple([f"<{root.rstrip('/')}/{name}" for name in found_names(argv)])
-                made = Open(f"{root.rstrip('/')}/**" if root != "/" else "/**", names)
+                made = OpenText(f"{root.rstrip('/')}/**" if root != "/" else "/**", names)
                 filled = tuple([_put(word, "{}", made) for word in inner])
                 if filled and filled[0] != made:
                     before, walker.embedded = walker.embedded, EMBEDDED

@@ -13,14 +13,14 @@ from stanchion.readings.programs.python import read_python
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import GivenCode, by_name
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.word_lists import listed
 
 MANY: Final = 32
 """How many texts of one command are read."""
 
 
-class Given(NamedTuple):
+class ClientText(NamedTuple):
     """A text that a database is given, and its dialect where that is known."""
 
     text: str
@@ -60,7 +60,7 @@ _SET: Final = regex(r"(?m)^\s*\\set\s+(\w+)\s+'((?:[^']|'')*)'[^\n]*\n?")
 _EXECUTED: Final = regex(r"(?is)\bselect\s+((?:(?!;|\bfrom\b).)+)\s+from\b[^;]*?\\gexec")
 _OF_CLIENT: Final = regex(r"(?i)\s*(?:[.\\]|GO\s*$|DELIMITER\s)")
 """Lines that are for the client, and no SQL."""
-_DRY: Final = frozenset({"--dry_run", "--dry-run", "--dry_run=true"})
+_DRY: Final = listed("--dry_run --dry-run --dry_run=true")
 
 
 def may_reach_database(text: str) -> bool:
@@ -68,18 +68,18 @@ def may_reach_database(text: str) -> bool:
     return may_stand(text, _NAMES, _CODE.pattern)
 
 
-def given_by(text: Any, limits: Limits) -> tuple[Given, ...]:
+def given_by(text: Any, limits: Limits) -> tuple[ClientText, ...]:
     """What a shell text, or the words of one command, gives to databases."""
     whole = " ".join(text) if isinstance(text, tuple) else str(text)
     return _given(text, limits) if may_reach_database(whole) else ()
 
 
 @lru_cache(256)
-def _given(text: Any, limits: Limits) -> tuple[Given, ...]:
+def _given(text: Any, limits: Limits) -> tuple[ClientText, ...]:
     if isinstance(text, tuple) and text[0].startswith("python") and len(text) == 3:
         return given_by_code(text[2])
-    found: list[Given] = []
-    code: list[Given] = []
+    found: list[ClientText] = []
+    code: list[ClientText] = []
     for command in analysed(text, limits).commands:
         if _OF_TESTS.search(command.line) is None:
             found += _of_command(command)
@@ -88,12 +88,12 @@ def _given(text: Any, limits: Limits) -> tuple[Given, ...]:
     return tuple(dict.fromkeys([*found, *code]))[:MANY]
 
 
-def given_by_code(code: str) -> tuple[Given, ...]:
+def given_by_code(code: str) -> tuple[ClientText, ...]:
     """What a notebook's cell or a piece of Python gives to a database, as one text."""
     cell = _MAGIC.match(code)
     if cell is not None:
-        return (Given(cell[1], None),)
-    found = [Given(line[1], None) for line in _LINES.finditer(code)]
+        return (ClientText(cell[1], None),)
+    found = [ClientText(line[1], None) for line in _LINES.finditer(code)]
     read = read_python(code) if _CODE.search(code) is not None and not _only_passing(code) else None
     if read is None:
         return tuple(found)
@@ -101,8 +101,12 @@ def given_by_code(code: str) -> tuple[Given, ...]:
     texts = [call.args[0] for call in read.calls if call.name in _RUNS and call.args]
     for call in read.calls:
         if call.name == "delete" and call.of.endswith(("objects.all", ".query")):
-            found.append(Given("DELETE FROM x", None))  # a mapper's, called on all rows of a table
-    plain = [Given(_plain(each), dialect) for each in texts if each is not None and " " in each]
+            found.append(
+                ClientText("DELETE FROM x", None)
+            )  # a mapper's, called on all rows of a table
+    plain = [
+        ClientText(_plain(each), dialect) for each in texts if each is not None and " " in each
+    ]
     return (*found, *plain[:MANY])
 
 
@@ -112,12 +116,12 @@ def _only_passing(code: str) -> bool:
     return bool(opened) and all(_PASSING.search(each) is not None for each in opened)
 
 
-def _of_command(command: Command) -> Iterator[Given]:
+def _of_command(command: Command) -> Iterator[ClientText]:
     client = CLIENTS.get(command.name)
     if client is None or not _DRY.isdisjoint(command.argv):
         return
     given = command.given
-    typed = [given] if given is not None and not isinstance(given, Open) else []
+    typed = [given] if given is not None and not isinstance(given, OpenText) else []
     for text in (*typed, *_values(command.argv, client)):
         yield from _typed(text, client.dialect if client.dialect else None)
 
@@ -137,7 +141,7 @@ def _values(words: tuple[str, ...], client: GivenCode) -> Iterator[str]:
             yield word
 
 
-def _typed(text: str, dialect: str | None) -> Iterator[Given]:
+def _typed(text: str, dialect: str | None) -> Iterator[ClientText]:
     """A text as a client takes it: its variables are put in, and what it runs of what it selects is
     run. Lines that are for the client are left out."""
     text = text.strip().removeprefix("@").removesuffix("@")
@@ -146,9 +150,9 @@ def _typed(text: str, dialect: str | None) -> Iterator[Given]:
     for name, value in known.items():
         text = text.replace(f":{name}", value.replace("''", "'"))
     for made in _EXECUTED.findall(text):
-        yield Given(f"EXECUTE IMMEDIATE {made}", dialect)
+        yield ClientText(f"EXECUTE IMMEDIATE {made}", dialect)
     lines = [line for line in text.splitlines() if _OF_CLIENT.match(line) is None]
-    yield Given(_plain("\n".join(lines)), dialect)
+    yield ClientText(_plain("\n".join(lines)), dialect)
 
 
 def _plain(text: str) -> str:

@@ -20,8 +20,16 @@ from sqlglot.errors import SqlglotError
 
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
-from stanchion.readings.sql.dialect import FLAT, HASH, NESTING, SLASHES
-from stanchion.readings.sql.statement import NAME, NUMBER, PARSING, TEXT
+from stanchion.readings.sql.statement import (
+    FLAT,
+    HASH,
+    NAME,
+    NESTING,
+    NUMBER,
+    PARSING,
+    SLASHES,
+    TEXT,
+)
 
 BREAKING: Final = (
     RuntimeError, LookupError, TypeError, ValueError, AttributeError, AssertionError,
@@ -57,14 +65,14 @@ class Unread(Exception):
     """A text cannot be understood; the message says why."""
 
 
-class Span(NamedTuple):
+class CommentSpan(NamedTuple):
     """Where a comment stands in a text."""
 
     start: int
     end: int
 
 
-class Reader(msgspec.Struct, frozen=True):
+class SqlReader(msgspec.Struct, frozen=True):
     """What reads one dialect: its tokenizer, its parser, which tokens are types, and how much of a
     text is read."""
 
@@ -96,28 +104,28 @@ class Reader(msgspec.Struct, frozen=True):
 
 
 @lru_cache(32)
-def reader_of(dialect: str, limits: Limits = LIMITS) -> Reader:
+def reader_of(dialect: str, limits: Limits = LIMITS) -> SqlReader:
     """What reads a dialect. Its tokenizer has no commands: to sqlglot they are raw text, quotes and
     all, and what follows them would be cut at the wrong places."""
     known = Dialect.get_or_raise(dialect)
     tokenizer = type("Tokenizer", (known.tokenizer_class,), {"COMMANDS": set()})
-    return Reader(known, tokenizer, frozenset(known.parser_class.TYPE_TOKENS), limits)
+    return SqlReader(known, tokenizer, frozenset(known.parser_class.TYPE_TOKENS), limits)
 
 
-class Piece(msgspec.Struct, frozen=True):
+class SqlPiece(msgspec.Struct, frozen=True):
     """One statement as tokens and as words, one for each token: a plain word in capitals, a sign as
     it is, and `NAME`, `TEXT` or `NUMBER` for what has no fixed words."""
 
     tokens: list[Any]
     words: list[str]
 
-    def behind(self, start: int) -> Piece:
+    def behind(self, start: int) -> SqlPiece:
         """What stands from that word on."""
-        return Piece(self.tokens[start:], self.words[start:])
+        return SqlPiece(self.tokens[start:], self.words[start:])
 
-    def between(self, start: int, end: int) -> Piece:
+    def between(self, start: int, end: int) -> SqlPiece:
         """What stands between two words."""
-        return Piece(self.tokens[start:end], self.words[start:end])
+        return SqlPiece(self.tokens[start:end], self.words[start:end])
 
     def spelled(self) -> list[str]:
         """Its words, with names in quotes as if they had none."""
@@ -132,7 +140,7 @@ def is_name(word: str) -> bool:
     return word == NAME or word.isidentifier()
 
 
-def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...], str]:
+def pieces_of(text: str, reader: SqlReader, dialect: str) -> tuple[tuple[SqlPiece, ...], str]:
     """The statements of a text, and the text they are in: what MySQL runs in comments is run here,
     too."""
     if len(text) > reader.limits.query_chars:
@@ -150,10 +158,10 @@ def pieces_of(text: str, reader: Reader, dialect: str) -> tuple[tuple[Piece, ...
     return tuple(_cut(tokens)), text
 
 
-def _cut(tokens: Sequence[Token]) -> list[Piece]:
+def _cut(tokens: Sequence[Token]) -> list[SqlPiece]:
     """The statements of a list of tokens. Only what is quoted is longer than its text."""
     semicolon, number = T.SEMICOLON, T.NUMBER
-    found: list[Piece] = []
+    found: list[SqlPiece] = []
     own: list[Token] = []
     words: list[str] = []
     before: Token | None = None
@@ -164,13 +172,13 @@ def _cut(tokens: Sequence[Token]) -> list[Piece]:
             words.append(_quoted(token, before))
         elif kind is semicolon:
             if own:
-                found.append(Piece(own, words))
+                found.append(SqlPiece(own, words))
             own, words = [], []
         else:
             own.append(token)
             words.append(NUMBER if kind is number else text.upper())
         before = token
-    return [*found, Piece(own, words)] if own else found
+    return [*found, SqlPiece(own, words)] if own else found
 
 
 def _quoted(token: Token, before: Token | None) -> str:
@@ -189,10 +197,10 @@ def _quoted(token: Token, before: Token | None) -> str:
     return token.text.upper()
 
 
-def running_comments(text: str, tokens: Sequence[Token], dialect: str) -> list[Span]:
+def running_comments(text: str, tokens: Sequence[Token], dialect: str) -> list[CommentSpan]:
     """The comments of a text that are run as if they were none. What is neither space nor a comment
     of the dialect, and yet was taken for one, makes the text unreadable."""
-    found: list[Span] = []
+    found: list[CommentSpan] = []
     at = 0
     for token in tokens:
         if token.start > at:
@@ -202,7 +210,7 @@ def running_comments(text: str, tokens: Sequence[Token], dialect: str) -> list[S
     return found
 
 
-def unwrapped(text: str, spans: list[Span]) -> str:
+def unwrapped(text: str, spans: list[CommentSpan]) -> str:
     """The text with these comments as the server runs them."""
     pieces: list[str] = []
     at = 0
@@ -213,14 +221,14 @@ def unwrapped(text: str, spans: list[Span]) -> str:
     return "".join([*pieces, text[at:]])
 
 
-def _look(text: str, at: int, end: int, dialect: str, found: list[Span]) -> None:
+def _look(text: str, at: int, end: int, dialect: str, found: list[CommentSpan]) -> None:
     while at < end:
         if text[at].isspace():
             at += 1
         elif text.startswith("/*", at):
             start, at = at, _block_end(text, at, end, dialect)
             if dialect == "mysql" and text.startswith(RUNNING, start):
-                found.append(Span(start, at))
+                found.append(CommentSpan(start, at))
         elif _is_line_comment(text, at, dialect):
             closed = _LINE_END.search(text, at, end)
             at = end if closed is None else closed.start()

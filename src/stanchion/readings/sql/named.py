@@ -14,11 +14,17 @@ from sqlglot.dialects.dialect import Dialect
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.dialect import DIALECTS
-from stanchion.readings.sql.lexer import Piece, is_name
-from stanchion.readings.sql.statement import CHANGES, NUMBER, TEXT, Does, Statement
-from stanchion.readings.sql.verbs import first_word
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.sql.lexer import SqlPiece, is_name
+from stanchion.readings.sql.statement import (
+    CHANGES,
+    DIALECTS,
+    NUMBER,
+    TEXT,
+    Does,
+    Statement,
+    first_word,
+)
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 REACHES: Final = "reaches files, programs, the network or other sessions"
 _DOES: Final = {
@@ -94,7 +100,7 @@ def _pure() -> frozenset[str]:
     )
 
 
-def calls_at(piece: Piece) -> Iterator[tuple[str, int]]:
+def calls_at(piece: SqlPiece) -> Iterator[tuple[str, int]]:
     """The names before brackets, in small letters, with the package before them where there is one,
     and the places of the brackets. Words of the language are among them: they are no functions, and
     do no harm here."""
@@ -106,14 +112,14 @@ def calls_at(piece: Piece) -> Iterator[tuple[str, int]]:
             yield (f"{tokens[at - 3].text.lower()}.{name}" if dotted else name), at
 
 
-def calls_in(piece: Piece) -> list[str]:
+def calls_in(piece: SqlPiece) -> list[str]:
     """The same without the places, and with the pseudo-columns that take the next number of a
     sequence."""
     numbers = ["nextval" for pair in pairwise(piece.words) if pair == (".", "NEXTVAL")]
     return [*[name for name, _ in calls_at(piece)], *numbers]
 
 
-def is_narrow(name: str, piece: Piece) -> bool:
+def is_narrow(name: str, piece: SqlPiece) -> bool:
     """Whether every call of a function that reaches further reaches what is near: data of the
     project's, or one query that is named by its number."""
     places = [at + 1 for called, at in calls_at(piece) if called == name]
@@ -122,7 +128,7 @@ def is_narrow(name: str, piece: Piece) -> bool:
     return name in _ONE_SESSION and all(piece.words[at : at + 2] == [NUMBER, ")"] for at in places)
 
 
-def unprotects(piece: Piece) -> bool:
+def unprotects(piece: SqlPiece) -> bool:
     """Whether a function sets what protects data, or who one is."""
     return any(
         name.rpartition(".")[2] == "set_config" and _text_at(piece, at + 1).upper() in _GUARDING
@@ -130,7 +136,7 @@ def unprotects(piece: Piece) -> bool:
     )
 
 
-def reads_file(piece: Piece) -> bool:
+def reads_file(piece: SqlPiece) -> bool:
     """Whether it has a text where a table belongs, a file to some databases, that is no data of the
     project's."""
     return any(
@@ -139,19 +145,19 @@ def reads_file(piece: Piece) -> bool:
     )
 
 
-def copies_data(piece: Piece) -> bool:
+def copies_data(piece: SqlPiece) -> bool:
     """Whether a COPY writes a file with data, in the folder that is worked in or below."""
     words = piece.words
     to = len(words) - 1 - words[::-1].index("TO") if "TO" in words else len(words)
     return _is_data(_text_at(piece, to + 1))
 
 
-def _text_at(piece: Piece, at: int) -> str:
+def _text_at(piece: SqlPiece, at: int) -> str:
     """The text that stands there; empty where none does."""
     return str(piece.tokens[at].text) if piece.words[at : at + 1] == [TEXT] else ""
 
 
-def _all_data(piece: Piece, at: int) -> bool:
+def _all_data(piece: SqlPiece, at: int) -> bool:
     """Whether a text here, or every one of a list of texts, is a file with data."""
     words = piece.words
     if words[at : at + 1] != ["["]:
@@ -203,12 +209,12 @@ _FAR: Final = 5
 _OFF: Final = listed("NULL NONE DROP REMOVE")
 
 
-def named_tables(piece: Piece) -> tuple[str, ...]:
+def named_tables(piece: SqlPiece) -> Strings:
     """The tables that a statement names behind words such as TABLE, INTO and ON."""
     return tables_after(piece, *_LEADING)
 
 
-def tables_after(piece: Piece, *leading: str) -> tuple[str, ...]:
+def tables_after(piece: SqlPiece, *leading: str) -> Strings:
     """The names behind these words, and those behind commas that follow them."""
     found: list[str] = []
     at = 0
@@ -219,7 +225,7 @@ def tables_after(piece: Piece, *leading: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([name for name in found if name]))
 
 
-def _names(piece: Piece, at: int, marks: frozenset[str]) -> tuple[list[str], int]:
+def _names(piece: SqlPiece, at: int, marks: frozenset[str]) -> tuple[list[str], int]:
     """The names that stand here, between commas, and where they end; the last is empty where no
     name follows."""
     words = piece.words
@@ -237,7 +243,7 @@ def _names(piece: Piece, at: int, marks: frozenset[str]) -> tuple[list[str], int
     return found, at
 
 
-def _name(piece: Piece, at: int, marks: frozenset[str]) -> tuple[str, int]:
+def _name(piece: SqlPiece, at: int, marks: frozenset[str]) -> tuple[str, int]:
     """The name that begins here with its schema before it, and where it ends."""
     words = piece.words
     parts: list[str] = []
@@ -259,7 +265,7 @@ def changes_own(one: Statement) -> bool:
     return one.does is Does.WRITE and any(own)
 
 
-def made_in(piece: Piece) -> list[str]:
+def made_in(piece: SqlPiece) -> list[str]:
     """The tables that a statement makes for its session alone."""
     words = piece.words
     first = first_word(words)
@@ -273,7 +279,7 @@ def made_in(piece: Piece) -> list[str]:
     return []
 
 
-def spared(one: Statement, piece: Piece, made: set[str]) -> Statement:
+def spared(one: Statement, piece: SqlPiece, made: set[str]) -> Statement:
     """The same statement; where it drops, empties or changes nothing but scratch tables, it loses
     nothing."""
     if one.does is not Does.DESTRUCTIVE and one.bounded:
@@ -285,7 +291,7 @@ def spared(one: Statement, piece: Piece, made: set[str]) -> Statement:
     return msgspec.structs.replace(one, does=does, bounded=True)
 
 
-def _changed(piece: Piece) -> list[str]:
+def _changed(piece: SqlPiece) -> list[str]:
     """The tables that a statement drops, empties or changes; none where its words do not say so
     plainly."""
     words = piece.words
@@ -298,7 +304,7 @@ def _changed(piece: Piece) -> list[str]:
     return _names(piece, 1 + (second in ("TABLE", "FROM")), _MARKS)[0]
 
 
-def forgets(piece: Piece) -> bool:
+def forgets(piece: SqlPiece) -> bool:
     """Whether a statement lets rows go by themselves, or keeps what was deleted for no time."""
     words = [part for word in piece.words for part in (word.split(".") if word != "." else ".")]
     dotted = len(words) > len(piece.words)
@@ -313,13 +319,13 @@ def forgets(piece: Piece) -> bool:
     return any(_names_short(piece, at) for at, word in enumerate(piece.words) if word == TEXT)
 
 
-def _names_short(piece: Piece, at: int) -> bool:
+def _names_short(piece: SqlPiece, at: int) -> bool:
     """Whether a setting that is written as a text is followed by a value that is no time at all."""
     name = str(piece.tokens[at].text).upper().rpartition(".")[2]
     return name in _RETAINING and _is_short(piece, at, name)
 
 
-def _is_short(piece: Piece, at: int, word: str) -> bool:
+def _is_short(piece: SqlPiece, at: int, word: str) -> bool:
     """Whether the value behind a setting is no time at all, or less than lakes keep files for."""
     for place in range(at + 1, min(at + _FAR, len(piece.words))):
         value = str(piece.tokens[place].text)

@@ -7,20 +7,24 @@ from functools import lru_cache
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.commands.runner import runner_of
+from stanchion.readings.commands.words import runner_of
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.dialect import PRODUCTS, words_of
-from stanchion.readings.sql.statement import TEXT
-from stanchion.readings.sql.verbs import BEYOND, KNOWN, OBJECTS, PARSED, RIGHTS
+from stanchion.readings.sql.statement import (
+    BEYOND,
+    KNOWN,
+    OBJECTS,
+    PARSED,
+    PRODUCTS,
+    RIGHTS,
+    TEXT,
+    words_of,
+)
 from stanchion.readings.word_lists import listed
 
 SAYING: Final = listed("sql sql_query sql_text sql_statement sqlquery")
 """Arguments whose names say that they are SQL, whichever tool has them."""
 
-USUAL: Final = (
-    frozenset({"query", "queries", "sql", "sqls", "statement", "statements", "stmt", "script"})
-    | SAYING
-)
+USUAL: Final = listed("query queries sql sqls statement statements stmt script") | SAYING
 """Arguments that are SQL where the tool's name says so."""
 
 SURELY: Final = listed("plsql tsql pgsql sql_code block batch ddl dml q")

@@ -1,9 +1,4 @@
-"""Recognising: whether a text is SQL, whoever it is given to, and what each of its statements does.
-
-The parser decides what is SQL: plain language that begins with a word of SQL is no statement to it.
-Where it does not know a kind of statement, the first words have to be a pair that only SQL has, and
-the rest has to be written as SQL is.
-"""
+"""Recognising SQL: texts that are statements or parts of one."""
 
 from __future__ import annotations
 
@@ -15,8 +10,14 @@ from sqlglot import exp
 from stanchion.kernel.regex import regex
 from stanchion.kernel.sizes import LIMITS, Limits
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.dialect import RARER, TRIED, dialect_begun_by
-from stanchion.readings.sql.lexer import Piece, Reader, Unread, pieces_of, reader_of, readings_of
+from stanchion.readings.sql.lexer import (
+    SqlPiece,
+    SqlReader,
+    Unread,
+    pieces_of,
+    reader_of,
+    readings_of,
+)
 from stanchion.readings.sql.places import (
     ANYWHERE,
     CAPITALS,
@@ -25,8 +26,17 @@ from stanchion.readings.sql.places import (
     begins_as_sql,
     may_be_sql,
 )
-from stanchion.readings.sql.statement import REMEMBERED_CHARS, TEXT, Statement, severity, unclear
-from stanchion.readings.sql.view import Reading, read
+from stanchion.readings.sql.statement import (
+    RARER,
+    REMEMBERED_CHARS,
+    TEXT,
+    TRIED,
+    Statement,
+    dialect_begun_by,
+    severity,
+    unclear,
+)
+from stanchion.readings.sql.view import SqlReading, read
 from stanchion.readings.word_lists import listed
 
 _MODIFYING: Final = listed(
@@ -50,7 +60,7 @@ def is_sql(text: str, limits: Limits = LIMITS) -> bool:
     return any(_reads_as_sql(text, reader_of(dialect, limits), dialect) for dialect in tried)
 
 
-def _reads_as_sql(text: str, reader: Reader, dialect: str) -> bool:
+def _reads_as_sql(text: str, reader: SqlReader, dialect: str) -> bool:
     try:
         pieces, text = pieces_of(text, reader, dialect)
     except Unread:
@@ -67,7 +77,7 @@ def _is_sentence(words: list[str]) -> bool:
     return words[0] == "FROM" or (words[0] == "COPY" and _COPIED.isdisjoint(words))
 
 
-def _is_statement(piece: Piece, reader: Reader, whole: str) -> bool:
+def _is_statement(piece: SqlPiece, reader: SqlReader, whole: str) -> bool:
     words, text = piece.spelled(), whole[piece.tokens[0].start : piece.tokens[-1].end + 1]
     first = words[0].partition(" ")[0]
     try:
@@ -121,8 +131,8 @@ _remembered: Final = lru_cache(512)(_classified)
 
 
 def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
-    clear: list[Reading] = []
-    unread: list[Reading | str] = []
+    clear: list[SqlReading] = []
+    unread: list[SqlReading | str] = []
     same = _VARYING.search(text) is None
     most = readings_of(text, limits)
     for dialect in (*TRIED, *RARER):
@@ -142,7 +152,7 @@ def _in_any(text: str, limits: Limits) -> tuple[Statement, ...]:
     return max([reading.statements for reading in clear], key=severity)
 
 
-def _may_hide(unread: Reading | str, clear: list[Reading], text: str) -> bool:
+def _may_hide(unread: SqlReading | str, clear: list[SqlReading], text: str) -> bool:
     """Whether a dialect that could not read a text may do what those that could read it do not
     show."""
     if isinstance(unread, str):

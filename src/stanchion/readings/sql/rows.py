@@ -44,7 +44,7 @@ _FEWER: Final = listed("joins limit offset having group qualify sample")
 """Parts with which a query may leave rows of its table out."""
 
 
-class Target(msgspec.Struct, frozen=True):
+class RowTarget(msgspec.Struct, frozen=True):
     """The table whose rows are picked: the names that its columns go by, its name without a schema,
     and the names of other sources that hold every row of it. Without names every column is its
     own."""
@@ -59,7 +59,7 @@ class Target(msgspec.Struct, frozen=True):
         return not table or not self.names or table in self.names
 
 
-ANY: Final = Target()
+ANY: Final = RowTarget()
 
 
 def value_of(node: Any) -> float | str | None:
@@ -108,7 +108,7 @@ def is_key(node: Any, table: str) -> bool:
     return name in KEYS or (len(stem) > 2 and same)
 
 
-def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
+def picks(condition: Any, target: RowTarget = ANY, negated: bool = False) -> bool:
     """Whether a condition picks rows of the target by what is in them, or picks none at all. What
     is no condition picks nothing."""
     if not isinstance(condition, exp.Expr):
@@ -128,7 +128,7 @@ def picks(condition: Any, target: Target = ANY, negated: bool = False) -> bool:
     return _looks_at_rows(condition, target)
 
 
-def constant(condition: exp.Expr, target: Target = ANY) -> bool | None:
+def constant(condition: exp.Expr, target: RowTarget = ANY) -> bool | None:
     """What a condition is for every row, where that is plain to see; a NOT in it is left to the
     caller."""
     if isinstance(condition, exp.Boolean | exp.Literal):
@@ -293,7 +293,7 @@ def _is_all(thing: Any, values: set[float | str]) -> bool:
     return count > 0 and {float(each) for each in range(first, first + count)} <= values
 
 
-def _same_row(left: Any, right: Any, target: Target) -> bool:
+def _same_row(left: Any, right: Any, target: RowTarget) -> bool:
     """Whether two columns are the same one, of the target and of something that holds all of its
     rows."""
     if not column_of(left) or column_of(left) != column_of(right):
@@ -303,7 +303,7 @@ def _same_row(left: Any, right: Any, target: Target) -> bool:
     return both and tables <= target.whole | target.names
 
 
-def _is_own_column(column: Any, query: Any, target: Target) -> bool:
+def _is_own_column(column: Any, query: Any, target: RowTarget) -> bool:
     """Whether a column is looked for among all rows of its own table."""
     query = query.this if isinstance(query, exp.Subquery | exp.Paren) else query
     if not isinstance(query, exp.Select) or len(query.expressions) != 1:
@@ -319,10 +319,10 @@ def holds_all(query: Any, table: str) -> bool:
     if any(query.args.get(part) for part in _FEWER):
         return False
     where = query.args.get("where")
-    return where is None or not picks(where, Target(frozenset(), table))
+    return where is None or not picks(where, RowTarget(frozenset(), table))
 
 
-def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
+def _looks_at_rows(condition: exp.Expr, target: RowTarget) -> bool:
     """Whether there is a column of the target's in it outside of queries of its own, or a query
     that picks by one."""
     waiting: list[exp.Expr] = [condition]
@@ -339,7 +339,7 @@ def _looks_at_rows(condition: exp.Expr, target: Target) -> bool:
     return False
 
 
-def _is_about(query: exp.Select, target: Target) -> bool:
+def _is_about(query: exp.Select, target: RowTarget) -> bool:
     """Whether a query inside a condition asks about the row that is looked at: its condition names
     a column of the target's, or compares a column without a table with another one."""
     where = query.args.get("where")

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 from sqlglot import Token, TokenType, exp
 
 from stanchion.readings.sql import WORDS
-from stanchion.readings.sql.bounds import (
+from stanchion.readings.sql.lexer import BREAKING, SqlPiece, SqlReader, Unread
+from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
+from stanchion.readings.sql.queries import (
+    LOOKED_AT,
     MANY_ROWS,
+    burning,
+    given_out,
     inserts_bounded,
     is_bounded,
     merges_bounded,
     replaces_all,
+    secret_tables,
     written_table,
 )
-from stanchion.readings.sql.lexer import BREAKING, Piece, Reader, Unread
-from stanchion.readings.sql.named import calls_at, changes_own, is_pure, named_tables, tables_after
-from stanchion.readings.sql.queries import LOOKED_AT, burning, given_out, secret_tables
-from stanchion.readings.sql.statement import HARMLESS, NUMBER, Does, Effect, Statement
-from stanchion.readings.sql.verbs import KNOWN, PARSED, WRITING, changing_words, said_by
+from stanchion.readings.sql.statement import (
+    HARMLESS,
+    KNOWN,
+    NUMBER,
+    PARSED,
+    WRITING,
+    Does,
+    Effect,
+    Statement,
+    changing_words,
+    said_by,
+)
 from stanchion.readings.word_lists import listed
 
 NAMED: Final = 80
@@ -52,7 +66,7 @@ schema."""
 _WHOLE: Final = (exp.Query, exp.Values, exp.DML, exp.Create, exp.Merge)
 
 
-class Found(msgspec.Struct):
+class TreeFindings(Struct):
     """What was found in a tree so far."""
 
     does: Does = Does.READ
@@ -77,10 +91,10 @@ class Found(msgspec.Struct):
             self.reads.pop(name, None)
 
 
-def look(tree: exp.Expr) -> Found:
+def look(tree: exp.Expr) -> TreeFindings:
     """Walk a tree once: what it does, and which tables it touches. A WITH gives names to queries; a
     table that has such a name only where it cannot be seen is a table."""
-    found = Found()
+    found = TreeFindings()
     waiting: list[tuple[exp.Expr, Scope]] = [(tree, None)]
     while waiting:
         node, scope = waiting.pop()
@@ -109,7 +123,7 @@ def look(tree: exp.Expr) -> Found:
     return found
 
 
-def _weigh(node: exp.Expr, found: Found) -> None:
+def _weigh(node: exp.Expr, found: TreeFindings) -> None:
     """Keep what burns, and what gives out passwords and keys."""
     burns = burning(node)
     if burns is not None:
@@ -118,13 +132,13 @@ def _weigh(node: exp.Expr, found: Found) -> None:
         found.secrets[column] = None
 
 
-def _into(target: Any, found: Found) -> None:
+def _into(target: Any, found: TreeFindings) -> None:
     if isinstance(target, exp.Table) and not isinstance(target.this, exp.Parameter):
         found.note(Does.WRITE, "SELECT INTO")
         found.writes[_name(target)] = None
 
 
-def _call(node: exp.Expr, found: Found) -> None:
+def _call(node: exp.Expr, found: TreeFindings) -> None:
     """Keep the name of a function of which nobody knows what it does."""
     called = node.args.get("expression") if isinstance(node, exp.Dot) else None
     if called is not None:
@@ -170,7 +184,7 @@ def _name(table: Any) -> str:
     return ".".join([part.name.lower() for part in table.parts])
 
 
-def _change(node: exp.Expr, found: Found) -> None:
+def _change(node: exp.Expr, found: TreeFindings) -> None:
     found.note(*_CHANGING[node.key])
     found.write(written_table(node))
     named = node.args.get("tables")
@@ -181,7 +195,7 @@ def _change(node: exp.Expr, found: Found) -> None:
         found.bounded = found.bounded and bounded(node)
 
 
-def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
+def parsed(piece: SqlPiece, reader: SqlReader, text: str) -> Statement:
     """A query, or a statement that changes rows."""
     words = piece.words
     first = words[0]
@@ -216,7 +230,7 @@ def parsed(piece: Piece, reader: Reader, text: str) -> Statement:
     return _doubted(made, words, whole=written or isinstance(tree, _WHOLE))
 
 
-def _aside(piece: Piece, verb: str) -> Statement | None:
+def _aside(piece: SqlPiece, verb: str) -> Statement | None:
     """A query that goes to a file, or into something that is made: its words say so."""
     words = piece.words
     said: tuple[Does, str] | None = None
@@ -236,18 +250,18 @@ def _doubted(made: Statement, words: list[str], *, whole: bool) -> Statement:
     """A statement with what speaks against how it was read."""
     if changes_own(made):
         verb = f"{made.verb} of the server's own table"
-        return msgspec.structs.replace(made, does=Does.PRIVILEGE, verb=verb)
+        return replace(made, does=Does.PRIVILEGE, verb=verb)
     if not whole:
         why = "it is a value and no statement"
-        return msgspec.structs.replace(made, does=Does.UNKNOWN, why=why)
+        return replace(made, does=Does.UNKNOWN, why=why)
     if made.does is Does.UNKNOWN:
-        return msgspec.structs.replace(made, why="it cannot be parsed")
+        return replace(made, why="it cannot be parsed")
     changing = changing_words(words) if made.does in HARMLESS | {Does.UPKEEP} else []
     why = f"it has the word `{changing[0]}` in a place of its own" if changing else ""
-    return msgspec.structs.replace(made, why=why) if changing else made
+    return replace(made, why=why) if changing else made
 
 
-def _is_topped(piece: Piece) -> bool:
+def _is_topped(piece: SqlPiece) -> bool:
     """Whether a T-SQL statement says how many rows it changes at the most, and that is no number
     beyond all."""
     words = piece.words
@@ -257,7 +271,7 @@ def _is_topped(piece: Piece) -> bool:
     return words[number : number + 1] != [NUMBER] or float(piece.tokens[number].text) < MANY_ROWS
 
 
-def _called_tables(piece: Piece, found: Found) -> list[str]:
+def _called_tables(piece: SqlPiece, found: TreeFindings) -> list[str]:
     """Functions that stand where a table belongs and that the parser takes for one: `FROM
     file('x')`."""
     return [
@@ -288,7 +302,7 @@ def _insert_for(tokens: list[Token]) -> list[Token]:
     return [first, *tokens[1:]]
 
 
-def mutating(piece: Piece, text: str) -> str:
+def mutating(piece: SqlPiece, text: str) -> str:
     """An `ALTER TABLE … DELETE WHERE …` or `… UPDATE … WHERE …` of ClickHouse's as the text of the
     statement that it is; empty where it is none."""
     words, tokens = piece.words, piece.tokens

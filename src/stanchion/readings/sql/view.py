@@ -5,27 +5,26 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
 
 from stanchion.kernel.sizes import Limits
 from stanchion.readings.sql import WORDS
 from stanchion.readings.sql.blocks import (
+    BEGINNING,
+    JOINING,
+    assigned,
     body_of,
+    closing,
+    folded,
+    hidden_verb,
     is_call,
     is_quiet,
     opens_block,
     runs_itself,
     steps,
 )
-from stanchion.readings.sql.dynamic import (
-    BEGINNING,
-    JOINING,
-    assigned,
-    closing,
-    folded,
-    hidden_verb,
-)
-from stanchion.readings.sql.lexer import Piece, Reader, Unread, is_name, pieces_of, reader_of
+from stanchion.readings.sql.lexer import SqlPiece, SqlReader, Unread, is_name, pieces_of, reader_of
 from stanchion.readings.sql.named import (
     REACHES,
     calls_in,
@@ -41,9 +40,19 @@ from stanchion.readings.sql.named import (
     tables_after,
     unprotects,
 )
-from stanchion.readings.sql.statement import TEXT, Does, Effect, Statement, severity
+from stanchion.readings.sql.statement import (
+    KNOWN,
+    PARSED,
+    TEXT,
+    Does,
+    Effect,
+    Statement,
+    changing_words,
+    first_word,
+    said_by,
+    severity,
+)
 from stanchion.readings.sql.tree import mutating, parsed, shown
-from stanchion.readings.sql.verbs import KNOWN, PARSED, changing_words, first_word, said_by
 from stanchion.readings.word_lists import listed
 
 _CLIENTS: Final = {
@@ -63,7 +72,7 @@ MAX_WITHIN: Final = 4
 """How many texts are read inside texts, and statements inside statements."""
 
 
-class Reading(msgspec.Struct, frozen=True):
+class SqlReading(Struct, frozen=True):
     """What a text does in one dialect. `words` are those that change something, statement by
     statement: two readings with the same ones differ in nothing that matters."""
 
@@ -76,12 +85,12 @@ class Reading(msgspec.Struct, frozen=True):
         return not any(statement.why for statement in self.statements)
 
 
-class _View(msgspec.Struct, frozen=True):
+class _View(Struct, frozen=True):
     """What reading a statement needs to know: the text that it is in, the texts that variables
     have, the session's own tables, and inside of how many texts and statements it stands."""
 
     text: str
-    reader: Reader
+    reader: SqlReader
     dialect: str
     inner: int
     known: dict[str, str]
@@ -96,7 +105,7 @@ def read(
     inner: int = 0,
     block: bool = False,
     known: dict[str, str] | None = None,
-) -> Reading:
+) -> SqlReading:
     """Read a text; refuses one that cannot be cut into statements. In a `block` words may steer
     from the beginning; `known` are the texts that variables have."""
     reader = reader_of(dialect, limits)
@@ -110,10 +119,10 @@ def read(
         assigned(piece, view.known)
         statements.append(_with_calls(one, piece, at, dialect))
     words = tuple([(first_word(piece.words), *changing_words(piece.words)) for piece in pieces])
-    return Reading(tuple(statements), words)
+    return SqlReading(tuple(statements), words)
 
 
-def _with_calls(one: Statement, piece: Piece, at: int, dialect: str) -> Statement:
+def _with_calls(one: Statement, piece: SqlPiece, at: int, dialect: str) -> Statement:
     """A statement with its place, and with what the functions do that its words call."""
     calls = tuple(dict.fromkeys([*one.calls, *calls_in(piece)]))
     effects = [
@@ -125,16 +134,16 @@ def _with_calls(one: Statement, piece: Piece, at: int, dialect: str) -> Statemen
         effects += [Effect("set_config", REACHES)] if unprotects(piece) else []
     if dialect == "duckdb" and reads_file(piece):
         effects.append(Effect("FROM 'file'", REACHES))
-    return msgspec.structs.replace(one, at=at, calls=calls, effects=tuple(effects))
+    return replace(one, at=at, calls=calls, effects=tuple(effects))
 
 
-def _in_block(piece: Piece, view: _View) -> Statement:
+def _in_block(piece: SqlPiece, view: _View) -> Statement:
     """A statement of a block: the worst of what is left of it without the words that steer."""
     own = [_step(part, view) for part in steps(piece)]
     return _worst(own) if own else Statement(Does.TRANSACTION, shown(first_word(piece.words)))
 
 
-def _step(piece: Piece, view: _View) -> Statement:
+def _step(piece: SqlPiece, view: _View) -> Statement:
     words = piece.words
     if is_quiet(words) or _declares(words):
         return _with_hidden(Statement(Does.SESSION, shown(first_word(words))), piece, view)
@@ -160,25 +169,25 @@ def _worst(found: list[Statement]) -> Statement:
         tuple(dict.fromkeys([name for one in found for name in getattr(one, part)]))
         for part in ("reads", "writes", "unknown", "calls", "effects", "secrets")
     ]
-    return msgspec.structs.replace(
+    return replace(
         worst, reads=reads, writes=writes, unknown=unknown, calls=calls, effects=effects,
         secrets=secrets, bounded=all(one.bounded for one in found),
     )  # fmt: skip
 
 
-def _spared(piece: Piece, view: _View) -> Statement:
+def _spared(piece: SqlPiece, view: _View) -> Statement:
     return spared(_statement(piece, view), piece, view.scratch)
 
 
-def _inside(piece: Piece, view: _View) -> Statement:
+def _inside(piece: SqlPiece, view: _View) -> Statement:
     """A statement that another one runs."""
     if view.within >= MAX_WITHIN or not piece.words:
         why = "it has too many statements inside each other, or an empty one"
         return Statement(Does.UNKNOWN, "?", why=why)
-    return _statement(piece, msgspec.structs.replace(view, within=view.within + 1))
+    return _statement(piece, replace(view, within=view.within + 1))
 
 
-def _statement(piece: Piece, view: _View) -> Statement:
+def _statement(piece: SqlPiece, view: _View) -> Statement:
     """One statement; what stands before another one and has it run is taken off."""
     first = first_word(piece.words)
     running = _RUNNING.get(first)
@@ -191,7 +200,7 @@ def _statement(piece: Piece, view: _View) -> Statement:
     return own if own is not None else _said(piece, view)
 
 
-def _said(piece: Piece, view: _View) -> Statement:
+def _said(piece: SqlPiece, view: _View) -> Statement:
     """A statement by what its first words say."""
     words, first = piece.words, first_word(piece.words)
     if first in ("SET", "RESET", "USE"):
@@ -211,7 +220,7 @@ def _said(piece: Piece, view: _View) -> Statement:
     return _with_hidden(_with_body(made, piece, view) if first == "CREATE" else made, piece, view)
 
 
-def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
+def _with_hidden(one: Statement, piece: SqlPiece, view: _View) -> Statement:
     """A statement of which only the first words were read, and the one that begins further on: some
     databases want nothing between them. The worse of both counts, and every doubt. What no level
     allows needs nothing worse."""
@@ -219,7 +228,7 @@ def _with_hidden(one: Statement, piece: Piece, view: _View) -> Statement:
     return _worst([one, _inside(piece.behind(at), view)]) if at else one
 
 
-def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
+def _with_body(one: Statement, piece: SqlPiece, view: _View) -> Statement:
     """A CREATE, and what its body does. Of one that runs by itself what cannot be read is a doubt;
     a routine does nothing until it is called."""
     at = body_of(piece.words) if one.does < Does.ADMIN else 0
@@ -228,19 +237,19 @@ def _with_body(one: Statement, piece: Piece, view: _View) -> Statement:
     if piece.words[at] == TEXT:
         inner = [_text(piece, at, view, one.verb)]
     else:
-        bare = msgspec.structs.replace(view, scratch=set())
+        bare = replace(view, scratch=set())
         inner = [_step(part, bare) for part in steps(piece.behind(at))]
     doubts = runs_itself(piece.words)
     return _worst([one, *[each for each in inner if doubts or not each.why]])
 
 
-def _queried(piece: Piece, view: _View) -> Statement:
+def _queried(piece: SqlPiece, view: _View) -> Statement:
     if " ".join(piece.words[:2]).startswith("UPDATE STATISTICS"):
         return Statement(Does.UPKEEP, "UPDATE STATISTICS")
     return parsed(piece, view.reader, view.text)
 
 
-def _forgetting(piece: Piece, view: _View) -> Statement | None:
+def _forgetting(piece: SqlPiece, view: _View) -> Statement | None:
     """What may say how long something is kept, and an ALTER that changes rows."""
     first = first_word(piece.words)
     if forgets(piece):
@@ -252,12 +261,12 @@ def _forgetting(piece: Piece, view: _View) -> Statement | None:
     return parsed(pieces[0], view.reader, text)
 
 
-def _of_client(piece: Piece, _view: _View) -> Statement | None:
+def _of_client(piece: SqlPiece, _view: _View) -> Statement | None:
     shows = not _CLIENTS[piece.words[0]].isdisjoint(piece.words[1:2])
     return Statement(Does.READ, "SHOW") if shows else None
 
 
-def _explained(piece: Piece, view: _View) -> Statement:
+def _explained(piece: SqlPiece, view: _View) -> Statement:
     """EXPLAIN tells how a statement would run, and runs it where it analyzes."""
     words = piece.words
     runs = first_word(words) in ("ANALYZE", "ANALYSE")
@@ -268,16 +277,14 @@ def _explained(piece: Piece, view: _View) -> Statement:
             inner = _inside(piece.behind(at), view)
             if runs:
                 return inner
-            return msgspec.structs.replace(
-                inner, does=Does.READ, verb="EXPLAIN", bounded=True, writes=()
-            )
+            return replace(inner, does=Does.READ, verb="EXPLAIN", bounded=True, writes=())
     said = said_by(words)
     return Statement(
         *(said if said is not None else (Does.READ, "EXPLAIN")), reads=named_tables(piece)
     )
 
 
-def _copied(piece: Piece, view: _View) -> Statement | None:
+def _copied(piece: SqlPiece, view: _View) -> Statement | None:
     """COPY of a query: what the query does, and where its rows go; and to a file with data."""
     data = view.dialect == "duckdb" and copies_data(piece)
     if piece.words[1:2] != ["("]:
@@ -285,10 +292,10 @@ def _copied(piece: Piece, view: _View) -> Statement | None:
     said = (Does.UPKEEP, "COPY") if data else said_by(piece.words)
     does, verb = said if said is not None else (Does.UNKNOWN, "COPY")
     inner = _inside(piece.between(2, closing(piece.words, 1)), view)
-    return msgspec.structs.replace(inner, does=does, verb=verb) if does > inner.does else inner
+    return replace(inner, does=does, verb=verb) if does > inner.does else inner
 
 
-def _prepared(piece: Piece, view: _View) -> Statement:
+def _prepared(piece: SqlPiece, view: _View) -> Statement:
     """PREPARE: what it prepares is going to run."""
     words = piece.words
     if words[1:2] == ["TRANSACTION"]:
@@ -303,11 +310,11 @@ def _prepared(piece: Piece, view: _View) -> Statement:
     return _dynamic("PREPARE")
 
 
-def _prepared_name(piece: Piece) -> str:
+def _prepared_name(piece: SqlPiece) -> str:
     return f"prepared {piece.tokens[1].text.lower()}"
 
 
-def _executed(piece: Piece, view: _View) -> Statement:
+def _executed(piece: SqlPiece, view: _View) -> Statement:
     """EXECUTE and EXEC: a text, a procedure, or something prepared before."""
     words = piece.words
     after = "".join(words[1:2])
@@ -327,7 +334,7 @@ def _executed(piece: Piece, view: _View) -> Statement:
     return _called(piece, view)
 
 
-def _called(piece: Piece, view: _View) -> Statement:
+def _called(piece: SqlPiece, view: _View) -> Statement:
     """A procedure by its name: what it does is written elsewhere, unless it is one of the server's
     own."""
     words = piece.words[: 8 if "(" not in piece.words[1:8] else piece.words.index("(", 1)]
@@ -340,7 +347,7 @@ def _called(piece: Piece, view: _View) -> Statement:
     return Statement(Does.READ if _tells(piece) else Does.CALL, first_word(words), calls=own)
 
 
-def _tells(piece: Piece) -> bool:
+def _tells(piece: SqlPiece) -> bool:
     """Whether a procedure is one of the server's own that only tells something: not one of a schema
     that has its name, nor one whose name is in a variable."""
     words = piece.words
@@ -348,14 +355,14 @@ def _tells(piece: Piece) -> bool:
     return plain and piece.tokens[1].text.lower() in _TELLING
 
 
-def _done(piece: Piece, view: _View) -> Statement:
+def _done(piece: SqlPiece, view: _View) -> Statement:
     """DO: a block of PostgreSQL's, or an expression of MySQL's."""
     if TEXT in piece.words[1:4] and piece.words[1] in (TEXT, "LANGUAGE"):
         return _text(piece, piece.words.index(TEXT), view, "DO")
     return Statement(Does.CALL, "DO")
 
 
-def _declared(piece: Piece, view: _View) -> Statement:
+def _declared(piece: SqlPiece, view: _View) -> Statement:
     """DECLARE: a cursor's query runs; a variable is the session's own."""
     words = piece.words
     if _is_cursor(words):
@@ -369,11 +376,11 @@ def _is_cursor(words: list[str]) -> bool:
     return words[0] == "DECLARE" and "CURSOR" in words[:8] and "FOR" in words[:16]
 
 
-def _waited(_piece: Piece, _view: _View) -> Statement:
+def _waited(_piece: SqlPiece, _view: _View) -> Statement:
     return Statement(Does.CALL, "WAITFOR", calls=("waitfor",))
 
 
-def _text(piece: Piece, at: int, view: _View, verb: str) -> Statement:
+def _text(piece: SqlPiece, at: int, view: _View, verb: str) -> Statement:
     """A text that is run: the worst it does, where it is written out."""
     text = folded(piece, at, view.known) if view.inner < MAX_INNER else None
     if text is None:
@@ -388,7 +395,7 @@ def _text(piece: Piece, at: int, view: _View, verb: str) -> Statement:
     if not inner:
         return _dynamic(verb)
     worst = _worst(list(inner))
-    return msgspec.structs.replace(worst, verb=f"{verb} of {worst.verb}")
+    return replace(worst, verb=f"{verb} of {worst.verb}")
 
 
 def _dynamic(verb: str) -> Statement:
@@ -406,7 +413,7 @@ _RUNNING: Final = {
 }
 """What reads statements that run something else, by their first words."""
 
-_KNOWN: Final[dict[str, Callable[[Piece, _View], Statement | None]]] = {
+_KNOWN: Final[dict[str, Callable[[SqlPiece, _View], Statement | None]]] = {
     **dict.fromkeys(("EXPLAIN", "DESCRIBE", "DESC", "ANALYZE", "ANALYSE"), _explained),
     **dict.fromkeys(PARSED, _queried),
     **dict.fromkeys(("ALTER", "VACUUM", "CREATE"), _forgetting),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stanchion.readings.hostile.chance import chance
+from stanchion.readings.hostile.likeness import chance
 
 
 def classified(asked: Any) -> dict[str, Any]:

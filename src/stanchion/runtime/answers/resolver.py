@@ -100,11 +100,13 @@ def pinned(decision: Decision, url: str = "") -> tuple[str, ...]:
                 f"decision again"
             )
         return kept
-    from stanchion.readings.urls import Target, url_of
+    from stanchion.readings.urls import UrlTarget, url_of
 
     target = url_of(url) if url else None
     return (
-        (str(target.literal),) if isinstance(target, Target) and target.literal is not None else ()
+        (str(target.literal),)
+        if isinstance(target, UrlTarget) and target.literal is not None
+        else ()
     )
 
 

@@ -10,9 +10,9 @@ from typing import Final
 import msgspec
 
 from stanchion.guards.files.protected import shipped
-from stanchion.guards.schema.tools import Definition
+from stanchion.guards.schema.tools import ToolDefinition
 from stanchion.readings.definitions.reader import remarks_on
-from stanchion.readings.definitions.remark import Remark, strongest
+from stanchion.readings.definitions.texts import DefinitionRemark, strongest
 from stanchion.readings.paths.place import place_of
 from stanchion.runtime.calling.pins import Parts, Pins, Suspect
 
@@ -23,7 +23,7 @@ MOST: Final = 200
 
 
 def suspects_in(
-    found: Iterable[Definition],
+    found: Iterable[ToolDefinition],
     parts: Mapping[str, Parts],
     kept: Pins,
     others: Collection[str],
@@ -45,14 +45,14 @@ def suspects_in(
     return msgspec.structs.replace(kept, suspects=suspects)
 
 
-def _strong(definition: Definition, names: Collection[str]) -> tuple[Remark, ...]:
+def _strong(definition: ToolDefinition, names: Collection[str]) -> tuple[DefinitionRemark, ...]:
     said = (definition.name, definition.about, definition.schema, definition.result_schema)
     others = frozenset(names) - {definition.name}
     return strongest(remarks_on(*said, others, _protects, definition.aside))[:KEPT]
 
 
-def _wordless(remark: Remark) -> Remark:
-    return Remark(remark.kind, "definition", "", remark.weight)
+def _wordless(remark: DefinitionRemark) -> DefinitionRemark:
+    return DefinitionRemark(remark.kind, "definition", "", remark.weight)
 
 
 @lru_cache(maxsize=4_096)

@@ -7,7 +7,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.law.verdicts import MoveVerdict
 
 SCHEMA: Final = ("off", "strict", "lenient")

@@ -9,7 +9,7 @@ from typing import Any, Final, Protocol, TypeGuard
 import msgspec
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.bundles.file import Bundle, ModelParams
 from stanchion.tutor.envelope.config import EnvelopeConfig, EnvelopeError, check_temperature
 from stanchion.tutor.envelope.laws import Law, Stood, goal_of, law_of, stood

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Generic, TypeVar
 
 import msgspec
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.envelope.schema.moves import FIRST, SECOND
 from stanchion.tutor.envelope.schema.shape import MoveShape
 from stanchion.tutor.envelope.trace import as_plain

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from typing import Final
 
 from stanchion.readings.claims.claim import Claim, Predicate, normal
+from stanchion.readings.claims.evidence import follows
 from stanchion.readings.claims.facts import Content, Fact
-from stanchion.readings.claims.judging import follows
 from stanchion.tutor.graph import ClaimKind, EdgeType, Graph, Soundness, Status, Truth
 from stanchion.tutor.rules.typed import TypedRule
 

@@ -13,11 +13,9 @@ from typing import Final, Protocol
 
 import msgspec
 
-from stanchion.readings.claims.claim import Claim, fault, normal
-from stanchion.readings.claims.evidence import Evidence
+from stanchion.readings.claims.claim import CheckVerdict, Claim, fault, normal
+from stanchion.readings.claims.evidence import ClaimStanding, Evidence
 from stanchion.readings.claims.facts import Ran, facts
-from stanchion.readings.claims.judging import Standing
-from stanchion.readings.claims.verdict import CheckVerdict
 from stanchion.tutor.advice.advisor import WIP, CardAdvice, PlayHistory
 from stanchion.tutor.advice.failures import GameTrace, goes_in_a_circle
 from stanchion.tutor.advice.intent import IntentCourse
@@ -342,7 +340,7 @@ class TutorV2:
         )
         return MoveResult(MoveVerdict.LEGAL, f"rule {node}: what it concludes is a hint")
 
-    def _claim(self, claim: Claim, found: Standing | None = None) -> Truth:
+    def _claim(self, claim: Claim, found: ClaimStanding | None = None) -> Truth:
         """Write a claim down as what is known of it has it."""
         judged = self.evidence.judge(claim) if found is None else found
         truth = self._ledger.put(claim)
@@ -429,6 +427,6 @@ def _ill_typed(why: str) -> str:
     return f"{CheckVerdict.ILL_TYPED.value}: {why}"
 
 
-def _result(found: Standing) -> CheckResult:
+def _result(found: ClaimStanding) -> CheckResult:
     missing = (found.missing,) if found.missing else ()
     return CheckResult(found.verdict, found.proof, missing, found.reason)

@@ -7,7 +7,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.tutor.graph import Entity, Observation, Truth
 
 TUTOR_API_VERSION: Final = "1.0.0"

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from stanchion.readings.claims.verdict import CheckVerdict
+from stanchion.readings.claims.claim import CheckVerdict
 from stanchion.runtime.sandbox.limits import Limits
 from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
 from stanchion.tutor.envelope.config import EnvelopeConfig

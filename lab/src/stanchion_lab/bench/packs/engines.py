@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from stanchion.guards.pii import Pii
-from stanchion.guards.pii.chosen import chosen
-from stanchion.guards.pii.finder import Finder as Shapes
+from stanchion.guards.pii.finder import EntityFinder as Shapes
+from stanchion.guards.pii.reader import chosen
 from stanchion.guards.secrets import Secrets
 from stanchion.guards.secrets.finder import Sought as Kinds, finder
 from stanchion.kernel.events import RunInfo
@@ -18,7 +18,7 @@ from stanchion.readings.scan import Scanner
 from stanchion.readings.scan.hyper import installed
 from stanchion.readings.scan.scanner import LONG
 from stanchion.runtime.operating.admission import first_policy
-from stanchion.runtime.people.trust import NO_TRUST
+from stanchion.runtime.people.authority import NO_TRUST
 from stanchion_lab.bench.packs.hand import Sought
 
 CORE: Final = "core"

@@ -8,7 +8,7 @@ import gc
 from time import perf_counter_ns as clock
 from typing import Any, Final, NamedTuple, Protocol
 
-from stanchion.readings.joined import Joined
+from stanchion.readings.joined import JoinedTexts
 from stanchion.readings.scan import Scanner
 from stanchion.runtime.shield import Shield
 from stanchion_lab.bench.packs.hand import Bare, Hand, Scan
@@ -135,7 +135,7 @@ class ScannedAlone:
 
     def _timed(self, texts: list[str]) -> int:
         begun = clock()
-        self._scanner.scan_joined(Joined(texts))
+        self._scanner.scan_joined(JoinedTexts(texts))
         return clock() - begun
 
 

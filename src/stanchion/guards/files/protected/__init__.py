@@ -6,7 +6,7 @@ from functools import cache
 from pkgutil import get_data
 from typing import Final, Literal, NamedTuple
 
-from stanchion.guards._protected import EVERY, Held, Protected, Use
+from stanchion.guards._protected import EVERY, FileProtection, Protected, Use
 from stanchion.guards.files.protected.classes import (
     FAMILIES,
     PERSONAL,
@@ -17,8 +17,7 @@ from stanchion.guards.files.protected.classes import (
 from stanchion.guards.files.protected.seat import seat_of, words_of
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
-from stanchion.readings.paths.globs import Pattern, fits, matches, pattern
-from stanchion.readings.paths.place import Place, place_of
+from stanchion.readings.paths.place import PathGlob, PathPlace, fits, matches, pattern, place_of
 
 _SET: Final = regex(r"\[[^\]/]*\]")
 """A set of characters, one of which stands there."""
@@ -27,37 +26,37 @@ _LACKING: Final = regex(r"[*?\[~]")
 ABSOLUTE: Final = frozenset({"/", *[f"{letter}:" for letter in "cdefgh"]})
 _SHORT: Final = regex(r"([a-z0-9_$-]{1,6})~[0-9]{1,3}(?:\.[a-z0-9]{1,3})?")
 """The short name that a file with a long one also has on Windows."""
-WHOLE: Final = Held("the whole system")
-FOLDER: Final = Held("a folder of the system")
-HUNTED: Final = Held("somebody's own papers, searched for credentials", asks=True)
-KEPT: Final = Held("all that another program keeps for its user", asks=True)
-HOME: Final = Held("all that somebody keeps", asks=True)
+WHOLE: Final = FileProtection("the whole system")
+FOLDER: Final = FileProtection("a folder of the system")
+HUNTED: Final = FileProtection("somebody's own papers, searched for credentials", asks=True)
+KEPT: Final = FileProtection("all that another program keeps for its user", asks=True)
+HOME: Final = FileProtection("all that somebody keeps", asks=True)
 
 
-class Guarded(NamedTuple):
+class ProtectedGlob(NamedTuple):
     """One glob of a rule, how it may not be used, and why."""
 
-    pattern: Pattern
+    pattern: PathGlob
     uses: tuple[Use, ...]
-    why: Held
+    why: FileProtection
 
 
-class Index:
+class ProtectionIndex:
     """Rules by a name that a path must have for one of their globs to match; those of folders at
     the top once more, because whoever deletes a folder deletes what is in it."""
 
     def __init__(self, rules: tuple[Protected, ...]) -> None:
-        self._named: dict[str, list[Guarded]] = {}
-        self._heads: list[Guarded] = []
+        self._named: dict[str, list[ProtectedGlob]] = {}
+        self._heads: list[ProtectedGlob] = []
         for rule in rules:
-            why = Held(rule.what, rule.asks)
-            for guarded in [Guarded(pattern(text), rule.uses, why) for text in rule.globs]:
+            why = FileProtection(rule.what, rule.asks)
+            for guarded in [ProtectedGlob(pattern(text), rule.uses, why) for text in rule.globs]:
                 names = [part for part in guarded.pattern.parts if not is_glob(part)]
                 self._named.setdefault(names[-1], []).append(guarded)
                 if guarded.pattern.root and "delete" in rule.uses:
                     self._heads.append(guarded)
 
-    def find(self, place: Place, use: Use) -> Held | None:
+    def find(self, place: PathPlace, use: Use) -> FileProtection | None:
         """Why a place may not be used so: by its class, or by a rule; the strictest where there are
         several."""
         if use != "read" and place.root in ABSOLUTE and not place.parts:
@@ -72,10 +71,10 @@ class Index:
         said = [family(seat, use) for family in families]
         found = [one for one in (*said, ruled) if one is not None]
         if not found and use == "read" and place.up and not place.root:
-            return self.find(Place("~", place.parts), use)  # above the folder may be a home
+            return self.find(PathPlace("~", place.parts), use)  # above the folder may be a home
         return min(found, key=lambda one: one.asks, default=None)
 
-    def _ruled(self, place: Place, use: Use) -> Held | None:
+    def _ruled(self, place: PathPlace, use: Use) -> FileProtection | None:
         """Why a rule says that a place may not be used so; the place is one to which upper and
         lower case are one."""
         for part in place.parts:
@@ -89,9 +88,9 @@ class Index:
 
 
 @cache
-def shipped() -> Index:
+def shipped() -> ProtectionIndex:
     """The rules that come with Stanchion, ready to be asked."""
-    return Index(RULES)
+    return ProtectionIndex(RULES)
 
 
 @cache
@@ -104,22 +103,22 @@ def shown_by(kind: Literal["hit", "miss"]) -> tuple[tuple[str, str, Use], ...]:
 
 
 @cache
-def examples() -> tuple[tuple[Place, Use, Held], ...]:
+def examples() -> tuple[tuple[PathPlace, Use, FileProtection], ...]:
     """The paths by which the rules show what they are about, how they may not be used, and why."""
     shown = [(place_of(path, True).folded, use) for _, path, use in shown_by("hit")]
     found = [(place, use, shipped().find(place, use)) for place, use in shown]
     return tuple([(place, use, why) for place, use, why in found if why is not None])
 
 
-def _whole(place: Place) -> Place:
+def _whole(place: PathPlace) -> PathPlace:
     """The folder of which a place is all that is in it: `~` of `~/*`."""
     parts = place.parts
     while parts and parts[-1] in ("*", "**", ".*"):
         parts = parts[:-1]
-    return Place(place.root, parts, place.up)
+    return PathPlace(place.root, parts, place.up)
 
 
-def all_of(place: Place) -> Held | None:
+def all_of(place: PathPlace) -> FileProtection | None:
     """Why everything in a place may not be read at once: it is somebody's home, or holds homes."""
     if place.root in ABSOLUTE and place.parts in ((), ("home",), ("users",)):
         return HOME
@@ -132,7 +131,7 @@ def all_of(place: Place) -> Held | None:
     return HOME if whole else None
 
 
-def searched(place: Place) -> Held | None:
+def searched(place: PathPlace) -> FileProtection | None:
     """Why a place may not be searched for credentials: it is somebody's home, or their own papers
     are in it."""
     seat = seat_of(place)
@@ -143,7 +142,7 @@ def searched(place: Place) -> Held | None:
     return HUNTED if seat.sure and (personal or own) else all_of(place)
 
 
-def filled_in(place: Place, use: Use) -> Held | None:
+def filled_in(place: PathPlace, use: Use) -> FileProtection | None:
     """What a place may become that has wildcards or short names in it, if that is protected; only
     where enough of its last name is known to mean that file."""
     if _LACKING.search("/".join(place.parts)) is None:
@@ -158,7 +157,7 @@ def filled_in(place: Place, use: Use) -> Held | None:
         wanted = parts if shown.root == place.root else parts[-below:] if below else ()
         alike = shown.root in (place.root, "~") and for_use == use
         if alike and wanted and fits(wanted, shown.parts):
-            return Held(why.what)
+            return FileProtection(why.what)
     return None
 
 

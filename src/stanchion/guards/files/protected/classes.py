@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import Final
 
 from stanchion.guards._own import FIRST, POLICY, STATE
-from stanchion.guards._protected import CHANGES, Held, Protected, Use
+from stanchion.guards._protected import CHANGES, FileProtection, Protected, Use
 from stanchion.guards.files.protected.seat import (
     CREDENTIAL,
     KEY_FILES,
     WORDS,
-    Seat,
+    PathSeat,
     ending,
     is_code,
     is_key_file,
@@ -23,8 +23,8 @@ from stanchion.guards.files.protected.seat import (
 )
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.regex import regex
-from stanchion.readings.paths.globs import pattern
-from stanchion.readings.word_lists import in_order, listed
+from stanchion.readings.paths.place import pattern
+from stanchion.readings.word_lists import Strings, in_order, listed
 
 RULES: Final = (
     Protected(
@@ -90,14 +90,14 @@ RULES: Final = (
 )  # fmt: skip
 """Files that are protected by globs, whatever their class is."""
 
-_SECRETS: Final = Held("settings with secrets")
-_KEY: Final = Held("a private key")
-_TOOL: Final = Held("credentials of a tool")
-_START: Final = Held("what starts by itself")
-_PROGRAM: Final = Held("a program that others find by its name", asks=True)
-_LIBRARY: Final = Held("what other programs load", asks=True)
-_CLOSED: Final = Held("keys and passwords of the system")
-_SETTING: Final = Held("a setting of an agent's host", asks=True)
+_SECRETS: Final = FileProtection("settings with secrets")
+_KEY: Final = FileProtection("a private key")
+_TOOL: Final = FileProtection("credentials of a tool")
+_START: Final = FileProtection("what starts by itself")
+_PROGRAM: Final = FileProtection("a program that others find by its name", asks=True)
+_LIBRARY: Final = FileProtection("what other programs load", asks=True)
+_CLOSED: Final = FileProtection("keys and passwords of the system")
+_SETTING: Final = FileProtection("a setting of an agent's host", asks=True)
 
 
 # Settings of a project that hold secrets.
@@ -108,7 +108,7 @@ _SETTINGS: Final = regex(
 )
 
 
-def environment(seat: Seat, use: Use) -> Held | None:
+def environment(seat: PathSeat, use: Use) -> FileProtection | None:
     """Settings in which a project keeps its secrets: whoever sets it up writes them, its program
     reads them."""
     name = seat.name if seat.inner else f".{seat.tool}" if seat.tool else ""
@@ -128,16 +128,16 @@ RINGS: Final = listed("gnupg password-store keyrings keychains putty electrum el
 _PUBLIC: Final = listed("known_hosts known_hosts.old pubring.kbx pubring.gpg trustdb.gpg")
 
 
-def keys(seat: Seat, use: Use) -> Held | None:
+def keys(seat: PathSeat, use: Use) -> FileProtection | None:
     """A private key that exists: making one in a project is no reading, and one among fixtures is
     made to be seen."""
     name = seat.name
     if name.endswith(".pub") or name in _PUBLIC:
         return None
     if seat.tool == "ssh":
-        return Held("keys for other hosts")
+        return FileProtection("keys for other hosts")
     if seat.tool in RINGS or not RINGS.isdisjoint(seat.all):
-        return Held("a ring of keys")
+        return FileProtection("a ring of keys")
     if not is_key_file(name):
         return None
     if seat.area in ("near", "plain"):
@@ -170,16 +170,16 @@ OPEN: Final = frozenset(
 )
 
 
-def credentials(seat: Seat, use: Use) -> Held | None:
+def credentials(seat: PathSeat, use: Use) -> FileProtection | None:
     """Credentials, by three questions: what the file is called, whose folder it is, and what is
     known of the tool."""
     name = seat.name if seat.inner else f".{seat.tool}"
     if name.endswith(HISTORIES) or (name == "history" and seat.tool and use == "read"):
-        return Held("a history of commands")
+        return FileProtection("a history of commands")
     if name in WORDS["named"] or name.startswith(TICKETS):
         return _TOOL
     if use != "write" and _CLOUD.match(name):
-        return Held("credentials of a cloud")
+        return FileProtection("credentials of a cloud")
     if name[:1] == "." and says_credential(name):
         return _TOOL
     match seat.area:
@@ -192,17 +192,17 @@ def credentials(seat: Seat, use: Use) -> Held | None:
     return None
 
 
-def _among_papers(seat: Seat, name: str) -> Held | None:
+def _among_papers(seat: PathSeat, name: str) -> FileProtection | None:
     """What is among a person's own things."""
     if seat.sure and ending(name) in PROFILES:
         return _TOOL
     if seat.inner[:1] in (("mail",), ("maildir",)):
-        return Held("somebody's mail", asks=True)
+        return FileProtection("somebody's mail", asks=True)
     personal = says_credential(name) and _is_personal(seat.inner[:-1], name)
-    return Held("somebody's passwords") if personal else None
+    return FileProtection("somebody's passwords") if personal else None
 
 
-def _is_personal(folders: tuple[str, ...], name: str) -> bool:
+def _is_personal(folders: Strings, name: str) -> bool:
     """Whether a file is among a person's own papers: in such folders only, or a paper somewhere
     below one."""
     if all(not PERSONAL.isdisjoint(words_of(folder)) for folder in folders):
@@ -210,7 +210,7 @@ def _is_personal(folders: tuple[str, ...], name: str) -> bool:
     return not PERSONAL.isdisjoint(words_of(folders[0])) and ending(name) in WORDS["papers"]
 
 
-def _signing_in(seat: Seat, use: Use, hidden: str) -> Held | None:
+def _signing_in(seat: PathSeat, use: Use, hidden: str) -> FileProtection | None:
     """What is in the folder of a tool."""
     tool, inner, name = seat.tool, seat.inner, seat.name
     if not seat.sure:
@@ -229,28 +229,28 @@ def _signing_in(seat: Seat, use: Use, hidden: str) -> Held | None:
     return _kept(seat, use)
 
 
-def _signs_in_itself(seat: Seat) -> bool:
+def _signs_in_itself(seat: PathSeat) -> bool:
     """Whether a file says itself that it signs in, where a project may have such a folder, too."""
     return says_credential(seat.name) or (seat.name in USUAL and _signs_in(seat))
 
 
-def _kept(seat: Seat, use: Use) -> Held | None:
+def _kept(seat: PathSeat, use: Use) -> FileProtection | None:
     """What a tool keeps that does not sign in by itself: where its user does, or data that nobody
     else knows."""
     if use != "write" and seat.tool in WORDS["registries"] and seat.name in WORDS["registry files"]:
         return _TOOL
     kept = ending(seat.name) in WORDS["data"] or (not seat.inner and seat.area == "settings")
     held = use == "read" and kept and keeps_for_its_user(seat)
-    return Held("what another program keeps for its user", asks=True) if held else None
+    return FileProtection("what another program keeps for its user", asks=True) if held else None
 
 
-def keeps_for_its_user(seat: Seat) -> bool:
+def keeps_for_its_user(seat: PathSeat) -> bool:
     """Whether a folder is that of a tool of which nothing is known."""
     tool = {seat.tool, *words_of(seat.tool)}
     return seat.sure and seat.tool != "" and WORDS["of code"].isdisjoint(tool)
 
 
-def _signs_in(seat: Seat) -> bool:
+def _signs_in(seat: PathSeat) -> bool:
     """Whether the tool, or the one that its maker's folder holds, signs in."""
     for part in (seat.tool, *seat.inner[: 2 if seat.area == "data" else 1]):
         words = words_of(part)
@@ -293,7 +293,7 @@ SCRIPTED: Final = RUNS | listed(
 DEEPEST: Final = 5
 
 
-def startup(seat: Seat, use: Use) -> Held | None:
+def startup(seat: PathSeat, use: Use) -> FileProtection | None:
     """What would run without being asked for, once it is written outside of the project."""
     if use == "read" or not seat.sure:
         return None
@@ -309,7 +309,7 @@ def startup(seat: Seat, use: Use) -> Held | None:
     return None
 
 
-def _run_by_tool(seat: Seat) -> Held | None:
+def _run_by_tool(seat: PathSeat) -> FileProtection | None:
     """What is in the folder of a tool."""
     folders = (seat.tool, *seat.inner[:-1])
     words = words_in(folders)
@@ -318,17 +318,17 @@ def _run_by_tool(seat: Seat) -> Held | None:
     if _STARTS.match(seat.name) or not RUNS.isdisjoint(words) or _ending(seat) in SCRIPTS:
         return _START
     followed = CACHED.isdisjoint(words_of(seat.name))
-    return Held("settings that other programs follow", asks=True) if followed else None
+    return FileProtection("settings that other programs follow", asks=True) if followed else None
 
 
-def _run_for_person(seat: Seat, use: Use) -> Held | None:
+def _run_for_person(seat: PathSeat, use: Use) -> FileProtection | None:
     """What is among a person's own things: above their projects, or where an application looks when
     it begins."""
     folders = seat.inner[:-1]
     if seat.all[:2] in SHARED and _ending(seat) in RUNNABLE:
         return _PROGRAM
     if use == "delete" and seat.inner and "." not in seat.name[1:] and GATHERS.issuperset(folders):
-        return Held("a whole project", asks=True)
+        return FileProtection("a whole project", asks=True)
     if seat.name in WORDS["found above"] and GATHERS.issuperset(folders):
         return _LIBRARY
     if folders[-1:] in (("powershell",), ("windowspowershell",)):
@@ -339,7 +339,7 @@ def _run_for_person(seat: Seat, use: Use) -> Held | None:
     return _START if scripted else None
 
 
-def _ending(seat: Seat) -> str:
+def _ending(seat: PathSeat) -> str:
     return seat.name.rpartition(".")[2]
 
 
@@ -367,34 +367,34 @@ PACKAGES: Final = listed("dpkg apt rpm dnf pacman snapd command-not-found mlocat
 """Programs below `/var/lib` that say what is installed and where it is."""
 
 
-def system(seat: Seat, use: Use) -> Held | None:
+def system(seat: PathSeat, use: Use) -> FileProtection | None:
     """What the system keeps to itself: keys and passwords of any service, records, and the programs
     that all find."""
     parts = seat.all
     if use == "read" and parts[:1] and parts[0] in SERVED and _is_of_site(parts):
-        return Held("settings of a site that is served", asks=True)
+        return FileProtection("settings of a site that is served", asks=True)
     if seat.area != "system" or not parts:
         return None
     if use == "read":
         return _closed(parts)
     if parts[:2] == ("var", "log") or parts[:2] == ("private", "var"):
-        return Held("what is recorded about this system")
+        return FileProtection("what is recorded about this system")
     if parts[0] in ("usr", "opt") and not {"bin", "sbin"}.isdisjoint(parts[:-1]):
         return _PROGRAM
     return _CLOSED if _closed(parts) is not None else None
 
 
-def _is_of_site(parts: tuple[str, ...]) -> bool:
+def _is_of_site(parts: Strings) -> bool:
     served = any(parts[: len(start)] == start for start in SITES)
     return served and _SITE.match(parts[-1]) is not None
 
 
-def _closed(parts: tuple[str, ...]) -> Held | None:
+def _closed(parts: Strings) -> FileProtection | None:
     """What of the system nobody reads."""
     last = parts[-1]
     if parts[0] == "proc":
         memory = last in ("environ", "mem", "kcore")
-        return Held("the memory of a process") if memory else None
+        return FileProtection("the memory of a process") if memory else None
     if parts[0] in FOR_ALL:
         return _CLOSED if is_key_file(last) and "share" not in parts else None
     of_service = parts[2:3] if parts[:2] == ("var", "lib") else ()
@@ -414,7 +414,7 @@ _HOSTS: Final = regex(
 """Files that tell a host which servers an agent has."""
 
 
-def agents(seat: Seat, use: Use) -> Held | None:
+def agents(seat: PathSeat, use: Use) -> FileProtection | None:
     """What says to an agent's host what the agent may do; its notes and commands are work like any
     other."""
     if use == "read" or not seat.all:
@@ -428,7 +428,7 @@ def agents(seat: Seat, use: Use) -> Held | None:
     words = words_in(seat.all[at:])
     recorded = ending(name) == "jsonl" or not WORDS["records of agents"].isdisjoint(words)
     if seat.sure and seat.is_home and recorded:
-        return Held("the record of what an agent did", asks=True)
+        return FileProtection("the record of what an agent did", asks=True)
     rules = not WORDS["ruling"].isdisjoint(words) and ending(name) not in ("md", "mdc", "txt")
     return _SETTING if rules else None
 
@@ -438,7 +438,7 @@ def _is_of_agent(part: str) -> bool:
     return part[:1] == "." and not WORDS["agents"].isdisjoint(words_of(part)[:1])
 
 
-Family = Callable[[Seat, Use], Held | None]
+Family = Callable[[PathSeat, Use], FileProtection | None]
 """A class, which says why a file may not be used so."""
 SHOWN_FREELY: Final[tuple[Family, ...]] = (startup, system, agents)
 """The families for what is made to be seen: fixtures, examples and templates hold nobody's

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from typing import Final, Literal, NamedTuple
 
 from stanchion.kernel.regex import regex
-from stanchion.readings.paths.place import Place
-from stanchion.readings.word_lists import listed, sections
+from stanchion.readings.paths.place import PathPlace
+from stanchion.readings.word_lists import Strings, listed, sections
 
 WORDS: Final = sections("stanchion.guards.files.protected", "words.txt")
 """The words by which files are protected, by the titles above them."""
@@ -86,7 +86,7 @@ Area = Literal[
     "settings", "data", "cache", "programs", "libraries", "plain", "system", "near", "temporary"
 ]
 
-HOMES: Final[dict[tuple[str, ...], int]] = {
+HOMES: Final[dict[Strings, int]] = {
     ("root",): 0,
     (".root",): 0,
     ("var", "root"): 0,
@@ -98,11 +98,11 @@ HOMES: Final[dict[tuple[str, ...], int]] = {
     ("export", "home"): 1,
 }
 """Where homes are, and how many names below it each of them is."""
-HOMES_ON_DRIVES: Final[dict[tuple[str, ...], int]] = {("users",): 1, ("documents and settings",): 1}
+HOMES_ON_DRIVES: Final[dict[Strings, int]] = {("users",): 1, ("documents and settings",): 1}
 TEMPORARY: Final = frozenset(
     {("tmp",), ("var", "tmp"), ("dev", "shm"), ("var", "folders"), ("private", "tmp")}
 )
-_AREAS: Final[dict[Area, tuple[str, ...]]] = {
+_AREAS: Final[dict[Area, Strings]] = {
     "settings": (".config", "library/preferences"),
     "data": (".local/share", ".local/state", "library", "library/application support",
         "library/containers", "library/group containers", "appdata/roaming", "appdata/local",
@@ -118,7 +118,7 @@ OF_TOOLS: Final = ("settings", "data")
 """Areas that have a folder for each tool."""
 
 
-class Seat(NamedTuple):
+class PathSeat(NamedTuple):
     """A place by whose it is.
 
     `area` is `system`, `temporary`, `near` (in a project, as far as anybody knows) or one of a
@@ -130,10 +130,10 @@ class Seat(NamedTuple):
 
     area: Area
     tool: str
-    inner: tuple[str, ...]
-    all: tuple[str, ...]
+    inner: Strings
+    all: Strings
     sure: bool = True
-    rest: tuple[str, ...] = ()
+    rest: Strings = ()
 
     @property
     def name(self) -> str:
@@ -153,7 +153,7 @@ class Seat(NamedTuple):
         return loose and any(not SAMPLE.isdisjoint(words_of(part)) for part in parts)
 
 
-def seat_of(place: Place) -> Seat:
+def seat_of(place: PathPlace) -> PathSeat:
     """Whose a place is; the place is one to which upper and lower case are one."""
     parts = place.parts
     if place.root[:1] == "~":
@@ -164,13 +164,13 @@ def seat_of(place: Place) -> Seat:
         # tells.
         if at >= 0:
             return _in_home(parts[at:], parts, sure=place.up > 0 and at == 0)
-        return Seat("near", "", parts, parts)
+        return PathSeat("near", "", parts, parts)
     if place.root == "/":
         if not TEMPORARY.isdisjoint((parts[:1], parts[:2])):
-            return Seat("temporary", "", parts, parts)
+            return PathSeat("temporary", "", parts, parts)
         match parts:
             case ("run", "user", _, tool, *inner):
-                return Seat("data", tool, tuple(inner), parts, True, parts[3:])
+                return PathSeat("data", tool, tuple(inner), parts, True, parts[3:])
     homes = {"/": HOMES}.get(place.root, HOMES_ON_DRIVES)
     for size in (1, 2, 3):
         start = size + homes.get(parts[:size], len(parts))
@@ -178,7 +178,7 @@ def seat_of(place: Place) -> Seat:
             return _in_home(parts[start:], parts)
     if at >= 0 and (at == 0 or not _is_system(place)):
         return _in_home(parts[at:], parts, sure=at == 0)
-    return Seat("system" if _is_system(place) else "near", "", parts, parts)
+    return PathSeat("system" if _is_system(place) else "near", "", parts, parts)
 
 
 SYSTEM: Final = WORDS["system"]
@@ -190,7 +190,7 @@ PROJECTS: Final = (("var", "www"), ("usr", "src", "app"), ("opt", "app"), ("opt"
 """Folders of the system in which projects are kept."""
 
 
-def _is_system(place: Place) -> bool:
+def _is_system(place: PathPlace) -> bool:
     parts = place.parts
     if place.root == "/":
         return (
@@ -212,14 +212,14 @@ def _is_tools(part: str) -> bool:
     return len(part) > 2 and part[0] == "." and part[1] != "." and part not in PROJECTS_OWN
 
 
-def _in_home(rest: tuple[str, ...], parts: tuple[str, ...], sure: bool = True) -> Seat:
+def _in_home(rest: Strings, parts: Strings, sure: bool = True) -> PathSeat:
     for size in (3, 2, 1):
         area = AREAS.get(rest[:size])
         if area is not None and len(rest) >= size:
             below = rest[size:]
             if area in OF_TOOLS:
-                return Seat(area, below[0] if below else "", below[1:], parts, sure, rest)
-            return Seat(area, "", below, parts, sure, rest)
+                return PathSeat(area, below[0] if below else "", below[1:], parts, sure, rest)
+            return PathSeat(area, "", below, parts, sure, rest)
     if rest and rest[0][:1] == "." and len(rest[0]) > 1:
-        return Seat("settings", rest[0][1:], rest[1:], parts, sure, rest)
-    return Seat("plain", "", rest, parts, sure, rest)
+        return PathSeat("settings", rest[0][1:], rest[1:], parts, sure, rest)
+    return PathSeat("plain", "", rest, parts, sure, rest)

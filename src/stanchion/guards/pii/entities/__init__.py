@@ -25,7 +25,7 @@ from stanchion.guards.pii.entities import (
     united_states,
     western_europe,
 )
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 
 FAMILIES: Final = (
     cards, banking, crypto, united_states, united_kingdom, germany, southern_europe,
@@ -33,7 +33,7 @@ FAMILIES: Final = (
     dates, phones, places,
 )  # fmt: skip
 
-ENTITIES: Final[dict[str, Entity]] = {
+ENTITIES: Final[dict[str, PersonalEntity]] = {
     entity.kind: entity for family in FAMILIES for entity in family.ENTITIES
 }
 """Every entity by its kind; where two fit the same characters, the first is named."""

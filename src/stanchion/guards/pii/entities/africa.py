@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import date, luhn
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, date, luhn
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "za-id",
         "South African identity number",
         told=("9" * 13, "999999 9999 999"),
@@ -19,7 +18,7 @@ ENTITIES: Final = (
         "number|refugee|permanent resident|"
         "identiteitsnommer",
     ),
-    Entity(
+    PersonalEntity(
         "ng-vehicle-registration",
         "Nigerian number plate",
         shapes=("AAA-999AA", "AAA-999 AA"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import digits, luhn, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, digits, luhn, varied, weighed
 
 
 def _sin(number: str) -> bool:
@@ -23,7 +22,7 @@ def _checked(number: str, length: int, most: int) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "ca-sin",
         "Canadian social insurance number",
         told=("999 999 999", "999-999-999", "999999999"),
@@ -33,7 +32,7 @@ ENTITIES: Final = (
             "sociale"
         ),
     ),
-    Entity(
+    PersonalEntity(
         "br-cpf",
         "Brazilian number of a person",
         shapes=("999.999.999-99",),
@@ -41,7 +40,7 @@ ENTITIES: Final = (
         check=lambda number: _checked(number, 9, 11),
         words="cpf|cadastro de pessoas|contribuinte",
     ),
-    Entity(
+    PersonalEntity(
         "br-cnpj",
         "Brazilian number of a business",
         shapes=("99.999.999/9999-99",),

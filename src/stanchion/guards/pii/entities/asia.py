@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import date, digits, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, date, digits, varied, weighed
 from stanchion.kernel.regex import regex
 
 PASSPORT: Final = regex(r"[MSRODG](?:\d{3}[A-Z]\d{4}|\d{8})")
@@ -54,8 +53,8 @@ def _japanese(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity("sg-nric", "Singaporean identity card", shapes=("A9999999A",), check=_singapore),
-    Entity(
+    PersonalEntity("sg-nric", "Singaporean identity card", shapes=("A9999999A",), check=_singapore),
+    PersonalEntity(
         "kr-resident",
         "Korean number of a resident",
         shapes=("999999-9999999",),
@@ -63,7 +62,7 @@ ENTITIES: Final = (
         check=lambda number: _korean(number, "1234"),
         words="rrn|resident registration|kr rrn|주민등록번호|주민번호|korean rrn",
     ),
-    Entity(
+    PersonalEntity(
         "kr-foreigner",
         "Korean number of a foreigner",
         shapes=("999999-9999999",),
@@ -71,7 +70,7 @@ ENTITIES: Final = (
         check=lambda number: _korean(number, "5678"),
         words="frn|foreigner registration|kr frn|외국인등록번호|korean frn",
     ),
-    Entity(
+    PersonalEntity(
         "kr-passport",
         "Korean passport",
         told=("A999A9999", "A99999999"),
@@ -79,13 +78,13 @@ ENTITIES: Final = (
         summed=False,
         words="passport|kr passport|여권|여권번호",
     ),
-    Entity(
+    PersonalEntity(
         "kr-driving-licence",
         "Korean driving licence",
         shapes=("99-99-999999-99",),
         check=lambda number: 11 <= int(number[:2]) <= 28 and number[:2] != "27" and varied(number),
     ),
-    Entity(
+    PersonalEntity(
         "kr-business",
         "Korean business",
         told=("999-99-99999", "9" * 10),
@@ -93,7 +92,7 @@ ENTITIES: Final = (
         words="brn|business registration|kr brn|사업자등록번호|사업자",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "th-national-id",
         "Thai number of a citizen",
         shapes=("9-9999-99999-99-9", "9 9999 99999 99 9"),
@@ -101,14 +100,14 @@ ENTITIES: Final = (
         check=_thai,
         words="thai id|thai national|tnin|th tnin|thai|เลขประจำตัวประชาชน|บัตรประชาชน",
     ),
-    Entity(
+    PersonalEntity(
         "jp-my-number",
         "Japanese number of a person",
         told=("9" * 12, "9999 9999 9999", "9999-9999-9999"),
         check=_japanese,
         words="my number|mynumber|individual number|マイナンバー|個人番号",
     ),
-    Entity(
+    PersonalEntity(
         "ph-tin",
         "Philippine taxpayer",
         told=("999-999-999", "999-999-999-999", "999-999-999-99999", "9" * 9, "9" * 12),

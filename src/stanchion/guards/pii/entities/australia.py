@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import digits, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, digits, varied, weighed
 
 
 def _abn(number: str) -> bool:
@@ -31,7 +30,7 @@ def _medicare(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "au-abn",
         "Australian business",
         shapes=("99 999 999 999",),
@@ -40,7 +39,7 @@ ENTITIES: Final = (
         words="abn|australian business|au abn|business number",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "au-acn",
         "Australian company",
         told=("999 999 999", "999999999"),
@@ -48,14 +47,14 @@ ENTITIES: Final = (
         words="acn|australian company|au acn|company number",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "au-tfn",
         "Australian tax file",
         told=("999 999 999", "999999999", "999-999-999"),
         check=_tfn,
         words="tfn|tax file|tax file number|au tfn",
     ),
-    Entity(
+    PersonalEntity(
         "au-medicare",
         "Australian Medicare",
         shapes=("9999 99999 9",),

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from string import ascii_letters
 from typing import Final
 
-from stanchion.guards.pii.check_digits import digits, mod97, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, digits, mod97, varied, weighed
 
 LENGTHS: Final = {
     country: int(length)
@@ -43,7 +42,7 @@ def _routing(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "iban",
         "international bank account number",
         sieve=r"\b[A-Za-z]{2}[0-9]{2}[ -]?[0-9A-Za-z]{4}",
@@ -52,14 +51,14 @@ ENTITIES: Final = (
         reads=_iban,
         opens=r"[A-Za-z]{2}[0-9]{2}(?:[ -]?[0-9A-Za-z])*[ -]?",
     ),
-    Entity(
+    PersonalEntity(
         "us-aba-routing",
         "routing number of a US bank",
         told=("999999999", "9999-9999-9"),
         check=_routing,
         words="routing|aba|rtn|bank|wire|ach|transit",
     ),
-    Entity(
+    PersonalEntity(
         "us-bank-account",
         "account at a US bank",
         told=tuple(["9" * length for length in range(8, 18)]),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import luhn, varied
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, luhn, varied
 from stanchion.kernel.regex import regex
 
 ISSUERS: Final = regex(
@@ -23,7 +22,7 @@ def _card(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "credit-card",
         "number of a payment card",
         shapes=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 from stanchion.kernel.regex import regex
 
 DOMAIN: Final = regex(
@@ -23,7 +23,7 @@ def _email(raw: str, _told: bool) -> Sequence[int]:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "email",
         "e-mail address",
         sieve="@",

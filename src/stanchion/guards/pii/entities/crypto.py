@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from typing import Final
 
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 from stanchion.guards.pii.keccak import keccak256
 
 BASE58: Final = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
@@ -54,7 +54,7 @@ def _ethereum(raw: str, _told: bool) -> Sequence[int]:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "bitcoin-address",
         "wallet of Bitcoin",
         sieve=r"\b[13][1-9A-HJ-NP-Za-km-z]{25,34}\b",
@@ -62,7 +62,7 @@ ENTITIES: Final = (
         heads="13",
         reads=_base58,
     ),
-    Entity(
+    PersonalEntity(
         "bitcoin-segwit-address",
         "wallet of Bitcoin, in its newer spelling",
         sieve=r"\b(?:bc1|BC1|tb1|TB1)[0-9A-Za-z]{8,80}\b",
@@ -71,7 +71,7 @@ ENTITIES: Final = (
         reads=_bech32,
         longest=90,
     ),
-    Entity(
+    PersonalEntity(
         "ethereum-address",
         "wallet of Ethereum",
         sieve=r"\b0[xX][0-9A-Fa-f]{40}\b",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import date
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, date
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import in_order
 
-MONTHS: Final = ("JAN", "FEB", "MAR", "APR", "MAY", "JUN", "JUL", "AUG", "SEP", "OCT", "NOV", "DEC")
+MONTHS: Final = in_order("JAN FEB MAR APR MAY JUN JUL AUG SEP OCT NOV DEC")
 NAMES: Final = frozenset(
     "january february march april may june july august september october november december jan feb "
     "mar apr jun jul aug sep sept oct nov dec".upper().split()
@@ -50,7 +50,7 @@ def _day(one: str, other: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "date-of-birth",
         "date somebody was born on",
         told=(

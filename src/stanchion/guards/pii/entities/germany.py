@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import cross_sum, date, digits, mod11_10, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import (
+    PersonalEntity,
+    cross_sum,
+    date,
+    digits,
+    mod11_10,
+    varied,
+    weighed,
+)
 from stanchion.kernel.regex import regex
 
 SERIAL: Final = regex(r"[CFGHJKLMNPRTVWXYZ][CFGHJKLMNPRTVWXYZ0-9]{7}\d")
@@ -50,7 +57,7 @@ def _doctor(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "de-tax-id",
         "German tax number for life",
         told=("9" * 11, "99 999 999 999"),
@@ -59,7 +66,7 @@ ENTITIES: Final = (
               "identifikationsnummer|tax id|"
         "de tax|steuerid|tin",
     ),
-    Entity(
+    PersonalEntity(
         "de-tax-number",
         "German tax number at one office",
         told=("99/999/99999", "999/999/99999", "999/9999/9999", "99/999/9999", "9999/999/99999"),
@@ -67,14 +74,14 @@ ENTITIES: Final = (
         summed=False,
         words="steuernummer|steuer nr|st nr|stnr|finanzamt|tax number|de tax",
     ),
-    Entity(
+    PersonalEntity(
         "de-vat-id",
         "German tax number of a business",
         shapes=("AA999999999", "AA 999999999", "AA 999 999 999", "AA.999.999.999"),
         check=lambda text: text[:2] == "DE" and text[2] != "0" and mod11_10(text[2:]) and varied(text[2:]),  # noqa: E501
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "de-id-card",
         "German identity card",
         told=("A*******9",),
@@ -82,20 +89,20 @@ ENTITIES: Final = (
         words=("personalausweis|ausweis|ausweisnummer|personalausweisnummer|identity card|id "
               "card|perso"),
     ),
-    Entity(
+    PersonalEntity(
         "de-passport",
         "German passport",
         told=("A*******9",),
         check=_serial,
         words="reisepass|reisepassnummer|pass nr|passnummer|passport|pass",
     ),
-    Entity(
+    PersonalEntity(
         "de-social-security",
         "German pension insurance",
         shapes=("99999999A999", "99 999999 A 999", "99 999999 A 99 9"),
         check=_pension,
     ),
-    Entity(
+    PersonalEntity(
         "de-health-insurance",
         "German health insurance",
         told=("A999999999",),
@@ -104,14 +111,14 @@ ENTITIES: Final = (
               "egk|"
         "health insurance|versicherten nr|gesundheitskarte",
     ),
-    Entity(
+    PersonalEntity(
         "de-doctor",
         "German doctor",
         told=("999999999",),
         check=_doctor,
         words="lanr|arztnummer|lebenslange arztnummer|arzt nr",
     ),
-    Entity(
+    PersonalEntity(
         "de-practice",
         "German medical practice",
         told=("999999999",),
@@ -119,7 +126,7 @@ ENTITIES: Final = (
         summed=False,
         words="bsnr|betriebsstättennummer|betriebsstaettennummer|betriebsstätte",
     ),
-    Entity(
+    PersonalEntity(
         "de-driving-licence",
         "German driving licence",
         told=("AA99999999*", "*99******9*"),
@@ -128,14 +135,14 @@ ENTITIES: Final = (
         words=("führerschein|fuehrerschein|fahrerlaubnis|führerscheinnummer|driving licence|driver "
               "license"),
     ),
-    Entity(
+    PersonalEntity(
         "de-trade-register",
         "German trade register",
         shapes=tuple([f"AAA{sep}{'9' * length}" for sep in (" ", "") for length in range(3, 7)]),
         check=lambda text: text[:3] in ("HRA", "HRB"),
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "de-plate",
         "German number plate",
         told=tuple(
@@ -147,7 +154,7 @@ ENTITIES: Final = (
         words="kennzeichen|kfz|kfz kennzeichen|nummernschild|auto|wagen|license plate|plate",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "de-postal-code",
         "German postal code",
         told=("99999",),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import varied, verhoeff
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, varied, verhoeff
 from stanchion.kernel.regex import regex
 
 PASSPORT: Final = regex(r"[A-PR-WY][1-9]\d{5}[1-9]")
@@ -19,7 +18,7 @@ STATES: Final = frozenset(
 )  # fmt: skip
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "in-aadhaar",
         "Indian number of a resident",
         shapes=("9999 9999 9999", "9999-9999-9999"),
@@ -27,13 +26,13 @@ ENTITIES: Final = (
         check=lambda number: number[0] > "1" and verhoeff(number) and number != number[::-1],
         words="aadhaar|aadhar|uidai|uid|in aadhaar|आधार",
     ),
-    Entity(
+    PersonalEntity(
         "in-pan",
         "Indian tax number",
         shapes=("AAAAA9999A",),
         check=lambda text: text[3] in "ABCFGHJLNPT",
     ),
-    Entity(
+    PersonalEntity(
         "in-passport",
         "Indian passport",
         told=("A9999999", "A99 99999"),
@@ -41,7 +40,7 @@ ENTITIES: Final = (
         summed=False,
         words="passport|indian passport|in passport",
     ),
-    Entity(
+    PersonalEntity(
         "in-voter",
         "Indian voter card",
         told=("AAA9999999",),
@@ -49,14 +48,14 @@ ENTITIES: Final = (
         summed=False,
         words="voter|epic|election card|elector|in voter|voter id",
     ),
-    Entity(
+    PersonalEntity(
         "in-gst",
         "Indian tax number of a business",
         shapes=("99AAAAA9999A*A*",),
         check=lambda text: GST.fullmatch(text) is not None,
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "in-vehicle-registration",
         "Indian number plate",
         told=(

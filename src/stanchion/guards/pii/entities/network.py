@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from string import hexdigits
 from typing import Final
 
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 from stanchion.kernel.regex import regex
 
 RANGE: Final = regex(r"/(\d{1,3})(?!\d)")
@@ -38,7 +38,7 @@ def _url(raw: str, _told: bool) -> Sequence[int]:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "ip",
         "address of a machine, IPv4 or IPv6, or a range of them",
         sieve=r"\b[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|[0-9A-Fa-f]*:[0-9A-Fa-f]*:[0-9A-Fa-f:.]*",
@@ -50,7 +50,7 @@ ENTITIES: Final = (
         longest=56,
         glued=":.@+]",
     ),
-    Entity(
+    PersonalEntity(
         "mac",
         "address of a network card",
         sieve=r"\b[0-9A-Fa-f]{2}[:-][0-9A-Fa-f]{2}[:-]|\b[0-9A-Fa-f]{4}\.[0-9A-Fa-f]{4}\.",
@@ -61,7 +61,7 @@ ENTITIES: Final = (
         usual=False,
         glued=":.-@+",
     ),
-    Entity(
+    PersonalEntity(
         "url",
         "address on the web",
         sieve=r"\b(?:https?|ftp)://",

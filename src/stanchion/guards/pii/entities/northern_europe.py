@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import date, digits, luhn, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, date, digits, luhn, varied, weighed
 
 FINNISH: Final = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 
@@ -50,13 +49,13 @@ def _pole(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "fi-personal-code",
         "Finnish personal identity code",
         shapes=("999999-999*", "999999A999*", "999999+999*"),
         check=_finn,
     ),
-    Entity(
+    PersonalEntity(
         "se-personal-number",
         "Swedish personal number",
         shapes=("999999-9999", "99999999-9999", "999999+9999"),
@@ -67,7 +66,7 @@ ENTITIES: Final = (
             "personnummer|personal id"
         ),
     ),
-    Entity(
+    PersonalEntity(
         "se-organisation",
         "Swedish organisation",
         shapes=("999999-9999",),
@@ -76,14 +75,14 @@ ENTITIES: Final = (
         words="organisationsnummer|orgnummer|org nr|orgnr|organisation|se organisationsnummer",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "no-birth-number",
         "Norwegian birth number",
         told=("9" * 11, "999999 99999"),
         check=_norwegian,
         words="fødselsnummer|fodselsnummer|personnummer|birth number|fnr|d nummer",
     ),
-    Entity(
+    PersonalEntity(
         "dk-cpr",
         "Danish personal number",
         told=("999999-9999", "9" * 10),
@@ -91,7 +90,7 @@ ENTITIES: Final = (
         summed=False,
         words="cpr|cpr nummer|cpr nr|personnummer|cprnr",
     ),
-    Entity(
+    PersonalEntity(
         "pl-pesel",
         "Polish personal number",
         told=("9" * 11,),

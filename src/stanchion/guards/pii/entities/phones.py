@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 from stanchion.kernel.regex import regex
 
 COUNTRIES: Final = regex(
@@ -53,7 +53,7 @@ def _plausible(text: str, told: bool) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "phone",
         "telephone number",
         sieve=r"[+(]{0,2}[0-9](?:[ ./()-]{0,2}[0-9]){6}",

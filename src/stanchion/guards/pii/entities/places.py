@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "postal-code",
         "postal code",
         told=(

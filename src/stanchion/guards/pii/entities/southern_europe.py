@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import digits, luhn, varied
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, digits, luhn, varied
 from stanchion.kernel.regex import regex
 
 NIF: Final = "TRWAGMYFPDXBNJZSQVHLCKE"
@@ -70,14 +69,14 @@ def _turk(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "es-nif",
         "Spanish number of a citizen",
         shapes=("99999999A", "99999999-A", "99.999.999-A", "99999999 A"),
         check=_nif,
     ),
-    Entity("es-nie", "Spanish number of a foreigner", shapes=("A9999999A", "A-9999999-A", "A-9999999A"), check=_nie),  # noqa: E501
-    Entity(
+    PersonalEntity("es-nie", "Spanish number of a foreigner", shapes=("A9999999A", "A-9999999-A", "A-9999999A"), check=_nie),  # noqa: E501
+    PersonalEntity(
         "es-passport",
         "Spanish passport",
         told=("AAA999999",),
@@ -85,8 +84,10 @@ ENTITIES: Final = (
         summed=False,
         words="pasaporte|passport|es passport",
     ),
-    Entity("it-fiscal-code", "Italian fiscal code", shapes=("AAAAAA**A**A***A",), check=_fiscal),
-    Entity(
+    PersonalEntity(
+        "it-fiscal-code", "Italian fiscal code", shapes=("AAAAAA**A**A***A",), check=_fiscal
+    ),
+    PersonalEntity(
         "it-vat",
         "Italian tax number of a business",
         told=("9" * 11, "AA" + "9" * 11),
@@ -94,7 +95,7 @@ ENTITIES: Final = (
         words="partita iva|p iva|piva|iva|vat|it vat",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "it-driving-licence",
         "Italian driving licence",
         told=("AA9999999A", "A9*******A"),
@@ -102,7 +103,7 @@ ENTITIES: Final = (
         summed=False,
         words="patente|patente di guida|driving licence|driver license|it driver",
     ),
-    Entity(
+    PersonalEntity(
         "it-identity-card",
         "Italian identity card",
         told=("AA9999999", "AA 9999999", "9999999AA", "AA99999AA"),
@@ -111,7 +112,7 @@ ENTITIES: Final = (
         words=("carta d identità|carta identità|carta di identità|identity card|id card|cie|it "
               "identity"),
     ),
-    Entity(
+    PersonalEntity(
         "it-passport",
         "Italian passport",
         told=("AA9999999",),
@@ -119,7 +120,7 @@ ENTITIES: Final = (
         summed=False,
         words="passaporto|passport|it passport",
     ),
-    Entity(
+    PersonalEntity(
         "tr-national-id",
         "Turkish number of a citizen",
         told=("9" * 11,),
@@ -127,7 +128,7 @@ ENTITIES: Final = (
         words=("tckn|tc kimlik|kimlik|t c|tc|kimlik no|turkish id|tr national|national id|kimlik "
               "numarası|vatandaşlık"),
     ),
-    Entity(
+    PersonalEntity(
         "tr-plate",
         "Turkish number plate",
         told=tuple(

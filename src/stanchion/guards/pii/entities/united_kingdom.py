@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import digits, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, digits, varied, weighed
 from stanchion.kernel.regex import regex
 
 NINO: Final = regex(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
@@ -29,28 +28,28 @@ def _nhs(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "uk-nhs",
         "UK number of a patient",
         told=("9999999999", "999 999 9999", "999-999-9999"),
         check=_nhs,
         words="nhs|national health|nhs number|patient number",
     ),
-    Entity(
+    PersonalEntity(
         "uk-nino",
         "UK national insurance number",
         shapes=("AA999999A", "AA 99 99 99 A", "AA 999999 A", "AA-99-99-99-A", "AA99 9999A"),
         check=lambda text: NINO.fullmatch(text) is not None,
     ),
-    Entity("uk-passport", "UK passport", told=("999999999", "AA9999999"), check=varied, summed=False,  # noqa: E501
+    PersonalEntity("uk-passport", "UK passport", told=("999999999", "AA9999999"), check=varied, summed=False,  # noqa: E501
         words="passport|uk passport"),
-    Entity(
+    PersonalEntity(
         "uk-driving-licence",
         "UK driving licence",
         shapes=("*****999999**9AA", "*****999999***AA"),
         check=lambda text: DRIVER.fullmatch(text) is not None,
     ),
-    Entity(
+    PersonalEntity(
         "uk-postcode",
         "UK postal code",
         shapes=tuple([f"{outer} 9AA" for outer in OUTER]),
@@ -60,7 +59,7 @@ ENTITIES: Final = (
         words="postcode|post code|postal code|uk postcode",
         usual=False,
     ),
-    Entity(
+    PersonalEntity(
         "uk-vehicle-registration",
         "UK number plate",
         told=(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import digits, luhn, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, digits, luhn, varied, weighed
 from stanchion.kernel.regex import regex
 
 MBI: Final = regex(
@@ -42,7 +41,7 @@ def _dea(text: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "us-ssn",
         "US social security number",
         shapes=("999-99-9999",),
@@ -51,7 +50,7 @@ ENTITIES: Final = (
         summed=False,
         words="ssn|social security|social|soc sec|ss no|sss|us ssn",
     ),
-    Entity(
+    PersonalEntity(
         "us-itin",
         "US taxpayer number of a person without social security",
         shapes=("999-99-9999",),
@@ -60,7 +59,7 @@ ENTITIES: Final = (
         summed=False,
         words="itin|taxpayer|tax id|taxpayer identification|tin|individual taxpayer",
     ),
-    Entity(
+    PersonalEntity(
         "us-passport",
         "US passport",
         told=("999999999", "A99999999"),
@@ -68,7 +67,7 @@ ENTITIES: Final = (
         summed=False,
         words="passport|us passport|travel document",
     ),
-    Entity(
+    PersonalEntity(
         "us-driver-license",
         "US driver license",
         told=(
@@ -82,20 +81,20 @@ ENTITIES: Final = (
               "license|driver lic|dl|"
         "license number|licence number|drivers lic|dln|us driver license",
     ),
-    Entity(
+    PersonalEntity(
         "us-mbi",
         "US Medicare beneficiary",
         shapes=("9A*9-A*9-AA99", "9A*9A*9AA99"),
         check=lambda text: MBI.fullmatch(text) is not None,
     ),
-    Entity(
+    PersonalEntity(
         "us-npi",
         "US health care provider",
         told=("9999999999",),
         check=_npi,
         words="npi|national provider|provider id|provider number|provider identifier",
     ),
-    Entity(
+    PersonalEntity(
         "us-dea",
         "US licence to prescribe",
         told=("AA9999999", "A99999999"),

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.check_digits import date, digits, varied, weighed
-from stanchion.guards.pii.entity import Entity
+from stanchion.guards.pii.entity import PersonalEntity, date, digits, varied, weighed
 from stanchion.kernel.regex import regex
 
 FRENCH: Final = regex(r"[12]\d\d(?:0[1-9]|1[0-2]|[2-9]\d)(?:\d\d|2[AB])\d{8}")
@@ -34,20 +33,20 @@ def _swiss(number: str) -> bool:
 
 
 ENTITIES: Final = (
-    Entity(
+    PersonalEntity(
         "fr-nir",
         "French social security number",
         shapes=("9" * 15, "9 99 99 99 999 999 99", "9 99 99 9A 999 999 99", "9999999999999 99"),
         check=_french,
     ),
-    Entity(
+    PersonalEntity(
         "nl-bsn",
         "Dutch number of a citizen",
         told=("999999999", "9999.99.999", "9999 99 999"),
         check=_dutch,
         words="bsn|burgerservicenummer|sofinummer|sofi|burger service nummer",
     ),
-    Entity(
+    PersonalEntity(
         "be-national-number",
         "Belgian national number",
         shapes=("99.99.99-999.99",),
@@ -58,7 +57,7 @@ ENTITIES: Final = (
             "number|niss|insz"
         ),
     ),
-    Entity(
+    PersonalEntity(
         "ch-ahv",
         "Swiss social security number",
         shapes=("999.9999.9999.99", "9" * 13),

@@ -13,7 +13,7 @@ from typing import Final
 from stanchion import typed
 from stanchion.guards.shell.consequence import FAMILIES, Family, Loss, Program
 from stanchion.guards.shell.places import Roots, roots_of
-from stanchion.guards.shell.rule import Rule, begins_after, only_asks, rules_of
+from stanchion.guards.shell.rule import RiskRule, begins_after, only_asks, rules_of
 from stanchion.guards.shell.rules import (
     destruction,
     exfiltration,
@@ -28,7 +28,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import OpenText
 
 ASKED: Final = (
     destruction,
@@ -42,10 +42,10 @@ ASKED: Final = (
 """What answers the questions of rows: without it none could be asked."""
 FILE: Final = "risks.jsonl"
 """The rows of the table, made of `readings/shell/programs/*.yaml`."""
-READER: Final = typed.reader(Rule)
+READER: Final = typed.reader(RiskRule)
 
 
-Rules = tuple[Rule, ...]
+Rules = tuple[RiskRule, ...]
 Text = str | tuple[str, ...]
 """A shell text, or the words of one command."""
 
@@ -53,7 +53,7 @@ Text = str | tuple[str, ...]
 def _indexed() -> dict[str, Rules]:
     body = get_data("stanchion.guards.shell", FILE)
     assert body is not None
-    found: dict[str, list[Rule]] = {}
+    found: dict[str, list[RiskRule]] = {}
     for rule in map(READER.decode, body.splitlines()):
         for name in rule.names.split():
             found.setdefault(name, []).append(rule)
@@ -111,7 +111,7 @@ class Danger(NamedTuple):
     """A command and the rule that it breaks; and what is lost, where that is better known."""
 
     command: Command
-    rule: Rule
+    rule: RiskRule
     told: Loss | None = None
 
     @property
@@ -166,7 +166,7 @@ def _signs(command: Command) -> str:
         signs += "="
     if command.marks:
         signs += "*"
-    if command.argv and isinstance(command.argv[0], Open):
+    if command.argv and isinstance(command.argv[0], OpenText):
         signs += "$"
     return f"{signs}%" if any(map(command.line.__contains__, OF_ANY)) else signs
 

@@ -5,18 +5,16 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.made import NOT, WORDS
-from stanchion.guards.shell.places import Roots, place_of
+from stanchion.guards.shell.places import NOT, WORDS, Roots, place_of
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command, find_deletes, find_roots
+from stanchion.readings.word_lists import listed
 
-LOST: Final = frozenset({"root", "home", "system", "core", "disk"})
+LOST: Final = listed("root home system core disk")
 _PUT_ASIDE: Final = regex(r"\.(?:gz|bz2|xz|zst|old|\d+|\[0-9\]\*?)\Z")
 """How the name of a log ends that was put aside."""
-RECURSIVE: Final = frozenset(
-    {"-r", "-R", "--recursive", "-rf", "-Rf", "/s", "-recurse", "-Recurse"}
-)
+RECURSIVE: Final = listed("-r -R --recursive -rf -Rf /s -recurse -Recurse")
 
 
 def _places(command: Command, roots: Roots, paths: tuple[str, ...] | list[str]) -> set[str]:

@@ -10,7 +10,7 @@ from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import HOSTS, Command, is_remote
 from stanchion.readings.shell.known import named
 from stanchion.readings.shell.options import DATA, SHELLS
-from stanchion.readings.shell.partly_known import Open, origin_of
+from stanchion.readings.shell.partly_known import OpenText, origin_of
 from stanchion.readings.shell.secret_sources import SOURCE
 from stanchion.readings.word_lists import listed
 
@@ -29,7 +29,7 @@ ISSUERS: Final = {
 """Tools that give out tokens, and the addresses of the services that the tokens are for."""
 ROUND: Final = listed("-k --insecure -x --proxy --preproxy --connect-to --resolve -K --config")
 """Options by which a request may reach another host than the one that it names."""
-ALL_VARIABLES: Final = frozenset({"env", "printenv", "set", "export", "declare"})
+ALL_VARIABLES: Final = listed("env printenv set export declare")
 
 
 def _sent(command: Command) -> list[str]:
@@ -155,7 +155,7 @@ KEYS: Final = (
     "/.cargo/credentials.toml", "/.gem/credentials", "/glab-cli/config.yml",
 )  # fmt: skip
 
-SEEN: Final = frozenset({"/dev/stdout", "/dev/stderr", "/dev/tty", "/dev/fd/1", "/dev/fd/2"})
+SEEN: Final = listed("/dev/stdout /dev/stderr /dev/tty /dev/fd/1 /dev/fd/2")
 """Files that whoever runs a command sees."""
 VAULTS: Final = named("vault")
 """Programs that keep secrets for people and tell them one by one."""
@@ -173,7 +173,7 @@ def is_shown(command: Command, _roots: Roots) -> bool:
 def repeats_secret(command: Command, roots: Roots) -> bool:
     """Whether a program prints what one that keeps secrets has told it."""
     texts = [command.given, *command.argv[1:]]
-    origins = [set(origin_of(text)) for text in texts if isinstance(text, Open)]
+    origins = [set(origin_of(text)) for text in texts if isinstance(text, OpenText)]
     told = any(SOURCE in origin and not VAULTS.isdisjoint(origin) for origin in origins)
     return told and is_shown(command, roots)
 

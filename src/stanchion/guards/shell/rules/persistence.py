@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
-from stanchion.guards.shell.made import WORDS
-from stanchion.guards.shell.places import Roots, plain
+from stanchion.guards.shell.places import WORDS, Roots, plain
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.word_lists import listed
 
 OWN: Final = WORDS["start files of the user alone"]
@@ -56,7 +55,7 @@ def lines_of(command: Command) -> Lines:
     if _speaks_for_itself(command):
         return "asks"
     text = _text(command)
-    if text is None or isinstance(text, Open) or command.privileged or not is_appended(command):
+    if text is None or isinstance(text, OpenText) or command.privileged or not is_appended(command):
         return "other"
     asks = False
     for line in text.split("\n"):
@@ -87,7 +86,7 @@ def _speaks_for_itself(command: Command) -> bool:
 def _text(command: Command) -> str | None:
     if command.name == "echo":
         words = [word for word in command.argv[1:] if word not in ("-n", "-e", "-E")]
-        if any(isinstance(word, Open) for word in words):
+        if any(isinstance(word, OpenText) for word in words):
             return None
         return " ".join(words).replace("\\n", "\n")
     if command.name in ("cat", "tee") and (command.name == "tee" or not command.operands):
@@ -137,7 +136,7 @@ def hooks_of_project(command: Command, _roots: Roots) -> bool:
         bool(folder)
         and folder[0] not in "/~$"
         and ".." not in folder.split("/")
-        and not isinstance(folder, Open)
+        and not isinstance(folder, OpenText)
     )
 
 

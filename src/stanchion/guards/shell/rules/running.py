@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from stanchion.guards.shell.made import WORDS
-from stanchion.guards.shell.places import Roots
+from stanchion.guards.shell.places import WORDS, Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import named
-from stanchion.readings.shell.partly_known import Open, origin_of
+from stanchion.readings.shell.partly_known import OpenText, origin_of
 from stanchion.readings.word_lists import listed
 
 FETCHERS: Final = named("fetches")
@@ -46,8 +45,8 @@ OWNERS: Final = WORDS["owners"]
 
 
 def _texts(command: Command) -> list[str]:
-    texts = [word for word in command.argv[1:] if isinstance(word, Open)]
-    return [*texts, *([command.given] if isinstance(command.given, Open) else [])]
+    texts = [word for word in command.argv[1:] if isinstance(word, OpenText)]
+    return [*texts, *([command.given] if isinstance(command.given, OpenText) else [])]
 
 
 def _runs_input(command: Command) -> bool:
@@ -61,7 +60,7 @@ def _runs_input(command: Command) -> bool:
     ]
     return (
         not operands
-        or any(isinstance(word, Open) for word in command.argv[1:])
+        or any(isinstance(word, OpenText) for word in command.argv[1:])
         or bool(command.flags & {"-s"})
     )
 
@@ -81,7 +80,7 @@ def named_by_hidden(command: Command, _roots: Roots) -> bool:
         return False
     first = command.argv[0]
     return (
-        isinstance(first, Open)
+        isinstance(first, OpenText)
         and first.startswith("$")
         and bool((FETCHERS | HIDERS) & set(first.origin))
     )
@@ -91,7 +90,7 @@ def named_by_hidden(command: Command, _roots: Roots) -> bool:
 def masked(command: Command, _roots: Roots) -> bool:
     """A command whose name is put together of pieces that no plain text has."""
     first = command.argv[0] if command.argv else ""
-    return isinstance(first, Open) and first.startswith("$_") and not first.strip("$_ ")
+    return isinstance(first, OpenText) and first.startswith("$_") and not first.strip("$_ ")
 
 
 @asked

@@ -10,7 +10,7 @@ from stanchion.guards.shell.places import CORE, Roots, under
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command, is_remote
-from stanchion.readings.shell.partly_known import Open
+from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.word_lists import in_order
 
 _CHANGING: Final = regex(
@@ -112,7 +112,7 @@ def destroys(text: str) -> bool:
 def _texts(command: Command) -> tuple[str, ...]:
     """What a client is given to run: its words, and its input where that is known."""
     given = command.given
-    return (*command.argv[1:], "" if given is None or isinstance(given, Open) else given)
+    return (*command.argv[1:], "" if given is None or isinstance(given, OpenText) else given)
 
 
 _LOSES: Final = regex(
@@ -127,7 +127,9 @@ CHECKS.update(
         # Whether another program lists what is pushed, which may be deletions.
         "listed_ref": lambda command, _: (
             "xargs" in command.via
-            and any(isinstance(word, Open) and word[:2] == "$(" for word in command.operands[2:])
+            and any(
+                isinstance(word, OpenText) and word[:2] == "$(" for word in command.operands[2:]
+            )
         ),
         "statement": lambda command, _: any(map(destroys, _texts(command))),
         "typed": lambda command, _: len(command.argv) > 2 and destroys(" ".join(command.argv)),
