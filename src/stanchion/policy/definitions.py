@@ -38,17 +38,17 @@ DIGITS: Final = 64
 """How long a digest is."""
 
 
-class ToolHook(NamedTuple):
+class CallHook(NamedTuple):
     """A user's own check of a tool's calls: the code, and what tells it from every other."""
 
     call: Callable[..., Any]
     version: str
 
 
-Hooks = Mapping[str, Sequence[ToolHook]]
+Hooks = Mapping[str, Sequence[CallHook]]
 """Hooks by the tool they are for."""
 
-Ask = Callable[[Hooked, Sequence[ToolHook], str], Any]
+Ask = Callable[[Hooked, Sequence[CallHook], str], Any]
 """Asks hooks about a call; the last is the digest of the definition it was held against."""
 
 
@@ -193,7 +193,7 @@ def _answering(
     """What answers for the hooks of this policy: those of the tool's entry first, then those that
     were added."""
     written = {name: tool.hook for name, tool in policy.file.tools.items() if tool.hook is not None}
-    own = {name: ToolHook(imported(call), call) for name, call in written.items()}
+    own = {name: CallHook(imported(call), call) for name, call in written.items()}
 
     def answer(asked: Hooked) -> Any:
         tool = asked.call.tool

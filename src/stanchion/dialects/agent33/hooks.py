@@ -162,7 +162,7 @@ class Hooks(Entered):
         """Validate a handoff before it is sent. The budgets are what the receiver gets of this
         agent's; `payload` is what else is handed over, such as a reviewer's `{"review":
         "approved"}`."""
-        said = {
+        said: dict[str, tuple[Any, Callable[[Any, str, str], Any], str]] = {
             "payload": (payload, a_mapping, "of fields to what they say"),
             "context": (context, a_mapping, "of what the receiver has to know"),
             "artifacts": (artifacts, names_of, "files"),

@@ -27,7 +27,7 @@ from stanchion.dialects.penguiflow.findings import (
     left_words,
     passed,
 )
-from stanchion.dialects.penguiflow.guards import HEARD, PIECES, HeardEvent, guards_of, heard_of
+from stanchion.dialects.penguiflow.guards import HEARD, PIECES, PlannerReport, guards_of, heard_of
 from stanchion.dialects.penguiflow.packs import (
     Entries,
     GuardrailPolicyPack,
@@ -265,7 +265,7 @@ class GuardrailGateway:
         run = self._run_of(heard)
         return drive(self._evaluated(run, heard), run.desk)
 
-    def _evaluated(self, run: Run, heard: HeardEvent) -> Flow[GuardrailDecision]:
+    def _evaluated(self, run: Run, heard: PlannerReport) -> Flow[GuardrailDecision]:
         """The flow of both."""
         if self._unknown:
             yield from self._recalled(run, None if heard.ctx is None else heard.ctx.tenant_id)
@@ -295,7 +295,7 @@ class GuardrailGateway:
             self._unknown.discard((tenant_id, run.id))
 
     def _said_of(
-        self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: HeardEvent
+        self, run: Run, decision: Decision, place: tuple[str | int, ...], heard: PlannerReport
     ) -> GuardrailDecision:
         if decision.code == PAUSED:
             run.desk.waits_for(
@@ -365,7 +365,7 @@ class GuardrailGateway:
             drive(self._recalled(run, given.tenant_id), run.desk)
         return run
 
-    def _run_of(self, heard: HeardEvent) -> Run:
+    def _run_of(self, heard: PlannerReport) -> Run:
         """The run of an event, with everything in force that was said so far."""
         event, ctx, _ = heard
         run = self._runs.get((None if ctx is None else ctx.tenant_id, event.run_id))

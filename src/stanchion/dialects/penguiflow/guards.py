@@ -56,7 +56,7 @@ PIECES: Final = "-pieces"
 """How the guard is called that judges the pieces of a reply for a rule, behind the rule's id."""
 
 
-class HeardEvent(NamedTuple):
+class PlannerReport(NamedTuple):
     """An event as a planner reported it, and whose it is, where the planner says that."""
 
     event: GuardrailEvent
@@ -65,14 +65,14 @@ class HeardEvent(NamedTuple):
     """Why rules could not be heard, by their ids."""
 
 
-HEARD: ContextVar[HeardEvent | None] = ContextVar("stanchion_penguiflow_event", default=None)
+HEARD: ContextVar[PlannerReport | None] = ContextVar("stanchion_penguiflow_event", default=None)
 """What is being judged, for the rules that judge it."""
 
 
-def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> HeardEvent:
+def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | None) -> PlannerReport:
     """An event as it was given to a gateway, with its context or without."""
     if event is None and type(ctx) is GuardrailEvent:
-        return HeardEvent(ctx, None, {})
+        return PlannerReport(ctx, None, {})
     if not isinstance(ctx, GuardrailContext) or not isinstance(event, GuardrailEvent):
         raise DialectError(
             "`evaluate` takes a GuardrailEvent, or a GuardrailContext and a GuardrailEvent"
@@ -81,7 +81,7 @@ def heard_of(ctx: GuardrailContext | GuardrailEvent, event: GuardrailEvent | Non
         raise DialectError(
             f"the event has the run_id `{event.run_id}`, its context `{ctx.run_id}`: give the same"
         )
-    return HeardEvent(event, ctx, {})
+    return PlannerReport(event, ctx, {})
 
 
 class RuleTerms(Protocol):
@@ -288,7 +288,7 @@ def at_once(rule_id: str, answer: Any) -> Any:
     )
 
 
-def told_of(event: Any, context: Context, heard: HeardEvent | None) -> GuardrailEvent:
+def told_of(event: Any, context: Context, heard: PlannerReport | None) -> GuardrailEvent:
     """An event as a rule is told of it: as it is judged, with the payload of the planner's own
     where there is one."""
     name = EVENT_OF[event.stage]

@@ -30,7 +30,7 @@ from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.names import is_glob
 from stanchion.locks import Reentrant
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.definitions import ToolHook, reads_definitions, with_tools
+from stanchion.policy.definitions import CallHook, reads_definitions, with_tools
 from stanchion.readings.definitions.texts import kinds_of
 from stanchion.runtime.calling.pins import PinOwner, Pins, pin_name, pins_key, pins_of
 from stanchion.runtime.calling.tool import Tool
@@ -88,7 +88,7 @@ class Ingesting:
         self._given: dict[tuple[str, str], CheckedDefinition] = {}
         self._learnt: dict[str, Tool] = {}
         self._declared: set[str] = set()
-        self._hooks: dict[str, tuple[ToolHook, ...]] = {}
+        self._hooks: dict[str, tuple[CallHook, ...]] = {}
         self._uncached: set[str] = set()
         self._count = 0
         self._lock = Reentrant()
@@ -223,7 +223,7 @@ class Ingesting:
             name = (
                 f"{getattr(fn, '__module__', '')}:{getattr(fn, '__qualname__', type(fn).__name__)}"
             )
-            made = ToolHook(fn, f"{name}#{self._count}")
+            made = CallHook(fn, f"{name}#{self._count}")
             if not cache:
                 self._uncached.add(made.version)
             self._hooks[tool] = (*self._hooks.get(tool, ()), made)
@@ -240,7 +240,7 @@ class Ingesting:
         """How often calls that were validated had been known already."""
         return self._cache.stats()
 
-    def _ask(self, asked: Hooked, hooks: Sequence[ToolHook], definition: str) -> Any:
+    def _ask(self, asked: Hooked, hooks: Sequence[CallHook], definition: str) -> Any:
         """What hooks say about a call: what they said about an equal one, or say now."""
         versions = tuple([hook.version for hook in hooks])
         keyed: tuple[Any, ...] | None = None
