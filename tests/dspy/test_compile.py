@@ -18,7 +18,7 @@ from stanchion.cli.main import main
 from stanchion.tutor.bundles.file import BundleFile
 from stanchion.tutor.bundles.reading import bundle_of
 from stanchion.tutor.bundles.scope import Use, unfit
-from stanchion.tutor.envelope.envelope import prompt_of
+from stanchion.tutor.envelope.prompts import prompt_of
 from stanchion.tutor.playing.bundle_files import load_bundle
 from stanchion_lab.compiling import verb
 from stanchion_lab.compiling.compiling import Compiled, Plan, compiled

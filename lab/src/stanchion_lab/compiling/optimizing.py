@@ -9,7 +9,7 @@ from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import Any, Final
 
 from stanchion.tutor.bundles.file import Bundle
-from stanchion.tutor.envelope.envelope import prompt_of
+from stanchion.tutor.envelope.prompts import prompt_of
 from stanchion_lab.compiling.drafting import PARAMS, SYSTEM, candidate
 from stanchion_lab.compiling.package import dspy as loaded
 from stanchion_lab.compiling.parts import Position
