@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
-from stanchion.approvals import new_key as key_making
+from stanchion.approvals import keys as key_making
 from stanchion.telemetry import lines
 from tests import heavy
 from tests.sampling import SOAK

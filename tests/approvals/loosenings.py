@@ -12,8 +12,8 @@ from stanchion import PolicyLoosens, Refused, Shield
 from stanchion.approvals import State
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import By, Signer
+from stanchion.approvals.digest import Request
 from stanchion.approvals.operators import Operator
-from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.guards.secrets.told import fingerprint
 from stanchion.kernel.scopes import FLEET

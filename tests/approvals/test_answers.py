@@ -18,7 +18,7 @@ from stanchion import Refused, Run
 from stanchion.approvals.act import Way
 from stanchion.approvals.answerers import By
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.rules import AnswererRole, Asked, refusal
 from stanchion.kernel.shown import UNSEEN
 from stanchion.testing import shield_for
 from stanchion.testing.operators import operator
@@ -126,7 +126,7 @@ def test_nobody_answers_what_was_asked_for_by_them_however_it_is_spelled(
     name: str, how: str
 ) -> None:
     own = () if how == "asked" else (name,)
-    answering = Answering(
+    answering = AnswererRole(
         Way.KEY, name if how != "works for them" else "ann", "human_operator", own, True
     )
     agents = {

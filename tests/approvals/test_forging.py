@@ -14,7 +14,7 @@ from stanchion import Refused, Run
 from stanchion.approvals.act import Act, Answer, Purpose, Way
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import grants_key
-from stanchion.approvals.operators import RECORD, Change, Operator
+from stanchion.approvals.operators import RECORD, Operator, RosterChange
 from stanchion.approvals.proof import doubt, rostered
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope
@@ -330,7 +330,7 @@ class Forged(RuleBasedStateMachine):
     @rule(signs=st.booleans())
     def add_operator(self, signs: bool) -> None:
         """Enrol somebody by writing that they are."""
-        made = Change(
+        made = RosterChange(
             kind="add",
             operator=Operator(name="mallory", key=MALLORY.key.public.line),
             at=self.clock(),

@@ -13,15 +13,9 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.approvals.keys import (
-    KeyFile,
-    KeyOwner,
-    OperatorKeyError,
-    PublicKey,
-    make_key_file,
-    public_of,
-    verify,
-)
+from stanchion.approvals.errors import OperatorKeyError
+from stanchion.approvals.keys import KeyFile, KeyOwner, make_key_file
+from stanchion.approvals.public_key import PublicKey, public_of, verify
 
 OURS = KeyOwner(shields_own=True)
 APART = KeyOwner(shields_own=False)

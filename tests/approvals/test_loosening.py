@@ -13,7 +13,7 @@ import pytest
 from stanchion import Shield
 from stanchion.approvals.answerers import By, Signer
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.operators import RECORD, Change
+from stanchion.approvals.operators import RECORD, RosterChange
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.runtime.people.enrol import enrol
@@ -191,7 +191,9 @@ def test_who_was_revoked_does_not_come_back_with_another_history(world: World) -
     enrol(shield, "revoke", KNOWN_BOB, ANN)
     shield.halt("drill")
     assert_refused(world, LOOSENINGS["a halt"], BOB)
-    forged = Change(kind="add", operator=KNOWN_STRANGER, at=1, before=added[-1].hash, by="bob")
+    forged = RosterChange(
+        kind="add", operator=KNOWN_STRANGER, at=1, before=added[-1].hash, by="bob"
+    )
     forged = msgspec.structs.replace(forged, signature=BOB.key.sign(forged.message).hex())
     for history in ((*added, forged), added, ()):
         value = msgspec.to_builtins(history)

@@ -13,8 +13,7 @@ import pytest
 
 from stanchion import Refused, Shield
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.pages import ON_A_PAGE
-from stanchion.approvals.shelf import all_in
+from stanchion.approvals.shelf import ON_A_PAGE, all_in
 from stanchion.kernel.state import Batch, Reply, StoreLost
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.seen import Hold, Seen

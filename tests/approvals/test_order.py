@@ -11,7 +11,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.operators import Operator
-from stanchion.approvals.order import turn
+from stanchion.approvals.quorum import turn
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
 from stanchion.stores.memory import MemoryStore

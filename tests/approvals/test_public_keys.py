@@ -14,10 +14,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import assume, given, strategies as st
 
-from stanchion.approvals.curve import D, P, proves
-from stanchion.approvals.errors import TicketError
-from stanchion.approvals.keys import OperatorKeyError, PublicKey, public_of, verify
-from stanchion.approvals.wire import string
+from stanchion.approvals.errors import OperatorKeyError, TicketError
+from stanchion.approvals.public_key import D, P, PublicKey, proves, public_of, string, verify
 
 SEEDS = st.binary(min_size=32, max_size=32)
 ORDER = 2**252 + 27742317777372353535851937790883648493

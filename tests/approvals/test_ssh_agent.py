@@ -16,9 +16,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 from hypothesis import given, strategies as st
 
-from stanchion.approvals.keys import OperatorKeyError, PublicKey, make_key_file, public_of, verify
+from stanchion.approvals.errors import OperatorKeyError
+from stanchion.approvals.keys import make_key_file
+from stanchion.approvals.public_key import PublicKey, number, public_of, string, verify
 from stanchion.approvals.ssh_agent import LISTED, SIGNED, AgentKey, identities
-from stanchion.approvals.wire import number, string
 
 PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes(range(32)))
 PUBLIC = public_of(

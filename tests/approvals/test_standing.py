@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import pytest
 
-from stanchion.approvals.standing import Call, alike, ends_ms, fits, last_day
+from stanchion.approvals.standing import AskedCall, alike, ends_ms, fits, last_day
 from stanchion.policy.sections import ApprovedEntry
 
 RULE: Final = ApprovedEntry(
@@ -19,7 +19,7 @@ RULE: Final = ApprovedEntry(
     until="2026-11-30",
 )
 ARGS: Final = {"cwd": "src", "n": 1, "command": "git push origin feature-1"}
-CALL: Final = Call("bash", ARGS, ("ask",), "bot", "t", False)
+CALL: Final = AskedCall("bash", ARGS, ("ask",), "bot", "t", False)
 
 OTHERS: Final[list[dict[str, Any]]] = [
     {"tool": "sh"},

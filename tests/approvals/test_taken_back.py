@@ -16,7 +16,7 @@ from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.answerers import Signer
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.grants import grants_key
-from stanchion.approvals.pages import ON_A_PAGE
+from stanchion.approvals.shelf import ON_A_PAGE
 from stanchion.approvals.ticket import key_of, wish_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact, MemoryJournal

@@ -10,16 +10,16 @@ import pytest
 from stanchion import PolicyLoosens, Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import Signer
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.request import Request
 from stanchion.audit.retention import Keep
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.policy.load import load_policy, policy_hash, read_policy
 from stanchion.policy.loosening import loosenings
+from stanchion.runtime.operating.admission import keep_text, last_text
 from stanchion.runtime.operating.retention import RETENTION, SUBJECT, permitted
-from stanchion.runtime.operating.trusted_text import keep_text, last_text
-from stanchion.runtime.people.trust import TRUSTED
+from stanchion.runtime.people.authority import TRUSTED
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
 

@@ -1,11 +1,12 @@
 """Circles of imports: which files import each other, over however many others, and which rooms of
 the runtime do."""
 
+import ast
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
 from tests.architecture.import_rules import imports
-from tests.sources import tree_of
+from tests.sources import nodes, tree_of
 
 RUNTIME = "stanchion.runtime"
 ORDER = (
@@ -26,12 +27,16 @@ ORDER = (
 """The rooms of the runtime: each imports those before it, and none behind it."""
 BELOW = frozenset({"asides", "errors", "keywords", "setting"})
 """Files of the runtime that stand in no room, and import none."""
-ABOVE = ("later", "by_people", "run", "shield")
+ABOVE = ("by_people", "run", "shield")
 """Files of the runtime that wire the rooms, in their order."""
 
 BESIDE = {"options": "operating"}
 """Files of the runtime that stand in no room because users import them, and at the place of which
 room."""
+
+HANDED = frozenset({f"{RUNTIME}.shield", f"{RUNTIME}.deciding.desk"})
+"""The shield and the desk of a run are handed to everything below them, which may name their
+classes for types alone."""
 
 Graph = dict[str, set[str]]
 """Modules, each with those it imports: at the top, in functions, and for types."""
@@ -45,12 +50,25 @@ def graph_of(src: Path) -> Graph:
     for name, file in files.items():
         path = PurePosixPath(file.relative_to(src).as_posix())
         found = set()
-        for each in imports(path, tree_of(file.read_text(encoding="utf-8"))):
+        tree = tree_of(file.read_text(encoding="utf-8"))
+        typed = _lines_for_types(tree)
+        for each in imports(path, tree):
             target = each.full if each.full in files else each.module
-            if target in files and target != name:
+            named = target in HANDED and each.line in typed
+            if target in files and target != name and not named:
                 found.add(target)
         graph[name] = found
     return graph
+
+
+def _lines_for_types(tree: ast.Module) -> set[int]:
+    """The lines of what is imported under TYPE_CHECKING."""
+    return {
+        each.lineno
+        for block in nodes(tree, ast.If)
+        if isinstance(block.test, ast.Name) and block.test.id == "TYPE_CHECKING"
+        for each in block.body
+    }
 
 
 def _module(path: Path) -> str:

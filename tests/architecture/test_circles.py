@@ -87,7 +87,7 @@ def test_a_circle_is_found(source: str, house: Path) -> None:
         ("values/b.py", "from stanchion.runtime.driving.a import drive"),
         ("values/b.py", "def f():\n    import stanchion.runtime.driving.a"),
         ("values/b.py", "from stanchion.runtime.shield import Shield"),
-        ("driving/b.py", "if TYPE_CHECKING:\n    from stanchion.runtime.shield import Shield"),
+        ("values/b.py", "if TYPE_CHECKING:\n    from stanchion.runtime.driving.a import drive"),
         ("errors.py", "from stanchion.runtime.values.a import one"),
     ],
 )
@@ -95,6 +95,14 @@ def test_an_import_against_the_order_is_found(path: str, source: str, house: Pat
     _write(house / "stanchion/runtime" / path, source)
     (found,) = against_the_order(graph_of(house))
     assert "which stands above it" in found
+
+
+def test_whoever_is_handed_the_shield_may_name_its_class(house: Path) -> None:
+    source = "if TYPE_CHECKING:\n    from stanchion.runtime.shield import Shield"
+    _write(house / "stanchion/runtime/driving/a.py", source)
+    graph = graph_of(house)
+    assert circles(graph) == []
+    assert list(against_the_order(graph)) == []
 
 
 def _write(file: Path, source: str) -> None:

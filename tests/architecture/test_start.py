@@ -45,11 +45,10 @@ WHEN_MADE = (
 )  # fmt: skip
 """What a shield is made of: loaded when one is."""
 FOR_PEOPLE = (
-    "stanchion.kernel.contract.checking", "stanchion.runtime.operating.accept_store",
+    "stanchion.kernel.contract.checking", "stanchion.runtime.operating.acts",
     "stanchion.runtime.operating.acts",
     "stanchion.runtime.operating.commands", "stanchion.runtime.people.enrol",
-    "stanchion.runtime.people.nobody_beside", "stanchion.runtime.people.ticket_methods",
-    "stanchion.runtime.standing.how_it_stands",
+    "stanchion.runtime.people.enrol", "stanchion.runtime.people.ticket_methods",
 )  # fmt: skip
 """What only people do, or a program with guards of its own."""
 

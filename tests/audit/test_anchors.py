@@ -16,7 +16,7 @@ from stanchion.audit.trail import Trail
 from stanchion.audit.verify import Deed, verdict, verify
 from stanchion.cli.main import main
 from stanchion.kernel.state import Batch
-from stanchion.runtime.standing.anchors import EVERY_S, Anchoring
+from stanchion.runtime.standing.store_door import EVERY_S, Anchoring
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.open_store import open_store
 from tests.audit.written import allowed, moment

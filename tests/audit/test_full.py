@@ -20,7 +20,7 @@ from stanchion.audit.errors import AuditLost
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.kernel.events import Moment
-from stanchion.runtime.deciding.unwritten import LATE
+from stanchion.runtime.deciding.record import LATE
 from tests.audit.disks import Disk
 from tests.audit.written import AT, allowed, ids, moment, of_kind, one, outcome
 

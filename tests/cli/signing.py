@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion import Shield
 from stanchion.approvals.keys import make_key_file
-from stanchion.approvals.operators import RECORD, Change, Operator
+from stanchion.approvals.operators import RECORD, Operator, RosterChange
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, When
 
@@ -30,7 +30,7 @@ class Signing:
         """The same, as the first operator of a store."""
         with Shield.load({"name": "bare"}, store=store, journal="memory:", tenant=tenant) as shield:
             known = Operator(name=self.name, key=self.public.line, agents=self.agents)
-            first = Change(kind="add", operator=known, at=shield.clock())
+            first = RosterChange(kind="add", operator=known, at=shield.clock())
             put = (RECORD, [msgspec.to_builtins(first)], When.JUDGED, 0, 0)
             shield.store.carry(Batch(f"first-{self.name}-{store}", FLEET, True, puts=(put,)))
         return self

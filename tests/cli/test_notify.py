@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from stanchion.cli.main import main
-from stanchion.runtime.standing.notify_file import usual_file
+from stanchion.runtime.standing.listeners import usual_file
 from stanchion.telemetry.notices.post import Post
 from stanchion.telemetry.notices.webhook import secrets_in
 from tests.telemetry.receiver import SECRET, Receiver, receiving, status

@@ -9,14 +9,13 @@ import pytest
 
 from stanchion.cli import sandbox as command
 from stanchion.cli.main import main
-from stanchion.runtime.sandbox.standing import Standing
-from stanchion.runtime.sandbox.walls import Kind, Wall
+from stanchion.runtime.sandbox.sandbox import Wall, WallKind, WallStanding
 
 
 def test_every_kind_is_tried(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
     assert main(["sandbox", "--json"]) == 0
     found = json.loads(capsysbinary.readouterr().out)
-    assert [one["kind"] for one in found] == list(Kind)
+    assert [one["kind"] for one in found] == list(WallKind)
     for one in found:
         assert sorted([*one["walls"], *one["missing"]]) == sorted(Wall)
         assert bool(one["why"]) is not bool(one["walls"])
@@ -26,19 +25,19 @@ def test_every_kind_is_tried(capsysbinary: pytest.CaptureFixture[bytes]) -> None
     ("found", "status", "says"),
     [
         (
-            Standing(Kind.BUBBLEWRAP, (Wall.FILES,), (Wall.TMP, Wall.USER)),
+            WallStanding(WallKind.BUBBLEWRAP, (Wall.FILES,), (Wall.TMP, Wall.USER)),
             0,
             "bubblewrap  yes     tmp, user",
         ),
         (
-            Standing(Kind.NAMESPACES, why="unshare: Operation not permitted"),
+            WallStanding(WallKind.NAMESPACES, why="unshare: Operation not permitted"),
             1,
             "namespaces  no      unshare: Oper",
         ),
     ],
 )
 def test_what_a_kind_lacks_and_why_it_does_not_stand(
-    found: Standing,
+    found: WallStanding,
     status: int,
     says: str,
     monkeypatch: pytest.MonkeyPatch,

@@ -7,7 +7,7 @@ import os
 import pytest
 
 import stanchion
-from stanchion.runtime.coverage.stack import (
+from stanchion.runtime.coverage.sightings import (
     DRIVING,
     IMPORTING,
     OURS,

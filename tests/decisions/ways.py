@@ -39,7 +39,7 @@ from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.run import Run
-from stanchion.runtime.standing.veiled_store import veiled
+from stanchion.runtime.standing.veil import veil_store
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
@@ -144,7 +144,7 @@ class Engine(msgspec.Struct, frozen=True):
             # It tells the store and the journal what they have yet to be told, and closes them.
             shield.close()
             # A file has a digest for a secret in a name: it is read as the name again.
-            kept = veiled(SqliteStore(file, clock, reading=True), shield) if lasts else store
+            kept = veil_store(SqliteStore(file, clock, reading=True), shield) if lasts else store
             state, pages = spell_state(kept)
             kept.close()
         verdicts, wholes = (

@@ -17,8 +17,8 @@ from stanchion.readings import joined, past_call
 from stanchion.readings.history import LoopHistory
 from stanchion.runtime.deciding import attempts
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.notices import Notices
 from stanchion.runtime.deciding.quiet import QuietPassage
+from stanchion.runtime.deciding.run_memory import RunNotices
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.stores import memory
@@ -162,7 +162,7 @@ WRONG: Final = (
     _wrong("a hold not given back", CUT_OFF, "state", attempts, "cut_off", _left_as_it_is),
     _wrong("a figure not counted", "order of names", "figures", Counting, "decided", _nothing),
     _wrong("an outcome not owed", PLAINLY_CUT, "state", QuietPassage, "left", _left_as_it_is),
-    _wrong("an agent not told", "told once", "notices", Notices, "tell", _nothing),
+    _wrong("an agent not told", "told once", "notices", RunNotices, "tell", _nothing),
     _wrong("an async twin that differs", RESERVED, LOST, Run, "ajudge", _unpaid, driver="loop"),
 )
 """What a path that is written anew may lose."""

@@ -18,7 +18,7 @@ from stanchion.dialects.veronica import Decision, PartialBufferOverflow
 from stanchion.kernel.shown import StanchionError
 from stanchion.policy.conditions.limits import ConditionError
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.runtime.deciding.partial import PartialOverflow
+from stanchion.runtime.deciding.run_memory import PartialOverflow
 from stanchion.stores.protocol import StoreError
 
 GIVEN: Final[dict[str, Any]] = {

@@ -17,8 +17,8 @@ import pytest
 
 from stanchion import Action, Finding, Patch, Refused
 from stanchion.audit.journal import MemoryJournal
-from stanchion.runtime.answers.deep import Entry
-from stanchion.runtime.answers.question import Question
+from stanchion.runtime.answers.deep import RuleQuestion
+from stanchion.runtime.answers.question import LaneQuestion
 from stanchion.testing import shield_for
 from tests.new_threads import NewThreads
 from tests.runtime.test_pool import until
@@ -164,7 +164,7 @@ def questions() -> int:
     """How many questions are in memory, and how much account of them."""
     gc.collect()
     return sum(
-        type(one) in (Question, Entry) for one in gc.get_objects()
+        type(one) in (LaneQuestion, RuleQuestion) for one in gc.get_objects()
     )  # others' objects may run code when asked
 
 

@@ -33,7 +33,7 @@ from stanchion.kernel.events import (
     ToolResult,
 )
 from stanchion.kernel.names import names
-from stanchion.runtime.answers.isolated.guard import IsolatedGuard
+from stanchion.runtime.answers.isolated.isolation import IsolatedGuard
 from stanchion.runtime.answers.isolated.wire import event_received, event_sent
 from stanchion.testing import shield_for
 from tests.guards.house_rules import no_force

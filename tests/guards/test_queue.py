@@ -16,7 +16,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, Moved
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import TimePause
 from stanchion.runtime.run import Run
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
@@ -71,10 +71,10 @@ class Call:
     def go_on(self) -> None:
         """Let a pause pass, and go on to the next one or the end."""
         try:
-            if type(self._need) is Pause:
+            if type(self._need) is TimePause:
                 self.waited_ms += int(self._need.seconds * 1000)
                 self._need = self._flow.send(None)
-            while type(self._need) is not Pause:
+            while type(self._need) is not TimePause:
                 given = (
                     self._run.desk.store.carry(self._need) if type(self._need) is Batch else None
                 )

@@ -32,6 +32,7 @@ cart_add_product(product_id, quantity)          local         product_id
 remove_stock_from_watchlist(symbol)             local         symbol
 TodoistCreateTask(task)                         local
 mkdir(dir_name)                                 local         dir_name
+transfer_to_human_agents(summary)               local
 mv(source, destination)                         local         destination source
 download_file(url, save_dir)                    local         save_dir url
 find_images(query, output_path)                 local         output_path
@@ -46,6 +47,7 @@ AugustSmartLockGrantGuestAccess(guest_ids)      privilege     guest_ids
 send_money(recipient, amount)                   irreversible  recipient
 update_scheduled_transaction(id, amount)        irreversible  id
 check_out_cart(product_ids)                     irreversible  product_ids
+transfer_money_to_operator(amount, account)     irreversible  account
 place_order(symbol, amount)                     irreversible  symbol
 TodoistDeleteTask(task_id)                      irreversible  task_id
 rm(file_name)                                   irreversible  file_name

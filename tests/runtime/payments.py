@@ -10,8 +10,7 @@ from stanchion import Action, Refused, Run, Shield, Stage
 from stanchion.kernel.findings import Patch
 from stanchion.kernel.state import Batch, StoreLost
 from stanchion.runtime.calling.call import call
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn
+from stanchion.runtime.driving.flow import Flow, Invoke, TimePause, TurnWait
 from stanchion.runtime.operating.settle_effects import EffectError
 from tests.operators import ANN
 from tests.runtime.guards import says
@@ -96,9 +95,9 @@ class Life:
                 return self._store.carry(need)
             case Invoke():
                 return need.fn(*need.args, **need.kwargs)
-            case Pause():
+            case TimePause():
                 return None
-            case Turn():
+            case TurnWait():
                 return need.place.result(0)
             case _:
                 raise AssertionError(f"nobody does `{type(need).__name__}` here")

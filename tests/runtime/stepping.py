@@ -9,8 +9,7 @@ from typing import Any, cast
 from stanchion import Run
 from stanchion.kernel.state import Batch
 from stanchion.runtime.calling.call import call
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn
+from stanchion.runtime.driving.flow import Flow, Invoke, TimePause, TurnWait
 from stanchion.testing import FakeClock
 
 
@@ -47,11 +46,11 @@ class Stepped:
                 return self._run.desk.store.carry(need)
             case Invoke():
                 return need.fn(*need.args, **need.kwargs)
-            case Pause():
+            case TimePause():
                 self.pauses.append(need.seconds)
                 self._clock.advance(round(need.seconds * 1000))
                 return None
-            case Turn():
+            case TurnWait():
                 return need.place.result(0)
             case _:
                 raise AssertionError(f"nobody does `{type(need).__name__}` here")

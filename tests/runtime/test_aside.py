@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion.kernel.sizes import LONG
-from stanchion.runtime.driving.needs import AWAY, HERE
+from stanchion.runtime.driving.flow import AWAY, HERE
 from stanchion.runtime.driving.on_loop import adrive
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.shield import Shield

@@ -13,9 +13,14 @@ import pytest
 
 from stanchion import Action, Finding, Shield
 from stanchion.kernel.lookups import Answered, Expired, Failed
-from stanchion.runtime.answers.breaker import Breaker
-from stanchion.runtime.answers.deep import DeepRules, Inbox, Terms
-from stanchion.runtime.answers.kept_answers import KeptAnswers, key_of
+from stanchion.runtime.answers.deep import (
+    DeepRules,
+    DeepTerms,
+    Inbox,
+    KeptAnswers,
+    RuleBreaker,
+    key_of,
+)
 from stanchion.telemetry.catalogue import RULE_QUESTIONS
 from stanchion.testing import shield_for
 from tests.runtime.test_pool import until
@@ -246,7 +251,7 @@ class Clock:
 
 def test_after_its_rest_one_question_tries_a_rule() -> None:
     clock = Clock()
-    breaker = Breaker(2, 30, clock)
+    breaker = RuleBreaker(2, 30, clock)
     breaker.failed()
     assert breaker.lets()
     breaker.failed()
@@ -297,7 +302,9 @@ class Told:
 def test_a_question_is_told_to_stop_at_the_end_of_its_time_box() -> None:
     clock = Clock()
     rules = DeepRules(clock)
-    rules.enter("p", [("r", Plain())], Terms(questions_for_a_run=1, time_box_s=10, rest_after=2))
+    rules.enter(
+        "p", [("r", Plain())], DeepTerms(questions_for_a_run=1, time_box_s=10, rest_after=2)
+    )
     rule, inbox, told = rules.of("p", "r"), Inbox(), Told()
     assert rule is not None
     first: Any = rule.enter("t", 1, inbox, lambda *_: None)
@@ -321,8 +328,8 @@ def test_a_question_is_told_to_stop_at_the_end_of_its_time_box() -> None:
 def test_answers_are_kept_by_tenant_rule_version_and_content() -> None:
     rules = DeepRules(Clock())
     paid: list[tuple[int, int]] = []
-    rules.enter("p", [("r", Plain()), ("other", Plain())], Terms())
-    rules.enter("q", [("r", Plain("2"))], Terms())
+    rules.enter("p", [("r", Plain()), ("other", Plain())], DeepTerms())
+    rules.enter("q", [("r", Plain("2"))], DeepTerms())
     inbox = Inbox()
 
     def ask(policy: str, rule: str, tenant: str, content: Any) -> Any:
@@ -358,7 +365,7 @@ def test_a_rule_that_breaks_the_contract_keeps_nobody_waiting(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     rules, inbox = DeepRules(Clock()), Inbox()
-    rules.enter("p", [("r", Broken())], Terms(questions_for_a_run=1))
+    rules.enter("p", [("r", Broken())], DeepTerms(questions_for_a_run=1))
     rule = rules.of("p", "r")
     assert rule is not None
     for _ in range(2):

@@ -19,7 +19,7 @@ from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.reports import report
 from stanchion.runtime.deciding import degrade as degrading
 from stanchion.runtime.deciding.degrade import shorter
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import TimePause
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 
@@ -288,7 +288,7 @@ def test_the_pause_comes_before_the_second_judgement() -> None:
                 given = shield.store.carry(need) if isinstance(need, Batch) else REPLY
         except StopIteration:
             pass
-        pauses = [at for at, need in enumerate(needs) if isinstance(need, Pause)]
+        pauses = [at for at, need in enumerate(needs) if isinstance(need, TimePause)]
         assert [needs[at].seconds for at in pauses] == [7.0]
         before, after = needs[: pauses[0]], needs[pauses[0] + 1 :]
         assert any(isinstance(need, Batch) for need in before)

@@ -18,8 +18,8 @@ from stanchion.experience.shelf import ShelfError
 from stanchion.experience.similarity import Difference
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.learning import keeper as keeping
+from stanchion.runtime.learning.keeper import PROCESS, ProcessTier
 from stanchion.runtime.learning.methods import context_of
-from stanchion.runtime.learning.process import PROCESS, Process
 from stanchion.runtime.learning.shelves import place_of, shelf_of
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.open_store import open_store
@@ -245,7 +245,7 @@ def test_shields_on_one_store_share_what_the_process_knows() -> None:
 
 
 def test_the_process_tier_is_bounded_and_forgets_what_was_used_longest_ago() -> None:
-    tier = Process(most=2)
+    tier = ProcessTier(most=2)
     for tool in ("a", "b", "a", "c"):
         tier.add("place", Incident(tool, "t", "r", tool, "f", True, 0))
     assert len(tier) == 2

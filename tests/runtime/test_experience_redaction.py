@@ -12,8 +12,17 @@ from hypothesis import given, strategies as st
 
 from stanchion.experience.bounded import CUT
 from stanchion.experience.incident import Incident
-from stanchion.runtime.learning.hidden import MOST, everywhere, hidden_in, hiding
-from stanchion.runtime.learning.redacted import SECRET, WIDEST, closed, window, windowed
+from stanchion.runtime.learning.redacted import (
+    MOST_HIDDEN,
+    SECRET,
+    WIDEST,
+    closed,
+    everywhere,
+    hidden_in,
+    hiding,
+    window,
+    windowed,
+)
 from stanchion.runtime.learning.shelves import shelf_of
 from stanchion.testing import shield_for
 
@@ -125,7 +134,7 @@ def test_windows_hold_what_is_kept_and_no_more() -> None:
 
 
 def test_where_too_much_is_hidden_texts_beside_it_are_withheld() -> None:
-    hide = hiding([f"secret number {number}" for number in range(MOST + 1)])
+    hide = hiding([f"secret number {number}" for number in range(MOST_HIDDEN + 1)])
     assert (hide("anything"), hide("")) == ("[withheld]", "")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.shelf import PORTION
-from stanchion.runtime.learning import retention
-from stanchion.runtime.learning.retention import Archive, Keep, Left, prune
+from stanchion.runtime.learning import shelves
+from stanchion.runtime.learning.shelves import Archive, IncidentRetention, LeftIncidents, prune
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.sqlite import SqliteShelf
 
@@ -34,7 +34,9 @@ def archived(path: Path) -> list[str]:
 def test_what_is_too_old_leaves_and_counters_stay() -> None:
     shelf = MemoryShelf()
     shelf.write([*[incident(number, 100) for number in range(PORTION + 3)], incident(9_999)])
-    assert prune(shelf, Keep(90, 10_000), NOW) == Left(PORTION + 3, PORTION + 3)
+    assert prune(shelf, IncidentRetention(90, 10_000), NOW) == LeftIncidents(
+        PORTION + 3, PORTION + 3
+    )
     assert shelf.count() == 1
     assert shelf.known("acme", "pay", NOW // DAY_MS).tally.successes == PORTION + 4
 
@@ -42,14 +44,14 @@ def test_what_is_too_old_leaves_and_counters_stay() -> None:
 def test_what_is_too_many_leaves_the_oldest_first() -> None:
     shelf = MemoryShelf()
     shelf.write([incident(number) for number in range(20)])
-    assert prune(shelf, Keep(90, 15), NOW).incidents == 5
+    assert prune(shelf, IncidentRetention(90, 15), NOW).incidents == 5
     assert [one.fingerprint for one in shelf.oldest(NOW * 2, 1)] == ["f5"]
 
 
 def test_an_archive_has_all_columns_of_what_left(tmp_path: Path) -> None:
     shelf = MemoryShelf()
     shelf.write([incident(1, 100), incident(2)])
-    prune(shelf, Keep(90, 100), NOW, tmp_path / "a.jsonl")
+    prune(shelf, IncidentRetention(90, 100), NOW, tmp_path / "a.jsonl")
     (line,) = (tmp_path / "a.jsonl").read_text("utf-8").splitlines()
     assert json.loads(line) == {
         "id": incident(1, 100).id, "tenant": "acme", "session_id": "r", "tool_name": "pay",
@@ -86,7 +88,7 @@ def cutting(fn: Callable[..., Any], at: int, after: bool) -> Callable[..., Any]:
 def test_nothing_is_lost_and_nothing_is_twice_in_the_archive_wherever_it_is_cut(
     step: str, at: int, after: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(retention, "PORTION", 10)
+    monkeypatch.setattr(shelves, "PORTION", 10)
     every = [incident(number, 100) for number in range(35)]
     shelf = SqliteShelf(tmp_path / "x")
     shelf.write(every)
@@ -95,10 +97,10 @@ def test_nothing_is_lost_and_nothing_is_twice_in_the_archive_wherever_it_is_cut(
         owner: Any = shelf if step == "forget" else os
         patch.setattr(owner, step, cutting(getattr(owner, step), at, after))
         with pytest.raises(Cut):
-            prune(shelf, Keep(90, 1_000), NOW, file)
+            prune(shelf, IncidentRetention(90, 1_000), NOW, file)
     kept = {one.id for one in shelf.oldest(NOW, 100)}
     assert kept | set(archived(file)) == {one.id for one in every}
-    prune(shelf, Keep(90, 1_000), NOW, file)
+    prune(shelf, IncidentRetention(90, 1_000), NOW, file)
     assert archived(file) == [one.id for one in every]
     assert shelf.count() == 0
     shelf.close()

@@ -15,7 +15,7 @@ from stanchion import Shield
 from stanchion.dialects.guardian import GuardianLayer, StorageProvider
 from stanchion.dialects.veronica import ToolCallContext, VeronicaIntegration
 from stanchion.runtime.answers import pool as pools
-from stanchion.runtime.answers.question import Question
+from stanchion.runtime.answers.question import LaneQuestion
 from tests.new_threads import NewThreads
 from tests.runtime.test_pool import until
 
@@ -127,7 +127,7 @@ def test_a_thread_at_work_finishes_it_before_it_ends(monkeypatch: pytest.MonkeyP
         go.wait(60)
         done.set()
 
-    pool = pools.Pool()
+    pool = pools.LanePool()
     pool.lane("slow").enter(_question(slow))
     assert begun.wait(60)
     (thread,) = new.named("stanchion-slow")
@@ -140,5 +140,5 @@ def test_a_thread_at_work_finishes_it_before_it_ends(monkeypatch: pytest.MonkeyP
     assert not thread.is_alive()
 
 
-def _question(code: Callable[[Any], None]) -> Question:
-    return Question(code, None, float("inf"), True, None, lambda _: None, lambda _: None)
+def _question(code: Callable[[Any], None]) -> LaneQuestion:
+    return LaneQuestion(code, None, float("inf"), True, None, lambda _: None, lambda _: None)

@@ -385,7 +385,7 @@ def test_a_good_call_makes_two_trips() -> None:
 
 WITHIN: Final = files(
     "runtime/deciding/course.py",
-    "runtime/deciding/judge.py",
+    "runtime/deciding/course.py",
     "runtime/deciding/attempts.py",
     "runtime/deciding/left.py",
     "runtime/calling/call.py",
@@ -394,7 +394,7 @@ WITHIN: Final = files(
     "runtime/deciding/record.py",
     "runtime/deciding/aftermath.py",
     "runtime/deciding/unsettled.py",
-    "runtime/deciding/owed.py",
+    "runtime/deciding/unsettled.py",
 )
 
 

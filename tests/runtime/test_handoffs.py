@@ -12,7 +12,7 @@ import pytest
 from stanchion import Action, Run, Shield
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.deciding.task_status import TaskStatus, status_key, status_of
+from stanchion.runtime.calling.handoffs import TaskStatus, status_key, status_of
 from stanchion.telemetry.occurrences import Kind, Occurrence
 from stanchion.testing import shield_for
 from tests.runtime.guards import Says

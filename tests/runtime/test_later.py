@@ -2,50 +2,26 @@
 else."""
 
 import inspect
-import math
-import sys
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from stanchion import Shield
 from stanchion.runtime.by_people import ByPeople
-from stanchion.runtime.later import later
+from stanchion.runtime.keywords import Later
 from stanchion.runtime.operating import commands
 
 
 def test_it_is_there_from_the_first_use_on() -> None:
-    class One:
-        halt = later(commands.__name__)
-
-    class Two(One):
-        """A class that only inherits it."""
-
-    assert inspect.signature(Two.halt) == inspect.signature(commands.halt)
-    assert inspect.unwrap(One.halt) is commands.halt
-    assert One().halt.__self__.__class__ is One
-    assert "halt" in vars(One)
-    assert "halt" not in vars(Two)
-    assert not isinstance(vars(One)["halt"], later)
-
-
-def test_it_may_have_another_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "roots", math_of())
-
-    class One:
-        def __float__(self) -> float:
-            return 2.0
-
-        root = later("roots", "root_of")
-
-    assert One().root() == math.sqrt(2)
-
-
-def math_of() -> Any:
-    made = ModuleType("roots")
-    made.root_of = lambda number: math.sqrt(float(number))  # type: ignore[attr-defined]
-    return made
+    one: Any = type("One", (), {})
+    one.halt = Later(one, commands.__name__, "halt")
+    two: Any = type("Two", (one,), {})
+    assert inspect.signature(two.halt) == inspect.signature(commands.halt)
+    assert inspect.unwrap(one.halt) is commands.halt
+    assert one().halt.__self__.__class__ is one
+    assert "halt" in vars(one)
+    assert "halt" not in vars(two)
+    assert not isinstance(vars(one)["halt"], Later)
 
 
 def test_a_mistyped_keyword_is_answered_with_the_nearest() -> None:
@@ -69,4 +45,4 @@ def test_every_method_of_people_is_found_and_says_what_it_does(name: str) -> Non
     method = getattr(Shield, name)
     assert inspect.isfunction(inspect.unwrap(method))
     assert method.__doc__
-    assert not isinstance(vars(ByPeople)[name], later)
+    assert not isinstance(vars(ByPeople)[name], Later)

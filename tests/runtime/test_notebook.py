@@ -15,7 +15,7 @@ from stanchion.kernel.state import key
 from stanchion.ops.views.stored import RecordCell, cells
 from stanchion.ops.views.unerased import kept_in
 from stanchion.runtime.answers import notebook
-from stanchion.runtime.answers.note import unpacked
+from stanchion.runtime.answers.notebook import unpacked
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
 from stanchion.testing import FakeClock, shield_for

@@ -11,7 +11,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, When, key
 from stanchion.readings.origins.marks import key_of, spell, unkey
 from stanchion.runtime.answers import notebook
-from stanchion.runtime.answers.note import unpacked
+from stanchion.runtime.answers.notebook import unpacked
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

@@ -11,7 +11,7 @@ import pytest
 from stanchion.experience.incident import Incident
 from stanchion.runtime.calling.validation_cache import ValidationCache
 from stanchion.runtime.learning.advising import adviser_of
-from stanchion.runtime.learning.process import Process
+from stanchion.runtime.learning.keeper import ProcessTier
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.testing import FakeClock, shield_for
 
@@ -111,9 +111,9 @@ def test_an_outcome_that_is_half_counted_is_waited_for(monkeypatch: pytest.Monke
     """A thread was cut off between counting it in the run and in the process; who asked then was
     told half of it."""
     between, asked = threading.Event(), threading.Event()
-    add = Process.add
+    add = ProcessTier.add
 
-    def waits(process: Process, place: str, one: Incident) -> None:
+    def waits(process: ProcessTier, place: str, one: Incident) -> None:
         between.set()
         assert asked.wait(60)
         add(process, place, one)
@@ -139,7 +139,7 @@ def test_an_outcome_that_is_half_counted_is_waited_for(monkeypatch: pytest.Monke
     told: list[int] = []
     shield = shield_for({"name": "x", "experience": {"tier": "process"}})
     works, asks = threading.Thread(target=shield.experience.flush), threading.Thread(target=ask)
-    monkeypatch.setattr(Process, "add", waits)
+    monkeypatch.setattr(ProcessTier, "add", waits)
     monkeypatch.setattr(shield.experience, "_wake", lambda at_once: None)
     monkeypatch.setattr(shield.experience, "_digesting", Door())
     shield.run("a").error("pay", "timeout")

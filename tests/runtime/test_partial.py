@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Shield
-from stanchion.runtime.deciding.partial import (
+from stanchion.runtime.deciding.run_memory import (
     MAX_BYTES,
     MAX_CHUNKS,
     PartialOverflow,

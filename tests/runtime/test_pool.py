@@ -17,8 +17,8 @@ import pytest
 from stanchion import Action, Finding, Shield, current_run
 from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup
 from stanchion.runtime.answers import pool as pools
-from stanchion.runtime.answers.lookups import CLOSED, Answering
-from stanchion.runtime.answers.pool import Pool
+from stanchion.runtime.answers.lookups import CLOSED, LookupAnswering
+from stanchion.runtime.answers.pool import LanePool
 from tests.new_threads import NewThreads
 
 BARE = {"name": "bare"}
@@ -37,11 +37,11 @@ class Desk:
     """Asks one guard's code through a pool, and hears what is late."""
 
     def __init__(self, code: Any, size: int = 1, keeps: bool = False) -> None:
-        self.pool = Pool(size)
+        self.pool = LanePool(size)
         self.late: list[Any] = []
         self.heard = threading.Event()
         self._new = NewThreads()
-        self.answering = Answering(
+        self.answering = LookupAnswering(
             lambda *_: code, self._late, lambda _: None, lambda *_: keeps, self.pool
         )
 

@@ -20,6 +20,7 @@ from hypothesis import given, strategies as st
 from stanchion import Shield
 from stanchion.runtime.standing import presence
 from stanchion.runtime.standing.presence import (
+    FIRST_SPACE,
     Asker,
     Live,
     Presence,
@@ -27,8 +28,8 @@ from stanchion.runtime.standing.presence import (
     beside,
     live_runs,
     state_of,
+    this_process,
 )
-from stanchion.runtime.standing.processes import FIRST_SPACE, this_process
 
 
 @pytest.fixture

@@ -14,8 +14,13 @@ from stanchion import Action, Refused, Shield, Stage
 from stanchion.kernel.findings import Patch
 from stanchion.policy.prices.entry import PricedTokens
 from stanchion.policy.prices.lookup import UnknownModel, shipped
-from stanchion.runtime.calling.prompt_size import PER_TOOLSET, prompt_tokens, text_tokens
-from stanchion.runtime.calling.usage import cost_of, usage_of
+from stanchion.runtime.calling.price import (
+    PER_TOOLSET,
+    cost_of,
+    prompt_tokens,
+    text_tokens,
+    usage_of,
+)
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 from tests.sources import data_of

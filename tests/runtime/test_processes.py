@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.standing import processes
-from stanchion.runtime.standing.processes import (
-    Process,
+from stanchion.runtime.standing import presence
+from stanchion.runtime.standing.presence import (
+    HostProcess,
     ancestors,
     asker,
     process_at,
@@ -37,7 +37,7 @@ def test_a_name_cannot_be_taken_for_another_field(
     line = f"7 ({name}) S {parent} 5 {session} {tty} {between} {started} 99 98\n"
     known = read_stat(line, "here")
     assert known is not None
-    assert known.process == Process(7, str(started), tty, session, "here")
+    assert known.process == HostProcess(7, str(started), tty, session, "here")
     assert known.parent == parent
 
 
@@ -58,7 +58,7 @@ def test_ancestors_are_those_of_the_system() -> None:
     assert me.process == this_process()
     assert me.ancestors[0] == process_at(os.getppid())
     code = (
-        "from stanchion.runtime.standing.processes import asker; print([p.pid for p in "
+        "from stanchion.runtime.standing.presence import asker; print([p.pid for p in "
         "asker().ancestors])"
     )
     said = subprocess.run(
@@ -79,19 +79,19 @@ def test_a_process_that_is_gone_is_known_by_its_number(tmp_path: Path) -> None:
     assert (only.pid, only.started) == (ended.pid, "")
 
 
-@pytest.mark.skipif(not os.path.exists(processes.PS), reason="there is no ps")
+@pytest.mark.skipif(not os.path.exists(presence.PS), reason="there is no ps")
 def test_without_proc_ancestors_are_those_that_ps_tells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = [each.pid for each in ancestors(os.getpid())]
-    monkeypatch.setattr(processes, "PROC", tmp_path)
+    monkeypatch.setattr(presence, "PROC", tmp_path)
     assert [each.pid for each in ancestors(os.getpid())] == told
-    assert this_process() == Process(os.getpid(), session=os.getsid(0))
+    assert this_process() == HostProcess(os.getpid(), session=os.getsid(0))
 
 
 def test_without_proc_and_ps_the_parent_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "PROC", tmp_path)
-    monkeypatch.setattr(processes, "PS", str(tmp_path / "none"))
-    assert asker().ancestors == (Process(os.getppid()),)
+    monkeypatch.setattr(presence, "PROC", tmp_path)
+    monkeypatch.setattr(presence, "PS", str(tmp_path / "none"))
+    assert asker().ancestors == (HostProcess(os.getppid()),)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.standing.projects import (
+from stanchion.runtime.standing.places import (
     MARKERS,
     NAME_LENGTH,
     OWNER,

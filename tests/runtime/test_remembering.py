@@ -18,9 +18,14 @@ from stanchion.kernel.epoch import first_of
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.state import EPOCH, Batch, Records, Reply, StoreLost
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.standing import host_memory
-from stanchion.runtime.standing.epoch_memory import changed
-from stanchion.runtime.standing.host_memory import MOST_STATES, Remembered, recall, remember_as
+from stanchion.runtime.standing import epoch_memory
+from stanchion.runtime.standing.epoch_memory import (
+    MOST_STATES,
+    RememberedStore,
+    changed,
+    recall,
+    remember_as,
+)
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock, shield_for
 from tests.operators import ANN, KNOWN
@@ -121,7 +126,7 @@ def test_a_change_that_could_not_be_marked_is_marked_with_the_next_check(tmp_pat
         run.check("t", {})
         number = shield.records[EPOCH][0]
     (file,) = (tmp_path / "epochs").iterdir()
-    assert msgspec.json.decode(file.read_bytes(), type=Remembered).number == number
+    assert msgspec.json.decode(file.read_bytes(), type=RememberedStore).number == number
 
 
 def test_states_are_remembered_while_something_is_refused_in_them(tmp_path: Path) -> None:
@@ -151,7 +156,7 @@ def test_the_states_of_so_many_tenants_are_remembered_and_always_the_fleets(tmp_
     halted = {"own": {"state": "halt"}}
     states: Records = {standing_key("*"): (1, halted)}
     states |= {standing_key(f"t{number}"): (1, halted) for number in range(MOST_STATES)}
-    remember_as(file, Remembered("p", 5, 0, states), {}, last=False)
+    remember_as(file, RememberedStore("p", 5, 0, states), {}, last=False)
     known = recall(file, "p")
     assert known is not None
     assert known.states.keys() == states.keys() - {standing_key("t0")}
@@ -182,7 +187,7 @@ class Held:
         self._lock = os.open(folder, os.O_RDONLY)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
         monkeypatch.setattr(
-            host_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep)
+            epoch_memory, "time", SimpleNamespace(monotonic=time.monotonic, sleep=self._sleep)
         )
 
     def _sleep(self, _seconds: float) -> None:
@@ -204,14 +209,14 @@ def test_a_halt_waits_for_what_others_remember(
     held = Held(tmp_path, monkeypatch)
 
     def remember() -> None:
-        remember_as(file, Remembered(place, 1, 1, halted), {}, last=True)
+        remember_as(file, RememberedStore(place, 1, 1, halted), {}, last=True)
         held.waited.set()
 
     remembering = threading.Thread(target=remember)
     remembering.start()
     assert held.waited.wait(60)
     # It read what there was before anybody else wrote, and writes what it made of that.
-    file.write_bytes(msgspec.json.encode(Remembered(place, 1, 1, other)))
+    file.write_bytes(msgspec.json.encode(RememberedStore(place, 1, 1, other)))
     held.let_go()
     remembering.join()
     known = recall(file, place)
@@ -223,10 +228,10 @@ def test_a_mark_that_does_not_get_its_turn_leaves_the_folder_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = tmp_path / "m.json"
-    monkeypatch.setattr(host_memory, "SOON_S", 0.0)
+    monkeypatch.setattr(epoch_memory, "SOON_S", 0.0)
     held = Held(tmp_path, monkeypatch)
-    remember_as(file, Remembered("p", 1, 1), {}, last=False)
+    remember_as(file, RememberedStore("p", 1, 1), {}, last=False)
     assert not file.exists()
     held.let_go()
-    remember_as(file, Remembered("p", 1, 1), {}, last=False)
-    assert recall(file, "p") == Remembered("p", 1, 1)
+    remember_as(file, RememberedStore("p", 1, 1), {}, last=False)
+    assert recall(file, "p") == RememberedStore("p", 1, 1)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Refused, Stage
-from stanchion.runtime.deciding.reported import Said, failure_in
+from stanchion.runtime.deciding.reported import ReportedFailure, failure_in
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.runtime.guards import says
 
@@ -29,29 +29,32 @@ def records(shield: Any) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("result", "said"),
     [
-        (DOWN, Said("isError", None, "connection reset by peer")),
-        ({"isError": True}, Said("isError")),
+        (DOWN, ReportedFailure("isError", None, "connection reset by peer")),
+        ({"isError": True}, ReportedFailure("isError")),
         ({"isError": "true"}, None),
-        ({"status": 503, "message": "busy"}, Said("HTTP 503", 503, "busy")),
-        ({"status": 503, "headers": {}}, Said("HTTP 503", 503)),
+        ({"status": 503, "message": "busy"}, ReportedFailure("HTTP 503", 503, "busy")),
+        ({"status": 503, "headers": {}}, ReportedFailure("HTTP 503", 503)),
         ({"status": 503}, None),
         ({"order_id": 3, "status": 599, "items": []}, None),
-        ({"order_id": 3, "status_code": 599, "items": []}, Said("HTTP 599", 599)),
+        ({"order_id": 3, "status_code": 599, "items": []}, ReportedFailure("HTTP 599", 599)),
         ({"status": 600, "body": ""}, None),
         ({"status": 499, "body": ""}, None),
-        ({"status_code": 200, "status": 500}, Said("HTTP 500", 500)),
+        ({"status_code": 200, "status": 500}, ReportedFailure("HTTP 500", 500)),
         (
             {"jsonrpc": "2.0", "error": {"message": "no such method"}},
-            Said("JSON-RPC error", None, "no such method"),
+            ReportedFailure("JSON-RPC error", None, "no such method"),
         ),
         ({"jsonrpc": "2.0", "result": {"jsonrpc": "2.0", "error": {}}}, None),
         ({"jsonrpc": "2.0", "result": {"status": 200}}, None),
-        ({"content": [{"text": "a" * 9_000}], "isError": True}, Said("isError", None, "a" * 4_000)),
+        (
+            {"content": [{"text": "a" * 9_000}], "isError": True},
+            ReportedFailure("isError", None, "a" * 4_000),
+        ),
         ([DOWN], None),
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_what_reports_a_failure(result: Any, said: Said | None) -> None:
+def test_what_reports_a_failure(result: Any, said: ReportedFailure | None) -> None:
     assert failure_in(result) == said
 
 

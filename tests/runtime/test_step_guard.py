@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Refused
-from stanchion.runtime.deciding.partial import PartialOverflow
+from stanchion.runtime.deciding.run_memory import PartialOverflow
 from stanchion.testing import FakeClock, shield_for
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from stanchion import Action, Shield
-from stanchion.runtime.deciding import strikes
+from stanchion.runtime.deciding import aftermath
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
 
@@ -16,12 +16,12 @@ from stanchion.testing import FakeClock, shield_for
 class Place:
     """Shields on one store, under a policy in which a result that says `bad` is a strike."""
 
-    def __init__(self, **strikes: Any) -> None:
+    def __init__(self, **aftermath: Any) -> None:
         self.clock = FakeClock()
         self.store = MemoryStore(self.clock)
         rule = {"use": "rule", "id": "odd", "when": "event.result == 'bad'", "action": "block"}
         guards = [{**rule, "effects": ["increment_strike"], "stages": ["tool_result"]}]
-        terms = {"escalate_at": 2, "quarantine_at": None, **strikes}
+        terms = {"escalate_at": 2, "quarantine_at": None, **aftermath}
         self.policy = {
             "name": "p",
             "strikes": terms,
@@ -144,7 +144,7 @@ def test_the_wait_ends_when_fewer_strikes_are_remembered_than_it_takes() -> None
 
 
 def test_where_too_many_wait_everybody_does(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(strikes, "MAX_MARKED", 1)
+    monkeypatch.setattr(aftermath, "MAX_MARKED", 1)
     place = Place()
     place.struck()
     more = place.shield().run("bob")

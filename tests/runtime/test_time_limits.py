@@ -16,7 +16,7 @@ from stanchion import DeadlineExceeded, Shield, Tool
 from stanchion.audit.journal import MemoryJournal
 from stanchion.runtime.calling.pace import Pace
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving import bounded
+from stanchion.runtime.driving import on_loop
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.shields import shield_for
 from tests.new_threads import NewThreads
@@ -255,7 +255,7 @@ def test_an_async_tool_that_does_not_let_itself_be_cancelled_is_left(
 ) -> None:
     """Its caller has the answer, the outcome says that it goes on, and its end is written down when
     it comes."""
-    monkeypatch.setattr(bounded, "GRACE_S", 0.05)
+    monkeypatch.setattr(on_loop, "GRACE_S", 0.05)
     stubborn, journal = Stubborn(ends), MemoryJournal()
     run = Shield.load(BARE, journal=journal).run("ann")
 

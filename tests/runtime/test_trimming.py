@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.runtime.deciding.trimmed import trimmed
+from stanchion.runtime.deciding.degrade import trimmed
 
 
 def said(role: str, words: str) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import pytest
 
 from stanchion import Run, Tool
 from stanchion.kernel.state import Batch
-from stanchion.runtime.deciding.trouble import told_on
+from stanchion.runtime.deciding.faults import told_on
 from stanchion.testing import FakeClock, ScriptedTool, shield_for
 from tests.runtime.stepping import Stepped
 

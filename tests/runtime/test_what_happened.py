@@ -16,7 +16,7 @@ from stanchion.kernel.actions import PROCEEDS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import WITHHELD
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.deciding.unwritten import LATE, MOST, Unwritten
+from stanchion.runtime.deciding.record import LATE, MOST, Unwritten
 from stanchion.runtime.run import Run
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.shields import shield_for

@@ -26,7 +26,7 @@ from stanchion.audit.reader import Reader
 from stanchion.cli.main import main
 from stanchion.kernel.states import HALTED
 from stanchion.policy.errors import PolicyError
-from stanchion.runtime.operating.acts import wish_for
+from stanchion.runtime.operating import acts
 from stanchion.stores.protocol import Store
 from stanchion.testing.operators import operator
 from tests.approvals.homes import Home
@@ -231,7 +231,7 @@ def test_with_keys_only_an_operator_has_it_done(begins: Begins, name: str, setup
 def test_an_answer_that_ended_one_halt_does_not_end_the_next(begins: Begins) -> None:
     scene, request = begins(PINNED), by_act.REQUESTS["resume"]
     scene.shield.halt("stop")
-    wish = wish_for(scene.shield, request)
+    wish = acts.wish(scene.shield, request)
     answer = scene.ann.signed(
         wish.act("ann", "human_operator", scene.shield.clock() + 60_000, True, "")
     )

@@ -14,8 +14,8 @@ import pytest
 
 from stanchion import Risk, Shield, Stage
 from stanchion.kernel.lookups import Expired, Lookup
-from stanchion.runtime.answers.lookups import Answering
-from stanchion.runtime.answers.pool import Pool
+from stanchion.runtime.answers.lookups import LookupAnswering
+from stanchion.runtime.answers.pool import LanePool
 from tests.new_threads import NewThreads
 from tests.runtime.test_pool import until
 
@@ -125,7 +125,7 @@ def test_what_went_ahead_is_still_asked_about_when_a_thread_is_free(hangs: Hangs
 
 def test_10000_lookups_leave_nothing_behind(new: NewThreads) -> None:
     """Whatever became of them: answered, raised, late."""
-    pool = Pool(4)
+    pool = LanePool(4)
     go = threading.Event()
 
     def answer(number: int) -> int:
@@ -136,7 +136,7 @@ def test_10000_lookups_leave_nothing_behind(new: NewThreads) -> None:
         return number
 
     late: list[Any] = []
-    answering = Answering(
+    answering = LookupAnswering(
         lambda *_: answer, lambda *told: late.append(told[2]), lambda _: None, lambda *_: True, pool
     )
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from stanchion import NoTenant, Shield
-from stanchion.runtime.standing.projects import owner_of
+from stanchion.runtime.standing.places import owner_of
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore
 from tests.operators import ANN, KNOWN

@@ -20,7 +20,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.policy.load import load_policy
 from stanchion.runtime.deciding.open_calls import OpenCall
-from stanchion.runtime.operating.release import HoldError
+from stanchion.runtime.operating.budgets import HoldError
 from stanchion.stores.leasing import LeasingStore
 from stanchion.stores.leasing.lease import LEASE_MS
 from stanchion.stores.memory import MemoryStore, wall_ms

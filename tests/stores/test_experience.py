@@ -18,7 +18,7 @@ from stanchion.audit.postgres.experience import PostgresShelf
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.shelf import Shelf, ShelfError
-from stanchion.runtime.learning.retention import Keep, prune
+from stanchion.runtime.learning.shelves import IncidentRetention, prune
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.redis import RedisShelf
 from stanchion.stores.experience.sqlite import SqliteShelf
@@ -258,7 +258,7 @@ def test_a_month_that_an_archive_has_emptied_is_dropped(place: Place, tmp_path: 
     old = 1_700_000_000_000
     place.do("SELECT {}.make_month('incident', '2023-11-01Z')")
     shelf.write([incident(number, old) for number in range(5)])
-    assert prune(shelf, Keep(90, 1_000), NOW, tmp_path / "a.jsonl").incidents == 5
+    assert prune(shelf, IncidentRetention(90, 1_000), NOW, tmp_path / "a.jsonl").incidents == 5
     assert len((tmp_path / "a.jsonl").read_text("utf-8").splitlines()) == 5
     assert place.do("SELECT to_regclass('{}.incident_2023_11')") == [(None,)]
     shelf.close()

@@ -9,7 +9,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.experience.shelf import ShelfError
-from stanchion.runtime.learning.process import PROCESS
+from stanchion.runtime.learning.keeper import PROCESS
 from stanchion.runtime.learning.shelves import place_of, shelf_of
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.open_store import open_store

@@ -21,7 +21,7 @@ from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.trail import Trail
 from stanchion.policy.errors import PolicyError
 from stanchion.runtime.errors import NotifyError
-from stanchion.runtime.operating.policy_trouble import RefusedPolicy, refused_policies
+from stanchion.runtime.operating.reload import RefusedPolicy, refused_policies
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.redis import RedisStore

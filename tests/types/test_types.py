@@ -8,7 +8,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.kernel.events import OF_STAGE
-from stanchion.runtime.calling.report_fields import Fields
+from stanchion.runtime.calling.report_methods import Fields
 from stanchion.runtime.calling.reports import BadEvent, takes
 from stanchion.runtime.options import ShieldOptions
 from stanchion.testing import shield_for

@@ -69,7 +69,7 @@ FAULTS: Final = (
     ),
     Fault(
         "a hold not given back",
-        "runtime/deciding/taken.py",
+        "runtime/deciding/unsettled.py",
         "tenant, settles=settles),) if settles",
         "tenant, settles=settles),) if permits",
         "tests/runtime/test_what_happened.py",

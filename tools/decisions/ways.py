@@ -18,8 +18,8 @@ from stanchion import Shield
 from stanchion.audit.options import Options
 from stanchion.audit.trail import Trail
 from stanchion.ops.broker.peers import Admission
+from stanchion.ops.broker.premises import listening
 from stanchion.ops.broker.server import Broker
-from stanchion.ops.broker.socket import listening
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite.store import SqliteStore

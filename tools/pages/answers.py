@@ -3,7 +3,7 @@
 from typing import Final
 
 from stanchion.approvals.act import Way
-from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.rules import AnswererRole, Asked, refusal
 from stanchion.approvals.scope import Scope
 from stanchion.kernel.autonomy import MODES, OPERATOR, SUPERVISOR, may_bypass
 from stanchion.kernel.states import NORMAL
@@ -69,7 +69,7 @@ def render() -> str:
     """Render the tables from the rules themselves."""
     lines = [f"| how | {' | '.join(RISKS)} |", f"|---|{'---|' * len(RISKS)}"]
     for words, (way, enrolled) in WAYS.items():
-        answering = Answering(way, "ann", OPERATOR, (), enrolled)
+        answering = AnswererRole(way, "ann", OPERATOR, (), enrolled)
         lines.append(
             f"| {words} | {' | '.join(_reach(asked, answering) for asked in RISKS.values())} |"
         )
@@ -94,7 +94,7 @@ def render() -> str:
     return "".join(parts)
 
 
-def _reach(asked: Asked, answering: Answering) -> str:
+def _reach(asked: Asked, answering: AnswererRole) -> str:
     scopes = [f"`{scope}`" for scope in Scope if not refusal(asked, answering, scope)]
     return ", ".join(scopes) if scopes else "–"
 

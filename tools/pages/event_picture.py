@@ -10,7 +10,7 @@ WIDTH, SIDE, GAP, COLUMN = 1080.0, 20.0, 16.0, 500.0
 CALL, WORLD, ROUND, ENGINE = "#f0f4f8", "#fdebd2", "#e3ecfa", "#d9f2e3"
 
 BEGIN, COURSE = "runtime/calling/begin.py:begin", "runtime/deciding/course.py:follow"
-DECIDE, DELIVER = "kernel/engine.py:decide", "runtime/calling/delivery.py:deliver"
+DECIDE, DELIVER = "kernel/engine.py:decide", "runtime/calling/outcome.py:deliver"
 
 LEGEND = (
     "A tool call, from the agent to its result, in the words of the code. Dashed: the engine is "

@@ -12,6 +12,7 @@ from stanchion.approvals.act import Act, Answer, Purpose, Way
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.rules import Asked
 from stanchion.kernel.autonomy import OPERATOR
+from stanchion.kernel.shown import visible
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
@@ -126,8 +127,6 @@ at a terminal or in a host's dialog, or an answer that was signed elsewhere."""
 
 def shown(wish: Wish) -> list[str]:
     """All that somebody is asked, as lines that a terminal can show."""
-    from stanchion.kernel.shown import visible
-
     body = msgspec.json.format(msgspec.json.encode(wish.said), indent=2).decode()
     title = f"{f'{wish.purpose} {wish.subject}'.strip()}, tenant {wish.tenant}"
     return [visible(title), *[visible(line) for line in body.splitlines()]]

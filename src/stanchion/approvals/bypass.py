@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 import msgspec
 
 from stanchion.approvals.errors import BypassRefused
-from stanchion.approvals.reasons import says_something
+from stanchion.approvals.words import says_something
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, SUPERVISOR, may_bypass
 
 LEAST_WORDS: Final = 4

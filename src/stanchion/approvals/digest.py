@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.approvals.act import Purpose
 from stanchion.kernel.content import content_of
 from stanchion.kernel.declared import effect_of
 from stanchion.kernel.events import Event
@@ -108,3 +109,18 @@ def bounded(content: Any) -> Any:
 def is_whole(content: Any) -> bool:
     """Whether content is kept as a whole."""
     return not (isinstance(content, dict) and content.keys() == {"$bytes", "$sha256", "$begins"})
+
+
+class Request(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that only an operator may have done: to what (`subject`), and how (`said`, plain
+    data)."""
+
+    purpose: Purpose
+    tenant: str = "default"
+    subject: str = ""
+    said: dict[str, Any] = {}
+
+    @property
+    def digest(self) -> str:
+        """The hash of all of it: what is signed."""
+        return hashed(msgspec.to_builtins(self))

@@ -45,7 +45,7 @@ class Operator(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     agents: tuple[str, ...] = ()
 
 
-class Change(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
+class RosterChange(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     """One change of who is an operator: `before` is the hash of the one before it, `by` who signed
     it. The first alone may be unsigned, where the policy pins nobody."""
 
@@ -71,7 +71,7 @@ class Roster(msgspec.Struct, frozen=True):
     """Who is an operator, after so many changes, and what is wrong with those behind them."""
 
     operators: dict[str, Operator] = {}
-    changes: tuple[Change, ...] = ()
+    changes: tuple[RosterChange, ...] = ()
     trouble: str = ""
 
     @property
@@ -101,12 +101,14 @@ Verify = Callable[[str, bytes, bytes], bool]
 _encode: Final = msgspec.json.Encoder(order="deterministic").encode
 
 
-def roster_of(pinned: Iterable[Operator], changes: Iterable[Change], verify: Verify) -> Roster:
+def roster_of(
+    pinned: Iterable[Operator], changes: Iterable[RosterChange], verify: Verify
+) -> Roster:
     """Who is an operator by what is pinned and by the changes since, each signed by one who was an
     operator then. From the first that is not, none counts. A first operator who is pinned as well
     is as they are pinned."""
     operators = {one.name: one for one in pinned}
-    good: list[Change] = []
+    good: list[RosterChange] = []
     for number, change in enumerate(changes):
         trouble = _wrong(operators, good, change, verify)
         if trouble:
@@ -116,18 +118,18 @@ def roster_of(pinned: Iterable[Operator], changes: Iterable[Change], verify: Ver
     return Roster(operators, tuple(good))
 
 
-def applied(operators: dict[str, Operator], change: Change) -> dict[str, Operator]:
+def applied(operators: dict[str, Operator], change: RosterChange) -> dict[str, Operator]:
     """Who is an operator after a change."""
     others = {name: one for name, one in operators.items() if name != change.operator.name}
     return others if change.kind == "revoke" else {**others, change.operator.name: change.operator}
 
 
-def changes_of(value: Any) -> tuple[Change, ...]:
+def changes_of(value: Any) -> tuple[RosterChange, ...]:
     """The changes that a record tells; `OperatorError` where it cannot be read."""
     if value is None:
         return ()
     try:
-        return typed.convert(value, tuple[Change, ...])
+        return typed.convert(value, tuple[RosterChange, ...])
     except msgspec.ValidationError as error:
         raise OperatorError(
             f"the operators in the store cannot be read: {error}; restore the store"
@@ -150,7 +152,7 @@ def operators_of(value: Any) -> tuple[Operator, ...]:
         return ()
 
 
-def checked(change: Change, roster: Roster) -> Change:
+def checked(change: RosterChange, roster: Roster) -> RosterChange:
     """A change that makes sense for those who are operators now; `OperatorError` where it does
     not."""
     name, known = change.operator.name, change.operator.name in roster.operators
@@ -185,7 +187,7 @@ def checked(change: Change, roster: Roster) -> Change:
 
 
 def _wrong(
-    operators: dict[str, Operator], good: list[Change], change: Change, verify: Verify
+    operators: dict[str, Operator], good: list[RosterChange], change: RosterChange, verify: Verify
 ) -> str:
     if change.before != (good[-1].hash if good else ""):
         return "does not follow from the one before it"

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from hashlib import sha256
+from typing import Any, Final
 
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.operators import Operator, Roster, changes_of, roster_of
-from stanchion.approvals.rules import Answering, Asked, refusal
+from stanchion.approvals.public_key import public_of, verify
+from stanchion.approvals.rules import AnswererRole, Asked, refusal
 from stanchion.approvals.scope import Scope
 
 
@@ -37,7 +39,7 @@ def doubt(
         return "a name proves nothing: use an operator's key, or `stanchion` at a terminal"
     operator = roster.operators.get(act.operator)
     agents = () if operator is None else roster.own(operator)
-    answering = Answering(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
+    answering = AnswererRole(answer.way, act.operator, act.role, agents, roster.enrolled, act.yes)
     if answer.way.proven:
         if operator is None:
             return roster.trouble if roster.trouble else "there is no operator with that name"
@@ -55,12 +57,38 @@ def doubt(
 
 
 def _fingerprint(key: str) -> str:
-    from stanchion.approvals.public_key import public_of
-
     return public_of(key).fingerprint
 
 
 def _verified(key: str, message: bytes, signature: bytes) -> bool:
-    from stanchion.approvals.public_key import public_of, verify
-
     return verify(public_of(key), message, signature)
+
+
+FIRST: Final = 1_024
+"""How many are remembered before those are dropped whose time is over."""
+
+
+class SpentAnswers:
+    """What a process has seen used or taken back. A store that others can write to may say
+    otherwise later; a process that starts anew does not know it any more."""
+
+    def __init__(self) -> None:
+        self._until: dict[bytes, int] = {}
+        self._most = FIRST
+
+    def add(self, answer: Answer, now: int) -> None:
+        """Remember an answer until its time is over."""
+        if len(self._until) >= self._most:
+            self._until = {mark: until for mark, until in self._until.items() if now < until}
+            self._most = max(FIRST, 2 * len(self._until))
+        self._until[_mark(answer)] = answer.act.until
+
+    def has(self, answer: Answer) -> bool:
+        """Whether an answer is over."""
+        return bool(self._until) and _mark(answer) in self._until
+
+
+def _mark(answer: Answer) -> bytes:
+    """What tells an answer from others, however it is encoded: what it says, and not its
+    signature."""
+    return sha256(answer.act.message).digest()

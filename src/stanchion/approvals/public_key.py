@@ -6,13 +6,91 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
+from functools import lru_cache
 from typing import Final
 
 import msgspec
 
-from stanchion.approvals.curve import proves
 from stanchion.approvals.errors import OperatorKeyError
-from stanchion.approvals.wire import Malformed, Reader, string
+
+P: Final = 2**255 - 19
+D: Final = -121665 * pow(121666, -1, P) % P
+
+
+@lru_cache(256)
+def proves(raw: bytes) -> bool:
+    """Whether a signature by this key can only come from who has its private half.
+
+    Under a point of small order one signature fits many messages, and anybody can make it. Doubled
+    three times such a point is the neutral one. The sign of x has no part in that, so that x² is
+    enough and no root is drawn.
+    """
+    y = int.from_bytes(raw, "little") & (1 << 255) - 1
+    if len(raw) != 32 or y >= P:
+        return False
+    square = _x_squared(y)
+    if pow(square, (P - 1) // 2, P) == P - 1:
+        return False
+    for _ in range(3):
+        square = _x_squared(y)
+        y = (y * y + square) * pow(1 - D * square * y * y, -1, P) % P
+    return y != 1
+
+
+def _x_squared(y: int) -> int:
+    """x² where `-x² + y² = 1 + D·x²·y²`."""
+    return (y * y - 1) * pow(D * y * y + 1, -1, P) % P
+
+
+NUMBER: Final = 4
+"""How many bytes a number has."""
+
+
+class Malformed(ValueError):
+    """The bytes end too early, or go on where they should end."""
+
+
+def number(value: int) -> bytes:
+    """A number as it is sent."""
+    return value.to_bytes(NUMBER, "big")
+
+
+def string(data: bytes) -> bytes:
+    """Bytes as they are sent: their length, then themselves."""
+    return number(len(data)) + data
+
+
+class PieceReader:
+    """Reads pieces from bytes in their order; `Malformed` where there is no such piece."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+        self._at = 0
+
+    def take(self, count: int) -> bytes:
+        """The next so many bytes."""
+        end = self._at + count
+        if end > len(self._data):
+            raise Malformed(
+                f"{count} bytes are announced and {len(self._data) - self._at} are left"
+            )
+        taken = self._data[self._at : end]
+        self._at = end
+        return taken
+
+    def number(self) -> int:
+        """The next number."""
+        return int.from_bytes(self.take(NUMBER), "big")
+
+    def string(self) -> bytes:
+        """The next byte string."""
+        return self.take(self.number())
+
+    def end(self) -> None:
+        """Nothing may be left."""
+        if self._at != len(self._data):
+            raise Malformed(f"{len(self._data) - self._at} bytes are left over")
+
 
 KIND: Final = "ssh-ed25519"
 
@@ -83,7 +161,7 @@ def public_of(text: str) -> PublicKey:
 
 def of_blob(blob: bytes) -> PublicKey:
     """Read a public key as SSH sends it."""
-    reader = Reader(blob)
+    reader = PieceReader(blob)
     try:
         kind = reader.string()
         if kind != KIND.encode():

@@ -41,7 +41,7 @@ class Asked(msgspec.Struct, frozen=True):
         return self.critical or self.lasting
 
 
-class Answering(msgspec.Struct, frozen=True):
+class AnswererRole(msgspec.Struct, frozen=True):
     """Who answers, and how: with which role, and for which agents they stand. `enrolled` says
     whether operators have keys here."""
 
@@ -53,7 +53,7 @@ class Answering(msgspec.Struct, frozen=True):
     yes: bool = True
 
 
-def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> str:
+def refusal(asked: Asked, answering: AnswererRole, scope: Scope = Scope.ONCE) -> str:
     """Why somebody may not answer like that; empty where they may. A no is everybody's: it lets
     nothing through."""
     if not answering.yes:
@@ -85,7 +85,7 @@ def refusal(asked: Asked, answering: Answering, scope: Scope = Scope.ONCE) -> st
     return ""
 
 
-def _same(answering: Answering, agents: tuple[str, ...]) -> bool:
+def _same(answering: AnswererRole, agents: tuple[str, ...]) -> bool:
     """Whether somebody answers what they, or an agent of theirs, asked for; however an agent spells
     its name."""
     own = names([folded(one) for one in (answering.name, *answering.agents)])

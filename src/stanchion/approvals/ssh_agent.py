@@ -10,8 +10,17 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from stanchion.approvals.errors import OperatorKeyError
-from stanchion.approvals.public_key import KIND, PublicKey, of_blob, verify
-from stanchion.approvals.wire import NUMBER, Malformed, Reader, number, string
+from stanchion.approvals.public_key import (
+    KIND,
+    NUMBER,
+    Malformed,
+    PieceReader,
+    PublicKey,
+    number,
+    of_blob,
+    string,
+    verify,
+)
 from stanchion.kernel.shown import visible
 
 SOCKET: Final = "SSH_AUTH_SOCK"
@@ -82,7 +91,7 @@ def identities(socket_path: Path | None = None, wait_s: float = WAIT_S) -> tuple
         ) from None
 
 
-def _listed(rest: Reader) -> list[Identity]:
+def _listed(rest: PieceReader) -> list[Identity]:
     found = []
     for _ in range(rest.number()):
         blob, comment = rest.string(), rest.string()
@@ -95,8 +104,8 @@ def _listed(rest: Reader) -> list[Identity]:
     return found
 
 
-def _signature(rest: Reader) -> bytes:
-    inner = Reader(rest.string())
+def _signature(rest: PieceReader) -> bytes:
+    inner = PieceReader(rest.string())
     rest.end()
     kind, signature = inner.string(), inner.string()
     inner.end()
@@ -105,7 +114,7 @@ def _signature(rest: Reader) -> bytes:
     return signature
 
 
-def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, Reader]:
+def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, PieceReader]:
     """Ask the agent one thing: the kind of its answer, and what is in it."""
     named = os.environ.get(SOCKET, "") if path is None else str(path)
     if not named:
@@ -139,7 +148,7 @@ def _asked(path: Path | None, body: bytes, wait_s: float) -> tuple[int, Reader]:
             f"the ssh-agent at `{named}` cannot be asked ({why}): start one with `ssh-agent`, or "
             f"use a key file"
         ) from None
-    return answer[0], Reader(answer[1:])
+    return answer[0], PieceReader(answer[1:])
 
 
 def _exactly(agent: socket.socket, count: int, until: float) -> bytes:

@@ -13,7 +13,7 @@ from stanchion.kernel.tuples import NamedTuple
 CRITICAL: Final = "critical"
 
 
-class Standing(Protocol):
+class StandingApproval(Protocol):
     """A standing approval as a policy has it."""
 
     @property
@@ -45,7 +45,7 @@ class Standing(Protocol):
         """The last day on which it holds."""
 
 
-class Call(NamedTuple):
+class AskedCall(NamedTuple):
     """A tool call that guards ask about, as far as it matters here."""
 
     tool: str
@@ -57,7 +57,7 @@ class Call(NamedTuple):
     """It is critical, or its effect lasts."""
 
 
-def fits(standing: Standing, call: Call) -> bool:
+def fits(standing: StandingApproval, call: AskedCall) -> bool:
     """Whether a call needs no other yes: the same tool with fitting arguments, for one of its
     agents and tasks, asked about by none but its guards. What is critical or cannot be undone
     always needs one."""
@@ -71,7 +71,7 @@ def fits(standing: Standing, call: Call) -> bool:
     )
 
 
-def alike(standing: Standing, tool: str, args: Any) -> bool:
+def alike(standing: StandingApproval, tool: str, args: Any) -> bool:
     """Whether a call has the tool and the arguments that an approval is for, whoever makes it."""
     if (
         tool != standing.tool

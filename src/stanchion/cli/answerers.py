@@ -13,8 +13,9 @@ from stanchion import Shield
 from stanchion.approvals.act import Way
 from stanchion.approvals.answerers import By, Person, Signer, Wish
 from stanchion.approvals.errors import OperatorKeyError, TicketError, UnknownTicket
-from stanchion.approvals.keys import KeyFile, KeyOwner, PublicKey, public_of
+from stanchion.approvals.keys import KeyFile, KeyOwner
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.public_key import PublicKey, public_of
 from stanchion.approvals.ssh_agent import AgentKey, identities
 from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.command import Args, AsBadInput, BadInput

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.audit.erasure import Meant, Said, blank, count_of, cut_off, meant_in, remove, undone
 from stanchion.audit.keys import load_key
 from stanchion.audit.layout import chains
@@ -44,8 +44,7 @@ from stanchion.ops.views.amounts import counted, day, size
 from stanchion.ops.views.unerased import in_experience, kept_in, open_runs
 from stanchion.runtime.operating.retention import SUBJECT, USUAL, permitted
 from stanchion.runtime.people.authority import pinned_by
-from stanchion.runtime.standing.places import KEY, keep_of
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import KEY, StateFinder, keep_of
 from stanchion.stores.memory import wall_ms
 
 REFUSED: Final = 1
@@ -146,7 +145,7 @@ def _show(reader: Reader, gone: list[Old], keep: Keep) -> None:
         )
 
 
-def stored(store: str | None, whose: Whose, meant: Meant) -> list[Remain]:
+def stored(store: str | None, whose: StateFinder, meant: Meant) -> list[Remain]:
     """What the store has of what is meant: open and answered tickets, results that are remembered,
     histories."""
     if store is None and is_nowhere(whose):

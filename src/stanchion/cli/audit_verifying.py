@@ -27,8 +27,7 @@ from stanchion.cli.whose import opened, whose
 from stanchion.ops.views.amounts import counted, shown, size
 from stanchion.ops.views.trails import anchors_in, heads_of, name_of
 from stanchion.runtime.errors import NotifyError
-from stanchion.runtime.standing.listeners import listened_to
-from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.listeners import listened_to, post_for
 from stanchion.runtime.standing.places import (
     BROKER,
     KEY,
@@ -36,11 +35,11 @@ from stanchion.runtime.standing.places import (
     STORE_FILE,
     TRAIL_FOLDER,
     WITNESS,
+    StateFinder,
     is_own,
     metrics_folder,
     store_named,
 )
-from stanchion.runtime.standing.state_places import Whose
 from stanchion.runtime.standing.telling import switched
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 Anchors = list[tuple[str, int, str]]
 
 
-def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) -> Anchors:
+def seen_in(store: str | None, trail: str | None, folder: Path, found: StateFinder) -> Anchors:
     """The anchors of a trail: in the store that was named, or in that of the project where the
     trail is its own."""
     if store is not None:
@@ -72,14 +71,14 @@ def seen_in(store: str | None, trail: str | None, folder: Path, found: Whose) ->
         return []
 
 
-def is_nowhere(found: Whose) -> bool:
+def is_nowhere(found: StateFinder) -> bool:
     """Whether the project has no store that outlives a process, or none yet."""
     name = store_named(None, os.environ)
     path = found.state.folder / STORE_FILE if is_own(None, os.environ) else file_of(name)
     return name == MEMORY or (path is not None and not os.path.lexists(path))
 
 
-def _read(store: str | None, folder: Path, found: Whose) -> Anchors:
+def _read(store: str | None, folder: Path, found: StateFinder) -> Anchors:
     with opened(store, found) as kept:
         return [] if kept is None else anchors_in(kept, folder)
 

@@ -12,14 +12,26 @@ from typing import Final
 from stanchion.audit.layout import STATE_DIR, state_folder
 from stanchion.cli.command import Args, AsBadInput, BadInput, DeclaredCommand, option
 from stanchion.cli.terminal import tell, warn
-from stanchion.ops.broker.c_library import share_memory_between_threads
-from stanchion.ops.broker.passes import key_in
-from stanchion.ops.broker.peers import NobodyKnown, Unsupported, admission, supported
-from stanchion.ops.broker.premises import Exposed, own_file, own_folder
+from stanchion.ops.broker.brokered_runs import key_in
+from stanchion.ops.broker.peers import (
+    NobodyKnown,
+    Unsupported,
+    admission,
+    share_memory_between_threads,
+    supported,
+)
+from stanchion.ops.broker.premises import (
+    Exposed,
+    Taken,
+    listening,
+    locked,
+    own_file,
+    own_folder,
+    removed,
+)
 from stanchion.ops.broker.server import Broker
-from stanchion.ops.broker.socket import Taken, listening, locked, removed
 from stanchion.ops.broker.witnesses import WITNESSES
-from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.listeners import post_for
 from stanchion.runtime.standing.places import KEY, STORE_FILE, TRAIL_FOLDER
 
 

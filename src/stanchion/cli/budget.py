@@ -36,7 +36,7 @@ from stanchion.ops.views.budgets import (
     most_used,
 )
 from stanchion.ops.views.veiled import veiled
-from stanchion.runtime.deciding.measures import FRACTIONS, WHOLE
+from stanchion.runtime.operating.budgets import FRACTIONS, WHOLE
 from stanchion.stores.memory import wall_ms
 
 BAR: Final = 20

@@ -27,7 +27,7 @@ from stanchion.cli.terminal import Terminal, put_lines, warn
 from stanchion.cli.whose import checks_folder, whose
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.standing.notify_file import NOBODY
+from stanchion.runtime.standing.listeners import NOBODY
 from stanchion.runtime.standing.places import MEMORY
 
 BAD_LINES: Final = 2

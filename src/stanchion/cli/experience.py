@@ -29,8 +29,7 @@ from stanchion.ops.views.experience import ExperienceView, IncidentView, Practic
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.load import load_policy
 from stanchion.policy.sections import Experience
-from stanchion.runtime.learning.retention import Keep, Left, prune
-from stanchion.runtime.learning.shelves import shelf_of
+from stanchion.runtime.learning.shelves import IncidentRetention, LeftIncidents, prune, shelf_of
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.stores.memory import wall_ms
 
@@ -53,7 +52,7 @@ def _remove(args: Args) -> int:
     return 0
 
 
-def _pruned(shelf: Shelf, keep: Keep, archive: str) -> Left:
+def _pruned(shelf: Shelf, keep: IncidentRetention, archive: str) -> LeftIncidents:
     try:
         return prune(shelf, keep, wall_ms(), Path(archive) if archive else None)
     except OSError as error:
@@ -86,9 +85,9 @@ def _shelf(args: Args, reading: bool) -> Iterator[Shelf | None]:
             yield shelf
 
 
-def _keep(args: Args) -> Keep:
+def _keep(args: Args) -> IncidentRetention:
     said = Experience() if args.policy is None else load_policy(args.policy).file.experience
-    return Keep(
+    return IncidentRetention(
         said.days if args.days is None else args.days, said.rows if args.rows is None else args.rows
     )
 
@@ -103,7 +102,7 @@ def _tenant(args: Args) -> str:
     return DEFAULT if named is None else named
 
 
-def _told(left: Left, archive: str) -> str:
+def _told(left: LeftIncidents, archive: str) -> str:
     incidents = counted(left.incidents, "incident")
     practices = f"{counted(left.practices, 'call')} that worked long ago"
     where = f" after they were written to `{veiled(archive)}`" if archive else ""

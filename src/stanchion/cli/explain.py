@@ -29,8 +29,7 @@ from stanchion.ops.views.explain import (
 )
 from stanchion.ops.views.records import DecisionView
 from stanchion.ops.views.remedies import ConditionPart
-from stanchion.runtime.standing.places import trail_folder
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import StateFinder, trail_folder
 
 LONGEST: Final = 80
 """How much of a value is shown."""
@@ -222,7 +221,7 @@ def run(args: Args) -> int:
     return 0
 
 
-def _readers(trail: str | None, state: Whose) -> list[Reader]:
+def _readers(trail: str | None, state: StateFinder) -> list[Reader]:
     """What can be looked in: the trail of shields and that of checks, as far as they are there."""
     if trail is not None:
         return [reader_of(trail, state)]

@@ -246,7 +246,7 @@ def _on_a_store(load: ShieldMaker | None) -> ShieldMaker:
     def loaded(source: Any, **options: Any) -> Shield:
         from stanchion import Shield
         from stanchion.runtime.errors import NotifyError
-        from stanchion.runtime.standing.notify_file import NOBODY
+        from stanchion.runtime.standing.listeners import NOBODY
         from stanchion.runtime.standing.places import broker_for
 
         if broker_for(source, options.get("store"), os.environ):

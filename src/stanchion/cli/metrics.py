@@ -25,10 +25,9 @@ from stanchion.cli.terminal import note, warn
 from stanchion.cli.whose import StoreAway, opened, tenant_of, whose
 from stanchion.ops.views.veiled import veiled
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.runtime.standing.how_it_stands import switched_on
-from stanchion.runtime.standing.places import METRICS, METRICS_DIR
+from stanchion.runtime.operating.commands import switched_on
+from stanchion.runtime.standing.places import METRICS, METRICS_DIR, StateFinder
 from stanchion.runtime.standing.state_figures import state_figures
-from stanchion.runtime.standing.state_places import Whose
 from stanchion.runtime.standing.tenancy import DEFAULT
 from stanchion.telemetry.catalogue import BY_NAME, PROCESSES, STORE_UP, UNREADABLE
 from stanchion.telemetry.exposition import exposed
@@ -59,7 +58,7 @@ def _row(one: GuardrailState) -> tuple[str, ...]:
     )
 
 
-def _state(args: Args) -> tuple[CompiledPolicy | None, Whose]:
+def _state(args: Args) -> tuple[CompiledPolicy | None, StateFinder]:
     policy = None if args.policy is None else given(args.policy, None).policy
     return policy, whose(args.project, args.store, () if policy is None else policy.files)
 
@@ -104,7 +103,7 @@ class StoreTrouble:
 
 def _figures(
     store: str | None,
-    found: Whose,
+    found: StateFinder,
     policy: CompiledPolicy | None,
     tenant: str,
     trouble: StoreTrouble,
@@ -126,7 +125,7 @@ def _figures(
     return total.figures()
 
 
-def _counted(found: Whose) -> Collected:
+def _counted(found: StateFinder) -> Collected:
     try:
         folder = (
             Path(os.environ[METRICS_DIR])
@@ -143,7 +142,7 @@ def _veiled(one: Series) -> Series:
     return Series(one.metric, veiled(one.labels), one.values)
 
 
-def _serve(args: Args, found: Whose, policy: CompiledPolicy | None, tenant: str) -> int:
+def _serve(args: Args, found: StateFinder, policy: CompiledPolicy | None, tenant: str) -> int:
     trouble = StoreTrouble()
     try:
         made = server(

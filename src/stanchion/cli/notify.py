@@ -11,7 +11,7 @@ from stanchion.cli.command import Args, BadInput, DeclaredCommand, Verb, option
 from stanchion.cli.printing import Layout, put_found, put_json
 from stanchion.cli.terminal import Terminal, put_line, tell, visible
 from stanchion.ops.views.amounts import shown
-from stanchion.runtime.standing.notify_file import (
+from stanchion.runtime.standing.listeners import (
     NOTIFY,
     notify_file,
     post_for,

@@ -9,9 +9,9 @@ from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.keys import PublicKey, make_key_file, public_of
-from stanchion.approvals.new_key import check_packages
+from stanchion.approvals.keys import check_packages, make_key_file
 from stanchion.approvals.operators import Operator
+from stanchion.approvals.public_key import PublicKey, public_of
 from stanchion.approvals.terminal import from_fd, passphrase
 from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.command import (

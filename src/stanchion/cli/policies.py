@@ -13,7 +13,7 @@ from msgspec import to_builtins
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.command import Args, BadInput, in_words
 from stanchion.cli.printing import in_json, put_view
@@ -30,9 +30,9 @@ from stanchion.policy.found import FoundPolicy, find_policy
 from stanchion.policy.load import compile_document, load_policy, read_policy
 from stanchion.policy.loosening import Loosening, loosenings
 from stanchion.policy.whereabouts import FOUND
+from stanchion.runtime.operating.admission import keep_text, last_text
 from stanchion.runtime.operating.load import stored_trust
-from stanchion.runtime.operating.policy_trouble import RefusedPolicy, refused_policies
-from stanchion.runtime.operating.trusted_text import keep_text, last_text
+from stanchion.runtime.operating.reload import RefusedPolicy, refused_policies
 from stanchion.runtime.standing.places import MEMORY, store_name
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, open_store

@@ -36,7 +36,7 @@ from stanchion.ops.views.runs import (
 )
 from stanchion.ops.views.trails import digits_of
 from stanchion.ops.views.veiled import json_line
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import StateFinder
 
 CHANGED: Final = 1
 
@@ -151,7 +151,7 @@ def _show(args: Args) -> int:
     return put_view(found, partial(run_lines, digits_of(reader)), args.json)
 
 
-def _kept_by(args: Args, state: Whose) -> Kept:
+def _kept_by(args: Args, state: StateFinder) -> Kept:
     """Asks the store of the project; a trail from elsewhere has nothing to do with it, and one that
     cannot be read tells nothing: a run is then as the trail alone has it."""
 
@@ -165,7 +165,7 @@ def _kept_by(args: Args, state: Whose) -> Kept:
     return none_kept if args.trail is not None and args.store is None else kept
 
 
-def _now(given: str | None, state: Whose, keys: frozenset[str]) -> dict[str, int]:
+def _now(given: str | None, state: StateFinder, keys: frozenset[str]) -> dict[str, int]:
     """What the store has of those budgets now; where it cannot be asked, what the trail says is all
     there is."""
     try:

@@ -11,7 +11,7 @@ import msgspec
 from stanchion.cli.command import JSON, Args, BadInput, DeclaredCommand, option
 from stanchion.cli.printing import table
 from stanchion.cli.terminal import Terminal, tell
-from stanchion.runtime.sandbox.standing import Standing, standing
+from stanchion.runtime.sandbox.sandbox import WallStanding, standing
 
 
 def run(args: Args) -> int:
@@ -32,7 +32,7 @@ def run(args: Args) -> int:
     return 0 if any(one.walls for one in found) else 1
 
 
-def _row(one: Standing) -> tuple[str, str, str]:
+def _row(one: WallStanding) -> tuple[str, str, str]:
     return (
         (str(one.kind), "yes", ", ".join(one.missing))
         if one.walls

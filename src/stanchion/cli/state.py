@@ -50,8 +50,7 @@ from stanchion.ops.views.stored import (
 )
 from stanchion.ops.views.veiled import veiled
 from stanchion.ops.views.where import ProjectView, StatePlace, project_states, where
-from stanchion.runtime.standing.projects import MARKERS
-from stanchion.runtime.standing.state_places import SHARED
+from stanchion.runtime.standing.places import MARKERS, SHARED
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 

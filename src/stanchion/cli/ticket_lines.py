@@ -9,9 +9,9 @@ from typing import Any, Final
 from stanchion import Shield
 from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import NOBODY, Urgency
+from stanchion.approvals.questions import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
-from stanchion.approvals.values import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.cli.answers import row
 from stanchion.cli.command import Args, BadInput
 from stanchion.cli.printing import in_json, put_json, table

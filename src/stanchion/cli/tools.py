@@ -13,7 +13,7 @@ from typing import Any, Final
 from msgspec.structs import replace
 
 from stanchion.approvals.act import Purpose
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.cli.answerers import answerer, loaded
 from stanchion.cli.command import (
     ANSWERER,

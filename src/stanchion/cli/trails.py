@@ -16,8 +16,7 @@ from stanchion.cli.terminal import warn
 from stanchion.cli.whose import whose
 from stanchion.ops.views.amounts import counted
 from stanchion.ops.views.trails import URL, is_database, unread
-from stanchion.runtime.standing.places import AUDIT, MEMORY, trail_folder
-from stanchion.runtime.standing.state_places import Whose
+from stanchion.runtime.standing.places import AUDIT, MEMORY, StateFinder, trail_folder
 
 if TYPE_CHECKING:
     from stanchion.audit.postgres.reader import DatabaseReader
@@ -29,7 +28,7 @@ def database_of(given: str | None) -> str | None:
     return named if is_database(named) else None
 
 
-def trail_at(given: str | None, found: Whose) -> Path:
+def trail_at(given: str | None, found: StateFinder) -> Path:
     """The folder of the trail: the one that was named, or where shields write to."""
     if is_database(given):
         write = "`stanchion audit export --format trail --out DIR` writes one"
@@ -44,7 +43,7 @@ def trail_at(given: str | None, found: Whose) -> Path:
     return folder
 
 
-def reader_of(given: str | None, found: Whose) -> Reader:
+def reader_of(given: str | None, found: StateFinder) -> Reader:
     """A reader of the trail; one that is not there yet, or cannot be read, is bad input."""
     folder = trail_at(given, found)
     try:

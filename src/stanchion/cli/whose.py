@@ -12,8 +12,15 @@ from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.command import Args, AsBadInput, BadInput
 from stanchion.cli.terminal import note
 from stanchion.kernel.state import StoreLost
-from stanchion.runtime.standing.places import MEMORY, is_own, store_name
-from stanchion.runtime.standing.state_places import STORE, USER, Whose, start_of
+from stanchion.runtime.standing.places import (
+    MEMORY,
+    STORE,
+    USER,
+    StateFinder,
+    is_own,
+    start_of,
+    store_name,
+)
 from stanchion.runtime.standing.tenancy import TENANT
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, is_server, open_store
@@ -22,10 +29,10 @@ from stanchion.stores.protocol import Store, StoreError
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from stanchion.runtime.standing.state_places import Whose
+    from stanchion.runtime.standing.places import StateFinder
 
 
-def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> Whose:
+def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> StateFinder:
     """Whose state is meant: that of a project which is named, of a policy's files, or of the
     current folder. What can not be meant together is bad input."""
     if project is not None:
@@ -41,7 +48,7 @@ def whose(project: str | None, store: str | None = None, files: Sequence[Path] =
                 f"{project}` out"
             )
     with AsBadInput(OSError):
-        return Whose(os.environ, start_of(project, files), store)
+        return StateFinder(os.environ, start_of(project, files), store)
 
 
 def named_project(args: Args) -> dict[str, str]:
@@ -72,7 +79,7 @@ CHECKS: Final = "checks"
 """The folder of that trail, in that of the state."""
 
 
-def checks_folder(found: Whose) -> Path:
+def checks_folder(found: StateFinder) -> Path:
     """The folder; `OSError` where there is no such place."""
     return found.state.folder / CHECKS
 
@@ -83,7 +90,7 @@ class StoreAway(BadInput):
 
 
 @contextmanager
-def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Store | None]:
+def opened(given: str | None, found: StateFinder, quiet: bool = False) -> Iterator[Store | None]:
     """The store, open for reading; `None`, and a word on standard error why, where there is nothing
     to read yet; no word where nobody asked for the store (`quiet`). `StoreAway` where it cannot be
     read, and `BadInput` where there can be no such store."""
@@ -109,7 +116,7 @@ def opened(given: str | None, found: Whose, quiet: bool = False) -> Iterator[Sto
         raise (StoreAway if is_store else BadInput)(str(error)) from None
 
 
-def in_memory(given: str | None, found: Whose) -> bool:
+def in_memory(given: str | None, found: StateFinder) -> bool:
     """Whether the store that is meant is one that no other process can see."""
     return str(store_name(given, os.environ, found)) == MEMORY
 

@@ -167,7 +167,11 @@ def _reach(verb: str, kind: str, things: frozenset[str]) -> tuple[str, str]:
     """How far a verb reaches that is done to these things, and which of them says so."""
     known = _table()
     power, ours = _holds(things, known["power"]), _holds(things, known["ours"])
-    money = _holds(things, known["money"]) if kind in (GENERIC, OUTWARD) else ""
+    money = _holds(things, known["money"])
+    helpers = _holds(things, known["helpers"])
+    if helpers and verb in known["hands"] and not (power or money):
+        return LOCAL, helpers  # a person of the house goes on
+    money = money if kind in (GENERIC, OUTWARD) else ""
     if ours and not power and (kind == GENERIC or verb in known["removes"]):
         return LOCAL, ours
     if kind == IRREVERSIBLE or money:

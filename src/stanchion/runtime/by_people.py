@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from stanchion.runtime.later import later
+from stanchion.runtime.keywords import Later
 
 if TYPE_CHECKING:
     from stanchion.experience.guidance import Beside
@@ -13,28 +13,24 @@ if TYPE_CHECKING:
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.runtime.learning import advising, methods as learning
     from stanchion.runtime.learning.keeper import Keeper
-    from stanchion.runtime.operating import (
-        accept_store as accepting,
-        acts,
-        commands,
-        effect_answers,
-    )
-    from stanchion.runtime.people import (
-        enrol as enrolling,
-        missed_reviews,
-        nobody_beside as beside,
-        ticket_methods,
-    )
-    from stanchion.runtime.standing import how_it_stands
+    from stanchion.runtime.operating import acts, commands, settle_effects
+    from stanchion.runtime.people import enrol as enrolling, missed_reviews, ticket_methods
 
 KEEPER: Final = "_experience"
-COMMANDS: Final = "stanchion.runtime.operating.commands"
-ACTS: Final = "stanchion.runtime.operating.acts"
-TICKET_METHODS: Final = "stanchion.runtime.people.ticket_methods"
-HOW_IT_STANDS: Final = "stanchion.runtime.standing.how_it_stands"
-LEARNING: Final = "stanchion.runtime.learning.methods"
-ADVISING: Final = "stanchion.runtime.learning.advising"
-"""Where the methods are."""
+METHODS: Final = {
+    "operating.commands": (
+        "safe_mode halt quarantine resume signal reset_tool release_call top_up break_lock "
+        "standing health guardrails"
+    ),
+    "operating.acts": "act wish accept_store",
+    "operating.settle_effects": "settle_by",
+    "people.ticket_methods": "tickets ticket grants ticketing approve deny answer revoke review",
+    "people.missed_reviews": "tell_missed",
+    "people.enrol": "enrol nobody_beside",
+    "learning.methods": "reliability similar",
+    "learning.advising": "advise_with advice_stats",
+}
+"""Where the methods are: functions of these modules."""
 
 
 class ByPeople:
@@ -54,43 +50,15 @@ class ByPeople:
         approve, deny = ticket_methods.approve, ticket_methods.deny
         answer, revoke = ticket_methods.answer, ticket_methods.revoke
         review, tell_missed = ticket_methods.review, missed_reviews.tell_missed
-        standing, health = how_it_stands.standing, how_it_stands.health
-        guardrails = how_it_stands.guardrails
+        standing, health = commands.standing, commands.health
+        guardrails = commands.guardrails
         reliability, similar = learning.reliability, learning.similar
         advise_with, advice_stats = advising.advise_with, advising.advice_stats
-        act, wish, settle_by = acts.carry_out, acts.wish_for, effect_answers.settle_by
+        act, wish, settle_by = acts.act, acts.wish, settle_effects.settle_by
         accept_store, enrol, nobody_beside = (
-            accepting.accept_store,
+            acts.accept_store,
             enrolling.enrol,
-            beside.nobody_beside,
-        )
-    else:
-        safe_mode, halt = later(COMMANDS), later(COMMANDS)
-        quarantine, resume, signal = later(COMMANDS), later(COMMANDS), later(COMMANDS)
-        reset_tool, release_call, top_up = later(COMMANDS), later(COMMANDS), later(COMMANDS)
-        break_lock = later(COMMANDS)
-        tickets, ticket = later(TICKET_METHODS), later(TICKET_METHODS)
-        grants, ticketing = later(TICKET_METHODS), later(TICKET_METHODS)
-        approve, deny = later(TICKET_METHODS), later(TICKET_METHODS)
-        answer, revoke = later(TICKET_METHODS), later(TICKET_METHODS)
-        review = later(TICKET_METHODS)
-        tell_missed = later("stanchion.runtime.people.missed_reviews")
-        standing, health, guardrails = (
-            later(HOW_IT_STANDS),
-            later(HOW_IT_STANDS),
-            later(HOW_IT_STANDS),
-        )
-        reliability, similar = later(LEARNING), later(LEARNING)
-        advise_with, advice_stats = later(ADVISING), later(ADVISING)
-        act, wish, settle_by = (
-            later(ACTS, "carry_out"),
-            later(ACTS, "wish_for"),
-            later("stanchion.runtime.operating.effect_answers"),
-        )
-        accept_store, enrol, nobody_beside = (
-            later("stanchion.runtime.operating.accept_store"),
-            later("stanchion.runtime.people.enrol"),
-            later("stanchion.runtime.people.nobody_beside"),
+            enrolling.nobody_beside,
         )
 
     @property
@@ -115,3 +83,8 @@ class ByPeople:
     def _close_experience(self) -> None:
         if KEEPER in self.__dict__:
             self.experience.close()
+
+
+for _home, _names in METHODS.items():
+    for _name in _names.split():
+        setattr(ByPeople, _name, Later(ByPeople, f"stanchion.runtime.{_home}", _name))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
+from importlib import import_module
 from types import FunctionType
 from typing import Any, Final, TypeVar
 
@@ -128,3 +129,16 @@ def raise_for(fn: Callable[..., Any], given: Mapping[str, Any], more: Iterable[s
     wrong = mistyped(fn, given, more)
     if wrong is not None:
         raise wrong from None
+
+
+class Later:
+    """A method that is a function of the module `home`, loaded when it is first asked for. From
+    then on the class `owner` has the function itself, so that later calls cost nothing more."""
+
+    def __init__(self, owner: type, home: str, name: str) -> None:
+        self._owner, self._home, self._name = owner, home, name
+
+    def __get__(self, held: Any, owner: type | None = None) -> Any:
+        made = answering(getattr(import_module(self._home), self._name))
+        setattr(self._owner, self._name, made)
+        return made if held is None else made.__get__(held, owner)

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
+from stanchion.policy.nearest import hint
+
 if TYPE_CHECKING:
     from stanchion.approvals.operators import Operator
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.coverage.coverage import Mode
-    from stanchion.runtime.people.trust import Trust
+    from stanchion.runtime.people.authority import Trust
 
 
 class ShieldOptions(TypedDict, total=False):
@@ -70,8 +72,6 @@ def known(options: Mapping[str, Any], *more: str) -> None:
     ]
     unknown = next((name for name in options if name not in taken), None)
     if unknown is not None:
-        from stanchion.policy.nearest import hint
-
         raise TypeError(
             f"Shield.load() got an unexpected keyword argument '{unknown}': {hint(unknown, taken)}"
         )

@@ -11,11 +11,15 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
 from stanchion.runtime.calling.call_methods import AsksForBypass, Calling, Repairing
+from stanchion.runtime.calling.children import carve, give_back
 from stanchion.runtime.calling.clients import client
+from stanchion.runtime.deciding.aftermath import end_run
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.run_end import close
-from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.deciding.discretion import kept
+from stanchion.runtime.deciding.left import close
+from stanchion.runtime.deciding.open_calls import listed
 from stanchion.runtime.deciding.twins import twins
+from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import spelled
@@ -26,14 +30,14 @@ if TYPE_CHECKING:
     import requests.adapters
 
     from stanchion.approvals.answerers import By
-    from stanchion.runtime.calling.client_options import (
+    from stanchion.runtime.calling.clients import (
         AiohttpOptions,
         HttpxOptions,
         RequestsOptions,
     )
     from stanchion.runtime.calling.model_call import Ended
+    from stanchion.runtime.deciding.faults import Trouble
     from stanchion.runtime.deciding.open_calls import OpenCall
-    from stanchion.runtime.deciding.trouble import Trouble
     from stanchion.runtime.deciding.undos import Undone
     from stanchion.runtime.streams.holdback import Item
 
@@ -112,8 +116,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         An undo runs once; one that fails does not keep the others from running. Says what was
         undone and what not.
         """
-        from stanchion.runtime.deciding.undo import roll_back
-
         return roll_back(self._desk)
 
     rollback, arollback = twins(_rollback)
@@ -201,14 +203,14 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         latest at the end. A stream whose request was not judged before reserves what it may use
         (`tokens`, `cost_usd`: estimates) and is settled at its end.
         """
-        from stanchion.runtime.calling.stream_end import Account
+        from stanchion.runtime.calling.stream_end import StreamAccount
         from stanchion.runtime.streams import stream as streams
 
         return streams.chunks(
             self._desk,
             chunks,
             channel,
-            Account(self._desk),
+            StreamAccount(self._desk),
             final,
             model=model,
             tokens=tokens,
@@ -226,14 +228,14 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         final: bool | None = None,
     ) -> AsyncIterator[Item]:
         """`stream` for async code."""
-        from stanchion.runtime.calling.stream_end import Account
+        from stanchion.runtime.calling.stream_end import StreamAccount
         from stanchion.runtime.streams import stream as streams
 
         return streams.achunks(
             self._desk,
             chunks,
             channel,
-            Account(self._desk),
+            StreamAccount(self._desk),
             final,
             model=model,
             tokens=tokens,
@@ -266,8 +268,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         """
         carved = None
         if budget is not None:
-            from stanchion.runtime.calling.children import carve
-
             carved = yield from carve(self._desk, agent, budget)
         child: Run = self._desk.shield.run(
             agent,
@@ -291,8 +291,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         """What this run has reserved and nobody has settled, the oldest first; calls of a process
         of it that was killed are among them. `run.result(..., call=...)`, `error` or a settled
         `charge` closes one."""
-        from stanchion.runtime.deciding.open_calls import listed
-
         return listed(self._desk)
 
     open_calls, aopen_calls = twins(_open_calls)
@@ -321,8 +319,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
 
         Raises `PartialOverflow` where there is no more room: 10,000 values, 10 MiB.
         """
-        from stanchion.runtime.deciding.clean import kept
-
         self._desk.partial.append(kept(self._desk, value))
 
     @property
@@ -357,13 +353,6 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         made: requests.Session = client("requests_session", self, options)
         return made
 
-    def canary(self, label: str = "system prompt", lasting: bool = False) -> str:
-        """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would
-        carry it out."""
-        from stanchion.runtime.calling.canaries import canary
-
-        return canary(self, label, lasting)
-
     def aiohttp_connector(self, **options: Unpack[AiohttpOptions]) -> aiohttp.TCPConnector:
         """The same as a connector for `aiohttp.ClientSession`; make it on a running event loop."""
         made: aiohttp.TCPConnector = client("aiohttp_connector", self, options)
@@ -374,16 +363,12 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         goes back."""
         self._end()
         if self._desk.carved or self._desk.shield.unsettled.waiting:
-            from stanchion.runtime.calling.children import give_back
-
             drive(give_back(self._desk), self._desk)
 
     async def aclose(self) -> None:
         """`close` for async code."""
         self._end()
         if self._desk.carved or self._desk.shield.unsettled.waiting:
-            from stanchion.runtime.calling.children import give_back
-
             await self._adrive(give_back(self._desk))
 
     def _end(self) -> None:

@@ -8,10 +8,12 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Unpack
 from weakref import ref
 
-from stanchion.runtime.answers.pool import SIZE
+from stanchion.locks import Reentrant
+from stanchion.runtime.answers.pool import SIZE, LanePool
 from stanchion.runtime.by_people import ByPeople
 from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.deciding.start import awake_ns
+from stanchion.runtime.driving.turns import Turns
 from stanchion.runtime.errors import NoRun, no_run
 from stanchion.runtime.keywords import spelled
 from stanchion.stores.memory import MemoryStore, wall_ms
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.coverage.coverage import Coverage, Mode
     from stanchion.runtime.operating.reload import OnReload, Watcher
     from stanchion.runtime.options import ShieldOptions
-    from stanchion.runtime.people.trust import Trust
+    from stanchion.runtime.people.authority import Trust
     from stanchion.runtime.run import Run
     from stanchion.stores.protocol import Store
     from stanchion.telemetry.notices.post import Post
@@ -69,30 +71,24 @@ class Shield(Shielding, ByPeople):
         planner: Callable[[Any], Any] | None = None,
     ) -> None:
         from stanchion.audit.journal import MemoryJournal
-        from stanchion.locks import Reentrant
-        from stanchion.runtime.answers.pool import Pool
         from stanchion.runtime.calling.ingest import Ingesting
-        from stanchion.runtime.calling.toolbox import Toolbox
+        from stanchion.runtime.calling.tool import Toolbox
         from stanchion.runtime.deciding.left import close_calls
+        from stanchion.runtime.deciding.record import Unwritten
         from stanchion.runtime.deciding.unsettled import Unsettled
-        from stanchion.runtime.deciding.unwritten import Unwritten
-        from stanchion.runtime.driving.turns import Turns
-        from stanchion.runtime.operating.policy_trouble import PolicyTrouble
-        from stanchion.runtime.operating.reload import Policies
-        from stanchion.runtime.people.authority import Authority
-        from stanchion.runtime.people.trust import OperatorsTrust
-        from stanchion.runtime.people.waiting import Waiting
+        from stanchion.runtime.operating.reload import Policies, PolicyTrouble
+        from stanchion.runtime.people.authority import OperatorAuthority, OperatorsTrust
+        from stanchion.runtime.people.waiting import AnswerWaiters
         from stanchion.runtime.run import open_runs
-        from stanchion.runtime.standing.anchors import anchor_last
         from stanchion.runtime.standing.epoch_memory import memory_of
         from stanchion.runtime.standing.listeners import listen_to_trail, listened_to
         from stanchion.runtime.standing.occurring import trail_lost
         from stanchion.runtime.standing.presence import presence_of
         from stanchion.runtime.standing.states import asked_for_safe_mode
-        from stanchion.runtime.standing.store_door import door_to
+        from stanchion.runtime.standing.store_door import anchor_last, door_to
         from stanchion.runtime.standing.telling import telemetry_of
         from stanchion.runtime.standing.tenancy import tenancy_of
-        from stanchion.runtime.standing.veiled_store import veiled
+        from stanchion.runtime.standing.veil import veil_store
 
         # Bound here, where they are loaded: a call must not look for a module, and at the end there
         # are none any more.
@@ -110,7 +106,7 @@ class Shield(Shielding, ByPeople):
         )
         given = MemoryStore(clock) if store is None else store
         self.records: Records = {}
-        self.store: Any = veiled(given, self)
+        self.store: Any = veil_store(given, self)
         self.meet = getattr(self.store, "meet", _pass_by)
         self.journal: Any = MemoryJournal() if journal is None else journal
         self.telemetry = telemetry_of(self, metrics, os.environ)
@@ -130,10 +126,10 @@ class Shield(Shielding, ByPeople):
         self.policy = self._policies.enter(policy)
         self.answerer = self._policies.answerer
         self.placed, self.heard_late = self._policies.placed, self._policies.heard_late
-        self.answers = Pool(answer_threads, self._policies.deep_rules)
+        self.answers = LanePool(answer_threads, self._policies.deep_rules)
         self.clock, self.awake_ns = clock, awake_ns
         self.memory = memory_of(self.store, self.records)
-        self.authority = Authority(self, operators)
+        self.authority = OperatorAuthority(self, operators)
         self.trust: Trust = (
             OperatorsTrust(self.store, self.authority.known) if trust is None else trust
         )
@@ -144,19 +140,19 @@ class Shield(Shielding, ByPeople):
         """The runs that somebody has."""
         self.unwritten, self.unsettled = Unwritten(lambda lost: trail_lost(self, lost)), Unsettled()
         """What has happened, and has yet to be written down and to be told to the store."""
-        self.waiting, self._nonces, self.chance = Waiting(), nonces, chance
+        self.waiting, self._nonces, self.chance = AnswerWaiters(), nonces, chance
         self.policy_trouble, self.host_secret = PolicyTrouble(self), host_secret
         listen_to_trail(self)
         self._toolbox = Toolbox()
         self.tool_of, self.registered = self._toolbox.tool_of, self._toolbox.declared
         self.coverage: Coverage | None = None
         if coverage is not None:
-            from stanchion.runtime.coverage.boot import coverage_of
+            from stanchion.runtime.coverage.coverage import coverage_of
 
             self.coverage = coverage_of(self, coverage, open_runs)
 
     def __repr__(self) -> str:
-        from stanchion.runtime.standing.in_words import in_words
+        from stanchion.runtime.standing.places import in_words
 
         return (
             f"<Shield {in_words(self.policy.file, self.store)}{', closed' if self._closed else ''}>"
@@ -193,7 +189,7 @@ class Shield(Shielding, ByPeople):
 
         broker = broker_for(source, store, os.environ)
         if broker:
-            from stanchion.runtime.remote.loading import through_broker
+            from stanchion.runtime.remote.shield import through_broker
 
             named = {
                 "env": env,
@@ -221,7 +217,7 @@ class Shield(Shielding, ByPeople):
     def _at_home(self, policy: CompiledPolicy) -> Home:
         from stanchion.policy.scope import Home
         from stanchion.policy.sealed import ScanCache
-        from stanchion.runtime.standing.own_places import own_places, state_or_none
+        from stanchion.runtime.standing.places import own_places, state_or_none
 
         own = own_places(self.store, self.journal, policy.files, os.environ, self._post)
         return Home(own, ScanCache(state_or_none(os.environ)), self._prepares)
@@ -266,7 +262,7 @@ class Shield(Shielding, ByPeople):
             self.telemetry.loading("" if isinstance(source, dict) else str(source)),
         ):
             new = admitted(self, self._bare, source, "" if by is None else by, self._policies)
-            from stanchion.runtime.standing.remarks import remark_on
+            from stanchion.runtime.standing.occurring import remark_on
 
             remark_on(new.bare)
             self._bare, self.policy, self._source = new.bare, new.whole, source
@@ -322,13 +318,13 @@ class Shield(Shielding, ByPeople):
         spends from its parent's budgets, unless something was `carved` out of them for it
         (`run.spawn`).
         """
-        from stanchion.runtime.deciding.described import Said, new_desk
+        from stanchion.runtime.deciding.described import RunDescription, new_desk
         from stanchion.runtime.run import Run
 
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
-        said = Said(id, role, tenant, deadline_s, tools, can, risk, labels, may)
+        said = RunDescription(id, role, tenant, deadline_s, tools, can, risk, labels, may)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
         allotment = None if carved is None else carved.allotment

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stanchion.dialects.agent33 import DialectError, Hooks, Verdict
-from stanchion.runtime.deciding.task_status import status_key, status_of
+from stanchion.runtime.calling.handoffs import status_key, status_of
 from stanchion.telemetry.kinds import Kind, Occurrence
 from tests.dialects.agent33.rails import FAILS, Refusing, only, rail, rails
 

@@ -29,7 +29,7 @@ from stanchion.dialects.guardian import (
     StorageProvider,
 )
 from stanchion.dialects.guardian.provided import shelf_for
-from stanchion.runtime.learning.process import PROCESS
+from stanchion.runtime.learning.keeper import PROCESS
 from stanchion.testing import FakeClock
 from tests.dialects.guardian.playing import call, failing, guarded
 from tests.ports import Port

@@ -17,7 +17,6 @@ from stanchion import Refused, Shield
 from stanchion.guards.canary import LabelError, token
 from stanchion.guards.canary.token import bodies, label_of
 from stanchion.kernel.actions import Action
-from stanchion.runtime.calling.canaries import canary
 from stanchion.runtime.run import Run
 from tests.properties.examples import SOAK
 
@@ -119,7 +118,7 @@ def ways_out(run: Run, text: str) -> Iterator[Any]:
 
 def test_nothing_carries_a_canary_out() -> None:
     run = shield().run("a")
-    secret = canary(run)
+    secret = run.canary()
     for decision in ways_out(run, secret):
         assert (decision.action, decision.code) == (Action.BLOCK, "canary.leaked")
         assert "`system prompt`" in decision.message
@@ -130,7 +129,7 @@ def test_nothing_carries_a_canary_out() -> None:
 
 def test_a_canary_in_pieces_over_several_values_is_found() -> None:
     run = shield().run("a")
-    secret = canary(run)
+    secret = run.canary()
     assert (
         run.check("send", {"parts": [secret[:9], secret[9:20], secret[20:]]}).code
         == "canary.leaked"
@@ -143,7 +142,7 @@ def test_a_canary_in_pieces_over_several_values_is_found() -> None:
 
 def test_it_may_be_read_and_thought_about() -> None:
     run = shield().run("a")
-    secret = canary(run, "decoy record")
+    secret = run.canary("decoy record")
     assert run.model_call([{"role": "system", "content": secret}]).proceeds
     assert run.result("read", {}, secret).proceeds
     assert run.model_reply(secret).proceeds
@@ -153,7 +152,7 @@ def test_it_may_be_read_and_thought_about() -> None:
 def test_children_keep_what_their_parents_were_given() -> None:
     kept = shield()
     parent, stranger = kept.run("a"), kept.run("b")
-    secret = canary(parent)
+    secret = parent.canary()
     child = parent.spawn("c").spawn("d")
     assert child.check("send", {"x": secret}).code == "canary.leaked"
     assert stranger.check("send", {"x": secret}).proceeds
@@ -161,7 +160,7 @@ def test_children_keep_what_their_parents_were_given() -> None:
 
 def test_a_lasting_canary_is_every_run_s_of_its_tenant() -> None:
     kept = shield(key="a key of the tenant")
-    secret = canary(kept.run("a"), "decoy", lasting=True)
+    secret = kept.run("a").canary("decoy", lasting=True)
     elsewhere = shield(key="a key of the tenant")
     assert elsewhere.run("z").check("send", {"x": secret}).code == "canary.leaked"
     assert elsewhere.run("z", tenant="other").check("send", {"x": secret}).proceeds
@@ -170,14 +169,14 @@ def test_a_lasting_canary_is_every_run_s_of_its_tenant() -> None:
 
 def test_a_run_is_halted_where_the_policy_says_so() -> None:
     run = shield(action="halt").run("a")
-    assert run.check("send", {"x": canary(run)}).action is Action.HALT
+    assert run.check("send", {"x": run.canary()}).action is Action.HALT
     assert not run.check("read", {}).proceeds
 
 
 def test_a_canary_that_nobody_looks_for_is_an_error() -> None:
     run = Shield.load({"name": "p"}, safe_mode=False).run("a")
     with pytest.raises(ValueError, match="no guard of the policy looks for canaries"):
-        canary(run)
+        run.canary()
 
 
 STREAMED: Final = [
@@ -196,7 +195,7 @@ def test_however_a_stream_is_cut_nothing_of_a_canary_goes_out(
     written: str, places: list[int], end: str
 ) -> None:
     run = STREAMING.run("a", id="streaming")
-    begin, coded = "The text is this: ", WRITTEN[written](canary(run))
+    begin, coded = "The text is this: ", WRITTEN[written](run.canary())
     text = f"{begin}{coded}{end}"
     edges = [0, *sorted({place % (len(text) + 1) for place in places}), len(text)]
     out: list[str] = []

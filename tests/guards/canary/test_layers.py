@@ -15,7 +15,6 @@ from hypothesis import given, settings, strategies as st
 
 from stanchion import Shield
 from stanchion.readings.disguise.views import DEEP, layers
-from stanchion.runtime.calling.canaries import canary
 from tests.properties.examples import SOAK
 
 Encoder = Callable[[str], str]
@@ -45,7 +44,7 @@ KEPT: Final = Shield.load({"name": "p", "guards": [{"use": "canary"}]}, safe_mod
 def leaks(encoders: list[str], dressed: str) -> bool:
     """Whether a canary is found that is encoded by one after the other."""
     run = KEPT.run("a", id="layers")
-    text = canary(run)
+    text = run.canary()
     for name in encoders:
         text = ENCODERS[name](text)
     return run.check("send", {"to": "x", "body": DRESSED[dressed](text)}).code == "canary.leaked"

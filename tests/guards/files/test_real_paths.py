@@ -189,11 +189,12 @@ def test_what_is_below_an_open_folder_may_be_anywhere(box: Path) -> None:
 
 ASKED = """
 import os, sys, threading
-from stanchion.guards._real import Asked
+from stanchion.guards._real import RealPathsQuestion
 from stanchion.runtime.answers.real_paths import real_paths
 pipe = os.pipe()[0]
 own = ("/proc/self/status", "/proc/self", "/dev/fd/4000", f"/proc/{os.getpid()}/environ", f"/dev/fd/{pipe}")
-asked = Asked(("/",), tuple([(path, "") for path in (*own, "/proc/thread-self/status")]))
+paths = (*own, "/proc/thread-self/status")
+asked = RealPathsQuestion(("/",), tuple([(path, "") for path in paths]))
 told = []
 thread = threading.Thread(target=lambda: told.append(real_paths(asked)["paths"]))
 thread.start()

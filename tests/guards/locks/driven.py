@@ -12,7 +12,7 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.state import Batch, Moved, key
 from stanchion.kernel.units import JUST_ONE
 from stanchion.runtime.calling.reports import check
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import TimePause
 from stanchion.runtime.run import Run
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
@@ -66,7 +66,7 @@ class Call:
     @property
     def waits(self) -> bool:
         """Whether it was judged, and stands in line."""
-        return self.decision is None and type(self._need) is Pause
+        return self.decision is None and type(self._need) is TimePause
 
     @property
     def went(self) -> str:
@@ -85,7 +85,7 @@ class Call:
                 expected[0] == TABLE for expected in self._need.expects
             )
         else:
-            assert type(self._need) in (Pause, Moved)
+            assert type(self._need) in (TimePause, Moved)
         try:
             self._need = self._flow.send(given)
         except StopIteration as done:

@@ -12,8 +12,8 @@ from typing import Annotated, Any, Literal, Optional, TypedDict
 import pytest
 
 from stanchion.guards._jsonschema.checker import SchemaChecker
-from stanchion.runtime.calling.signatures import defined, schema_of
 from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.tool_formats import defined, schema_of
 
 
 class Colour(enum.Enum):

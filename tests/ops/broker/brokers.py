@@ -21,8 +21,8 @@ import msgspec
 import stanchion
 from stanchion import Shield
 from stanchion.ops.broker.peers import Admission
+from stanchion.ops.broker.premises import listening
 from stanchion.ops.broker.server import Broker, ConnectionPlaces
-from stanchion.ops.broker.socket import listening
 
 SOURCE = Path(stanchion.__file__).resolve().parents[1]
 PACKAGES = Path(msgspec.__file__).resolve().parents[1]

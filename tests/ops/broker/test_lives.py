@@ -15,7 +15,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.audit.journal import Finish, MemoryJournal
 from stanchion.cli.main import main
-from stanchion.ops.broker.socket import Taken, listening
+from stanchion.ops.broker.premises import Taken, listening
 from stanchion.runtime.remote.errors import BrokerLost
 from tests.ops.broker.brokers import Running, open_folder, python_as, running, serving, stanchion_as
 from tests.sampling import some

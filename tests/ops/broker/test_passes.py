@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
-from stanchion.ops.broker.passes import KEY_FILE, Passed, Passes, key_in
+from stanchion.ops.broker.brokered_runs import KEY_FILE, Passed, Passes, key_in
 
 PASSES = Passes(b"k" * 32)
 PASSED = Passed(

@@ -10,7 +10,7 @@ import pytest
 from stanchion.approvals.ticket import State
 from stanchion.ops.views.people import allowance_view, grant_view, ticket_in_full, ticket_view
 from stanchion.ops.views.veiled import json_line
-from stanchion.runtime.deciding.allowances import Allowance
+from stanchion.runtime.deciding.allowances import FindingAllowance
 from stanchion.testing import FakeClock
 from tests.operators import BOB, KNOWN_BOB
 from tests.ops.views.shown import KINDS, START, stored, work
@@ -70,7 +70,7 @@ def test_secrets_are_hidden_but_from_whoever_signs(tmp_path: Path) -> None:
 
 def test_an_allowance_hides_secrets_in_its_words() -> None:
     view = allowance_view(
-        Allowance("3f0c22a19b1e", tool="send", why=f"is {SECRET}", by="ann", at=START)
+        FindingAllowance("3f0c22a19b1e", tool="send", why=f"is {SECRET}", by="ann", at=START)
     )
     assert (view.fingerprint, view.tool, view.at_ms, view.proven) == (
         "3f0c22a19b1e",

@@ -14,8 +14,7 @@ import pytest
 
 from stanchion.runtime.sandbox.keeping import seccomp
 from stanchion.runtime.sandbox.keeping.seccomp import EVERYWHERE, _here
-from stanchion.runtime.sandbox.sandbox import Sandbox
-from stanchion.runtime.sandbox.walls import Kind
+from stanchion.runtime.sandbox.sandbox import Sandbox, WallKind
 from tests.runtime.sandbox.test_escapes import py, sh
 
 ASK = """
@@ -122,7 +121,7 @@ def test_no_set_user_id_file_is_left_on_the_host(sandbox: Sandbox, root: Path) -
     assert left == []
 
 
-def test_files_are_made_and_changed_as_ever(sandbox: Sandbox, root: Path, kind: Kind) -> None:
+def test_files_are_made_and_changed_as_ever(sandbox: Sandbox, root: Path, kind: WallKind) -> None:
     assert (
         sh(
             sandbox,
@@ -142,7 +141,7 @@ def test_where_the_numbers_of_calls_are_not_known_there_is_no_filter(
     monkeypatch.setattr(seccomp, "MACHINE", "riscv64")
     assert seccomp.among_walls.__wrapped__() == b""
     with pytest.raises(OSError, match="no filter for calls of the kernel on `riscv64`"):
-        seccomp.alone.__wrapped__(write=False)
+        seccomp.filter_alone.__wrapped__(write=False)
 
 
 KEYS = """

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
-from stanchion.runtime.sandbox.walls import HOLDS, Kind, Wall
+from stanchion.runtime.sandbox.sandbox import HOLDS, Confined, Sandbox, Wall, WallKind
 from tests.runtime.sandbox.conftest import USER
 
 PYTHON = "/usr/bin/python3"
@@ -30,7 +29,7 @@ def py(sandbox: Sandbox, code: str, write: bool = False) -> Confined:
     return sandbox.run([PYTHON, "-c", code], write)
 
 
-def test_the_walls_stand_and_are_named(sandbox: Sandbox, kind: Kind) -> None:
+def test_the_walls_stand_and_are_named(sandbox: Sandbox, kind: WallKind) -> None:
     """If this fails, nothing below it was shown."""
     came = sandbox.run(["cat", "a.txt"])
     assert (came.ended, came.rc, came.stdout, came.kind) == (True, 0, b"hello\n", kind)
@@ -47,7 +46,7 @@ def test_paths_outside_cannot_be_read(sandbox: Sandbox, path: str) -> None:
     )
 
 
-def test_what_is_outside_is_not_even_seen(sandbox: Sandbox, kind: Kind, root: Path) -> None:
+def test_what_is_outside_is_not_even_seen(sandbox: Sandbox, kind: WallKind, root: Path) -> None:
     secret = root.parent / "secret"
     secret.write_text("secret")
     assert (sandbox.run(["test", "-e", str(secret)]).rc != 0) is (Wall.UNSEEN in HOLDS[kind])
@@ -200,7 +199,7 @@ def test_a_fork_bomb_is_bounded(sandbox: Sandbox) -> None:
     assert b"ork" in counted.stderr
 
 
-def test_floods_and_long_runs_are_ended(sandbox: Sandbox, kind: Kind) -> None:
+def test_floods_and_long_runs_are_ended(sandbox: Sandbox, kind: WallKind) -> None:
     flood = sandbox.run(["yes"])
     assert (flood.ended, len(flood.stdout)) == (False, 1 << 20)
     assert "printed more" in flood.why
@@ -212,7 +211,7 @@ def test_floods_and_long_runs_are_ended(sandbox: Sandbox, kind: Kind) -> None:
     assert (stubborn.ended, stubborn.why) == (False, "it took longer than 1 s")
 
 
-def test_memory_and_files_are_bounded(sandbox: Sandbox, kind: Kind, root: Path) -> None:
+def test_memory_and_files_are_bounded(sandbox: Sandbox, kind: WallKind, root: Path) -> None:
     assert py(sandbox, "x = bytearray(1 << 30)").rc != 0
     sh(sandbox, "head -c 5000000 /dev/zero > big", write=True)
     assert (root / "big").stat().st_size <= 1 << 20

@@ -12,8 +12,7 @@ import threading
 import time
 from pathlib import Path
 
-from stanchion.runtime.sandbox.sandbox import Confined, Sandbox
-from stanchion.runtime.sandbox.walls import Kind
+from stanchion.runtime.sandbox.sandbox import Confined, Sandbox, WallKind
 from tests.runtime.sandbox.conftest import USER
 
 SOON_S = 30.0
@@ -33,10 +32,10 @@ def until(holds: object) -> None:
         threading.Event().wait(0.02)
 
 
-def owner(root: Path, kind: Kind, seconds: str) -> subprocess.Popen[bytes]:
+def owner(root: Path, kind: WallKind, seconds: str) -> subprocess.Popen[bytes]:
     """A process that has a command run which takes long."""
     code = f"""
-        from stanchion.runtime.sandbox.limits import Limits
+        from stanchion.runtime.sandbox.sandbox import Limits
         from stanchion.runtime.sandbox.sandbox import Sandbox
         sandbox = Sandbox({str(root)!r}, Limits(timeout_s=600), user={USER!r}, kind={str(kind)!r})
         sandbox.run(["sh", "-c", "sleep {seconds} & sleep {seconds}"])
@@ -49,7 +48,7 @@ def owner(root: Path, kind: Kind, seconds: str) -> subprocess.Popen[bytes]:
     )
 
 
-def test_nothing_is_left_when_the_owner_is_killed(root: Path, kind: Kind) -> None:
+def test_nothing_is_left_when_the_owner_is_killed(root: Path, kind: WallKind) -> None:
     seconds = f"4{os.getpid()}.25"
     with owner(root, kind, seconds) as started:
         until(lambda: len(processes(f"sleep {seconds}")) >= 2)
@@ -57,7 +56,7 @@ def test_nothing_is_left_when_the_owner_is_killed(root: Path, kind: Kind) -> Non
     until(lambda: not processes(seconds))
 
 
-def test_ctrl_c_ends_the_command_and_is_passed_on(root: Path, kind: Kind) -> None:
+def test_ctrl_c_ends_the_command_and_is_passed_on(root: Path, kind: WallKind) -> None:
     seconds = f"5{os.getpid()}.25"
     with owner(root, kind, seconds) as started:
         until(lambda: len(processes(f"sleep {seconds}")) >= 2)
@@ -106,7 +105,7 @@ def test_a_folder_that_was_made_anew_is_the_one_that_is_seen(sandbox: Sandbox, r
     assert sandbox.run(["cat", "a.txt"]).stdout == b"again\n"
 
 
-def test_a_closed_sandbox_leaves_neither_processes_nor_folders(root: Path, kind: Kind) -> None:
+def test_a_closed_sandbox_leaves_neither_processes_nor_folders(root: Path, kind: WallKind) -> None:
     with Sandbox(root, user=USER, kind=kind) as made:
         made.run(["true"])
         assert made._keeper is not None

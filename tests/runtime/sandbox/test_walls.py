@@ -8,8 +8,15 @@ from pathlib import Path
 import pytest
 
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.sandbox import NOBODY, Sandbox, SandboxError
-from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
+from stanchion.runtime.sandbox.sandbox import (
+    HOLDS,
+    NOBODY,
+    REQUIRED,
+    Sandbox,
+    SandboxError,
+    Wall,
+    WallKind,
+)
 from tests.runtime.sandbox.conftest import USER, lacking
 
 AS_ROOT = pytest.mark.skipif(os.getuid() != 0, reason="only root can be somebody else")
@@ -25,30 +32,36 @@ def test_commands_are_confined_on_this_machine(root: Path) -> None:
 
 
 def test_the_strongest_kind_is_taken(root: Path) -> None:
-    standing = [kind for kind in Kind if not lacking(kind)]
+    standing = [kind for kind in WallKind if not lacking(kind)]
     with Sandbox(root, user=USER, required=()) as made:
         assert made.run(["true"]).kind is standing[0]
 
 
 def test_the_next_kind_is_taken_where_one_does_not_stand(root: Path) -> None:
-    if lacking(Kind.LANDLOCK):
-        pytest.skip(lacking(Kind.LANDLOCK))
-    with Sandbox(root, user=USER, required=HOLDS[Kind.LANDLOCK]) as made:
-        made._kinds = [Kind.BUBBLEWRAP, Kind.LANDLOCK]  # bubblewrap has no Landlock in it
+    if lacking(WallKind.LANDLOCK):
+        pytest.skip(lacking(WallKind.LANDLOCK))
+    with Sandbox(root, user=USER, required=HOLDS[WallKind.LANDLOCK]) as made:
+        made._kinds = [WallKind.BUBBLEWRAP, WallKind.LANDLOCK]  # bubblewrap has no Landlock in it
         first, second = made.run(["true"]), made.run(["cat", "a.txt"])
-    assert (first.kind, second.kind, second.stdout) == (Kind.LANDLOCK, Kind.LANDLOCK, b"hello\n")
+    assert (first.kind, second.kind, second.stdout) == (
+        WallKind.LANDLOCK,
+        WallKind.LANDLOCK,
+        b"hello\n",
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "wall"),
     [
-        (Kind.BUBBLEWRAP, Wall.LANDLOCK),
-        (Kind.LANDLOCK, Wall.UNSEEN),
-        (Kind.LANDLOCK, Wall.USER),
-        (Kind.LANDLOCK, Wall.TMP),
+        (WallKind.BUBBLEWRAP, Wall.LANDLOCK),
+        (WallKind.LANDLOCK, Wall.UNSEEN),
+        (WallKind.LANDLOCK, Wall.USER),
+        (WallKind.LANDLOCK, Wall.TMP),
     ],
 )
-def test_a_wall_that_a_kind_does_not_hold_is_refused(root: Path, kind: Kind, wall: Wall) -> None:
+def test_a_wall_that_a_kind_does_not_hold_is_refused(
+    root: Path, kind: WallKind, wall: Wall
+) -> None:
     if lacking(kind):
         pytest.skip(lacking(kind))
     with Sandbox(root, user=USER, kind=kind, required={wall}) as made:
@@ -59,7 +72,7 @@ def test_a_wall_that_a_kind_does_not_hold_is_refused(root: Path, kind: Kind, wal
 
 
 @AS_ROOT
-def test_commands_of_root_run_as_somebody_else(root: Path, kind: Kind) -> None:
+def test_commands_of_root_run_as_somebody_else(root: Path, kind: WallKind) -> None:
     with Sandbox(root, kind=kind) as made:
         came = made.run(["touch", "ran"], write=True)
     assert Wall.CHILDREN in came.walls, "of root the kernel counts no processes"
@@ -75,7 +88,7 @@ def test_nothing_runs_as_root(root: Path, user: int) -> None:
 
 
 @AS_ROOT
-def test_a_folder_that_the_user_cannot_use_is_named(root: Path, kind: Kind) -> None:
+def test_a_folder_that_the_user_cannot_use_is_named(root: Path, kind: WallKind) -> None:
     root.chmod(0o755)
     with Sandbox(root, kind=kind) as made:
         assert made.run(["cat", "a.txt"]).stdout == b"hello\n"
@@ -97,8 +110,8 @@ def test_each_kind_says_why_it_does_not_stand(root: Path) -> None:
         made.run(["touch", "ran"], write=True)
     told = str(caught.value)
     assert "\n" not in told
-    assert [told.index(f"{kind}: ") for kind in Kind] == sorted(
-        told.index(f"{kind}: ") for kind in Kind
+    assert [told.index(f"{kind}: ") for kind in WallKind] == sorted(
+        told.index(f"{kind}: ") for kind in WallKind
     )
     root.chmod(0o755)
     assert not (root / "ran").exists()
@@ -116,7 +129,7 @@ def test_what_is_missing_is_said_in_one_line(root: Path, monkeypatch: pytest.Mon
 
 
 def test_walls_that_no_kind_needs_are_not_required_by_chance() -> None:
-    assert HOLDS[Kind.NAMESPACES] & HOLDS[Kind.BUBBLEWRAP] == REQUIRED
+    assert HOLDS[WallKind.NAMESPACES] & HOLDS[WallKind.BUBBLEWRAP] == REQUIRED
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,8 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose, Way
 from stanchion.approvals.answerers import By, Signer
-from stanchion.approvals.request import Request
-from stanchion.runtime.operating.acts import wish_for
+from stanchion.approvals.digest import Request
+from stanchion.runtime.operating import acts
 from tests.second_look.attacks.scene import Scene
 
 REQUESTS: Final = {
@@ -52,7 +52,7 @@ COMMANDS: Final = {
 
 def answers(scene: Scene, request: Request) -> dict[str, By]:
     """Everything that an agent can say to be believed."""
-    act = wish_for(scene.shield, request).act(
+    act = acts.wish(scene.shield, request).act(
         "ann", "human_operator", scene.shield.clock() + 60_000, True, ""
     )
     own = scene.mallory.key

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.approvals.operators import RECORD, Change, Operator
+from stanchion.approvals.operators import RECORD, Operator, RosterChange
 from stanchion.kernel.gates import standing_key
 from tests.second_look.attacks.by_answer import uses_an_approval_that_was_taken_back
 from tests.second_look.attacks.by_grant import uses_a_grant_that_was_revoked
@@ -43,7 +43,7 @@ def replaces_the_operators_before_the_next_process(scene: Scene) -> bool:
     """A process that begins takes the first operator in the store for the first; one who is pinned
     stands."""
     mine = Operator(name="ann", key=scene.mallory.key.public.line)
-    scene.writes(RECORD, lambda _: [Change(kind="add", operator=mine, at=1)])
+    scene.writes(RECORD, lambda _: [RosterChange(kind="add", operator=mine, at=1)])
     scene.approves_by_hand(scene.forged(scene.mallory))
     scene.wants_in_a_new_process()
     return scene.stolen() == [PAYMENT]
@@ -53,7 +53,7 @@ def enrols_itself_before_the_next_process(scene: Scene) -> bool:
     """Where nobody has a key the agent can be the first to have one; then it answers even what is
     critical."""
     mine = Operator(name="mallory", key=scene.mallory.key.public.line)
-    scene.writes(RECORD, lambda _: [Change(kind="add", operator=mine, at=1)])
+    scene.writes(RECORD, lambda _: [RosterChange(kind="add", operator=mine, at=1)])
     scene.approves_by_hand(scene.forged(scene.mallory, "mallory"))
     scene.wants_in_a_new_process()
     return scene.stolen() == [PAYMENT]

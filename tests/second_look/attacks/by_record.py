@@ -10,18 +10,18 @@ import msgspec
 
 from stanchion.approvals.act import Way
 from stanchion.approvals.answerers import Signer
-from stanchion.approvals.operators import RECORD, Change, Operator, changes_of
+from stanchion.approvals.operators import RECORD, Operator, RosterChange, changes_of
 from stanchion.testing.operators import operator
 from tests.second_look.attacks.scene import Attack, Scene
 
 
 def added(
     scene: Scene, who: Signer, name: str, by: str = "", signs: Signer | None = None
-) -> Change:
+) -> RosterChange:
     """A change that makes somebody an operator, as it would follow now."""
     known = changes_of(scene.value(RECORD))
     before = known[-1].hash if known else ""
-    made = Change(
+    made = RosterChange(
         kind="add",
         operator=Operator(name=name, key=who.key.public.line),
         at=1,
@@ -38,7 +38,7 @@ def added(
 def replaces_the_key_of_an_operator(scene: Scene) -> None:
     """Ann's name, its own key: in the record that made her an operator, or in one of its own."""
     mine = Operator(name="ann", key=scene.mallory.key.public.line)
-    scene.writes(RECORD, lambda _: [Change(kind="add", operator=mine, at=1)])
+    scene.writes(RECORD, lambda _: [RosterChange(kind="add", operator=mine, at=1)])
     scene.approves_by_hand(scene.forged(scene.mallory))
 
 

@@ -207,7 +207,7 @@ import stanchion.approvals.terminal as terminal
 from stanchion.approvals.answerers import Person
 from stanchion.approvals.operators import Operator
 terminal.ask = lambda *_: None
-import stanchion.runtime.standing.live as live
+import stanchion.runtime.standing.presence as live
 live.live_runs = lambda _: ()
 shield.enrol("add", Operator(name="mallory", key={scene.mallory.key.public.line!r}), Person("ann"))
 """

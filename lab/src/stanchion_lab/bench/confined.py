@@ -11,8 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError
-from stanchion.runtime.sandbox.walls import Kind
+from stanchion.runtime.sandbox.sandbox import Sandbox, SandboxError, WallKind
 from stanchion_lab.bench.measure import Cost, compare
 from stanchion_lab.bench.table import Effort, Row, Section, rows_of
 
@@ -71,7 +70,7 @@ def _program(words: list[str]) -> Callable[[], object]:
 def _ours(folder: Path, stack: ExitStack) -> Contenders:
     """A sandbox of each kind that stands here."""
     found: Contenders = {}
-    for kind in Kind:
+    for kind in WallKind:
         sandbox = stack.enter_context(
             Sandbox(folder, user=NOBODY if os.getuid() == 0 else None, kind=kind)
         )
@@ -93,7 +92,7 @@ def _rows(when: str, costs: dict[str, Cost], bare: Contenders) -> list[Row]:
 
 
 def _against(paused: dict[str, Cost], rowed: dict[str, Cost], name: str) -> str:
-    if str(Kind.NAMESPACES) not in paused:
+    if str(WallKind.NAMESPACES) not in paused:
         return f"none beside {name}"
-    ratios = [costs[Kind.NAMESPACES].p50_us / costs[name].p50_us for costs in (paused, rowed)]
+    ratios = [costs[WallKind.NAMESPACES].p50_us / costs[name].p50_us for costs in (paused, rowed)]
     return f"{ratios[0]:.2f} and {ratios[1]:.2f} times {name}"

@@ -10,9 +10,9 @@ from typing import Any, Final, TypedDict, Unpack
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import BypassRequest
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import UnknownTicket
-from stanchion.approvals.order import turn
-from stanchion.approvals.request import Request
+from stanchion.approvals.quorum import turn
 from stanchion.approvals.ticket import Ticket
 from stanchion.audit.journal import Journal
 from stanchion.dialects.agent33.hooks import Hooks
@@ -30,7 +30,7 @@ from stanchion.policy.load import PolicyReading, load_policy
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
 from stanchion.policy.overlay import extended
-from stanchion.runtime.deciding.bypass_request import request_of
+from stanchion.runtime.deciding.asking_people import request_of
 from stanchion.runtime.operating.reload import Watcher
 from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield

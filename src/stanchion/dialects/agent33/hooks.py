@@ -28,7 +28,7 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
 from stanchion.readings.canonical import canonical
-from stanchion.runtime.calling.report_fields import given
+from stanchion.runtime.calling.report_methods import given
 from stanchion.runtime.calling.reports import handed_to, report
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk

@@ -20,7 +20,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.chain_result import VERDICT_OF, VERDICTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import ROLLBACK
-from stanchion.runtime.deciding.trouble import Trouble
+from stanchion.runtime.deciding.faults import Trouble
 
 VERDICT: Final = {action: Verdict(said) for action, said in VERDICT_OF.items()}
 RANK: Final = {Verdict(said): rank for rank, said in enumerate(VERDICTS)}

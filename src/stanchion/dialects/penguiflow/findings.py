@@ -31,7 +31,7 @@ from stanchion.kernel.gates import PAUSED, Ending, ending_key, stop_of
 from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.policy.sections import Escalation
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.terms import paused
+from stanchion.runtime.deciding.run_memory import paused
 from stanchion.runtime.driving.flow import Flow
 
 OWN: Final = "penguiflow."

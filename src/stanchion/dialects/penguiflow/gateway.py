@@ -52,8 +52,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.gates import PAUSED
 from stanchion.locks import Reentrant
 from stanchion.policy.load import load_policy
-from stanchion.runtime.deciding.effects import recall_strikes
-from stanchion.runtime.deciding.shifts import end_run
+from stanchion.runtime.deciding.aftermath import end_run, recall_strikes
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.on_loop import adrive
 from stanchion.runtime.driving.sync import drive

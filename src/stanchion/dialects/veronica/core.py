@@ -36,7 +36,7 @@ from stanchion.kernel.gates import Ending
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import ABSENT, key
 from stanchion.kernel.units import MICRO
-from stanchion.runtime.deciding.partial import PartialOverflow, PartialResults
+from stanchion.runtime.deciding.run_memory import PartialOverflow, PartialResults
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

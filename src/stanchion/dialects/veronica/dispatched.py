@@ -18,12 +18,12 @@ from stanchion.runtime.calling.call import call
 from stanchion.runtime.calling.items import handed
 from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.stream_end import Streaming
-from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.run import Run
 from stanchion.runtime.streams.stream import delivered
 from stanchion.runtime.values import Seen, Unreadable, project
-from stanchion.runtime.values.form import Leaf
+from stanchion.runtime.values.form import ValueLeaf
 
 MOST_TOOLS: Final = 256
 """Of how many functions is remembered how they look."""
@@ -70,7 +70,7 @@ def metadata_of(ctx: ToolCallContext, blind: bool) -> dict[str, Any]:
     unnamed = [(name, value) for name, value in ctx.metadata.items() if not isinstance(name, str)]
     for number, (name, value) in enumerate(unnamed, start=1):
         why = f"its key is of type `{type(name).__name__}`"
-        said[_free(f"<{type(name).__name__}-{number}>", None, said, "key")] = Leaf(
+        said[_free(f"<{type(name).__name__}-{number}>", None, said, "key")] = ValueLeaf(
             "<unread>", value, why, Seen.NOTHING
         )
     return said
@@ -93,7 +93,7 @@ def _legible(value: Any) -> Any:
     try:
         project(value)
     except Unreadable as error:
-        return Leaf(f"<{type(value).__name__}>", value, str(error), Seen.NOTHING)
+        return ValueLeaf(f"<{type(value).__name__}>", value, str(error), Seen.NOTHING)
     return value
 
 
@@ -184,7 +184,7 @@ def called(
     run: Run, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], awaited: bool
 ) -> Flow[Any]:
     """Have a run call a tool: its result, or its items as they come."""
-    if tool.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+    if tool.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
         return run.acall(tool, *args, **kwargs) if awaited else run.call(tool, *args, **kwargs)
     with working(tool.name):
         came = yield from call(run.desk, run.desk.shield.tool_of(tool), args, kwargs)

@@ -48,7 +48,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.states import Mark, phase
 from stanchion.policy.custom import BRAKE
 from stanchion.runtime.calling.report_methods import judging
-from stanchion.runtime.deciding.trouble import told_on
+from stanchion.runtime.deciding.faults import told_on
 from stanchion.runtime.driving.doors import abegin
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive

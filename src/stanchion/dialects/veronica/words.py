@@ -20,7 +20,7 @@ from stanchion.kernel.regex import regex
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
 from stanchion.kernel.units import LARGEST, MICRO
 from stanchion.policy.nearest import hint
-from stanchion.runtime.calling.tool import Shape, shape_of
+from stanchion.runtime.calling.tool import ToolShape, shape_of
 from stanchion.runtime.values.texts import encodable
 
 
@@ -156,7 +156,7 @@ def function(
     inner: Any = value
     while isinstance(inner, functools.partial):
         inner = inner.func
-    if instead is not None and shape_of(inner) in (Shape.ASYNC, Shape.ASYNC_GENERATOR):
+    if instead is not None and shape_of(inner) in (ToolShape.ASYNC, ToolShape.ASYNC_GENERATOR):
         name = called if called else getattr(inner, "__name__", type(inner).__name__)
         raise DialectError(f"`{name}` is async: {instead}")
     return value  # type: ignore[no-any-return] # callable, as was just seen

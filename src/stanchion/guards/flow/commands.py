@@ -125,5 +125,8 @@ def _in_code(command: Command) -> Iterator[CommandAddress]:
 
 
 def _is_here(url: str) -> bool:
+    """Whether an address is on this machine, or beside it: a name without a dot is known in its
+    own network alone."""
     target = url_of(url)
-    return isinstance(target, UrlTarget) and bool(target.host) and is_here(target.host)
+    host = target.host if isinstance(target, UrlTarget) else ""
+    return bool(host) and (is_here(host) or host.isalpha())

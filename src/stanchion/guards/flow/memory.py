@@ -30,7 +30,7 @@ GOT: Final = "got"
 class ProvenanceNote(msgspec.Struct, frozen=True, array_like=True):
     """What was learnt from one event: marks, and of the user's words their beginning. `given` are
     the values of the call, `local` says that it changed something here alone, `opens` that it
-    opened a page."""
+    opened a page, `file` that it read files."""
 
     kind: str
     tool: str = ""
@@ -43,6 +43,7 @@ class ProvenanceNote(msgspec.Struct, frozen=True, array_like=True):
     opens: bool = False
     approved: bool = False
     shown: str = ""
+    file: bool = False
 
 
 OWNED: Final = frozenset({"granted", "user", "me", "own", "named", "nowhere"})
@@ -90,15 +91,16 @@ def note_of_result(tool: FlowTool, args: Any, content: Any) -> ProvenanceNote | 
         return None
     if tool.result == "user":
         return note_of_words(content if isinstance(content, str) else str(content))
-    given = tuple([spell(text) for text in [*leaves(args)][:MOST_GIVEN]])
+    asked = [*leaves(args)][:MOST_GIVEN]
     return ProvenanceNote(
         GOT,
         tool.name,
         facts_of(content, tool.shape),
-        given,
+        tuple(map(spell, asked)),
         trusted=tool.result == "trusted",
         makes=tool.makes,
         acts=tool.effect != READ and not tool.drafted and not tool.runs,
+        file=tool.effect == READ and all(map(is_file, asked)),
     )
 
 
@@ -136,7 +138,7 @@ class ProvenanceMemory:
                 known.origin(one).word in ("user", "me") for one in note.given
             )
             lone = lone and not any(record.forged for record in note.facts.records)
-            known.learn(note.tool, note.facts, lone, note.makes, not note.acts)
+            known.learn(note.tool, note.facts, lone, note.makes, not note.acts, note.file)
 
     def _went(self, note: ProvenanceNote) -> None:
         known = self.known

@@ -13,6 +13,7 @@ written. The rules are tried in this order, and what the first two find is one q
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -55,6 +56,13 @@ PLAIN: Final = frozenset({"0", "1", "true", "false"})
 LEAST: Final = 4
 """From how many letters on a piece of an address tells something."""
 PIECES: Final = regex(r"[/&=?;,|#+:_.~-]+|%20")
+USUAL: Final = """
+    api app apps archive assets bin blob browse cgi csv dav doc docs document documents download
+    downloads file files git htm html images img index json latest main master md media page pages
+    pdf php public raw release releases remote resolve rest static tar tree txt v1 v2 v3 v4 webdav
+    wiki www xml yaml yml zip
+"""
+"""Words that are usual in addresses, and tell nothing."""
 PARTS: Final = regex(r"[-_.:|]+")
 
 
@@ -248,12 +256,10 @@ def _unfollowed(memory: ProvenanceMemory, tool: FlowTool, url: str) -> ValueOrig
 
 def leads_away(memory: ProvenanceMemory, url: str) -> ValueOrigin | None:
     """Where something comes from that an address carries to a host which nobody gave; nothing for
-    one that was read or said just as it is."""
-    known = memory.known
-    mark = link_mark(url)
-    if mark in known.said.links or mark in known.read.links:
+    one that tells its keeper nothing new."""
+    known, (host, _) = memory.known, split_link(url)
+    if _is_followed(memory, url):
         return None
-    host, _ = split_link(url)
     origin = known.origin(spell(host)) if host else NOWHERE
     if not host or origin.word in GOOD or _hosts_user(memory, host):
         return None
@@ -270,6 +276,29 @@ def leads_away(memory: ProvenanceMemory, url: str) -> ValueOrigin | None:
             if origin.word == "content" or known.origin(spell(plain)).word != "nowhere":
                 return origin
     return None
+
+
+def _is_followed(memory: ProvenanceMemory, url: str) -> bool:
+    """Whether an address was read or said just as it is, or is put together from what a file has
+    that the user named, which names its host, and from words that are usual in addresses: who
+    wrote the file could have written the address. Of a page or a list that cannot be said."""
+    known, mark, (host, path) = memory.known, link_mark(url), split_link(url)
+    if mark in known.said.links or mark in known.read.links:
+        return True
+    spelled, authority = spell(host), (url.partition("://")[2] or url).partition("/")[0]
+    result = known.origin(spelled).result
+    if result not in known.files or "?" in url or "#" in url:
+        return False
+    told = words_of(PIECES.sub(" ", f"{authority.rpartition('@')[0]} {path}"))
+    first = known.read.texts.get
+    return spelled.has_parts_in(known.read.texts) and all(
+        word in _usual() or first(word) == result for word in told
+    )
+
+
+@cache
+def _usual() -> frozenset[int]:
+    return frozenset(words_of(USUAL))
 
 
 def _hosts_user(memory: ProvenanceMemory, host: str) -> bool:
@@ -301,7 +330,7 @@ def request_origin(memory: ProvenanceMemory, url: str, follow: bool) -> ValueOri
     """Where the host of an address comes from, if the user has nothing to do with it; an address
     that was read may be followed as it stands."""
     known = memory.known
-    if follow and link_mark(url) in known.read.links:
+    if follow and _is_followed(memory, url):
         return None
     host = split_link(url)[0]
     origin = known.origin(spell(host)) if host else NOWHERE

@@ -10,9 +10,9 @@ from typing import Any, Final
 from stanchion.hosts.contract.terms import Changed, HostTerms, itself
 from stanchion.kernel.shown import StanchionError
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import Shape, Tool, shape_of
+from stanchion.runtime.calling.tool import Tool, ToolShape, shape_of
 from stanchion.runtime.values.anatomy import awaits
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 
 
 class Undertaking:
@@ -36,7 +36,7 @@ class Undertaking:
         async def adone(*args: Any, **kwargs: Any) -> Any:
             return await self._awaited(self._tried(fn, args, kwargs))
 
-        return adone if shape_of(fn) is Shape.ASYNC else done
+        return adone if shape_of(fn) is ToolShape.ASYNC else done
 
     def is_ours(self, error: Exception) -> bool:
         """Whether an error is ours and not meant to be raised. A generator cannot let a
@@ -91,7 +91,7 @@ class HostedTool(Tool):
         self._failed = False
         self._whole: Any = None
         self._judged: Any = None
-        self._take(self._acarried if shape_of(carry) is Shape.ASYNC else self._carried)
+        self._take(self._acarried if shape_of(carry) is ToolShape.ASYNC else self._carried)
         if not callable(carry):
             raise TypeError(
                 f"`{self.name}` has nothing to run: give the function that runs it with its "

@@ -19,12 +19,10 @@ from stanchion.kernel.stages import Stage
 from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 from stanchion.runtime.calling.at_work import working
-from stanchion.runtime.calling.report_methods import judging
+from stanchion.runtime.calling.report_methods import judging, stage_named
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.stage_names import stage_named
 from stanchion.runtime.calling.tool import Tool
-from stanchion.runtime.deciding.faults import text_of
-from stanchion.runtime.deciding.trouble import redacted
+from stanchion.runtime.deciding.faults import redacted, text_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run

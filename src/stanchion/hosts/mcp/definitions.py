@@ -21,7 +21,7 @@ from stanchion.readings.definitions.reader import is_plain_name
 from stanchion.runtime.calling.pins import pins_key, pins_of
 from stanchion.runtime.calling.tool_formats import definitions
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.standing.remarks import remark_on_tools
+from stanchion.runtime.standing.occurring import remark_on_tools
 
 CALLED: Final = ":called:"
 """What stands between the place of a server and its name, in the name of a pin that tells of

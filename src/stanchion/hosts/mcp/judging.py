@@ -15,7 +15,7 @@ from mcp_types import INTERNAL_ERROR, REQUEST_TIMEOUT
 
 from stanchion.approvals.act import Way
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.rules import Answering, refusal
+from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.hosts import Host, Hosted, Refusal
 from stanchion.hosts.mcp.eras import Caller
@@ -212,7 +212,7 @@ class PersonBefore:
             ticket: Ticket = self._run.desk.shield.ticket(waiting.ticket)
         except TicketError:
             return None
-        answering = Answering(Way.DIALOG, self._as, OPERATOR)
+        answering = AnswererRole(Way.DIALOG, self._as, OPERATOR)
         return None if refusal(ticket.asked, answering) else ticket
 
 

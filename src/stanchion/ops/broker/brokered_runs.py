@@ -3,25 +3,113 @@ restart."""
 
 from __future__ import annotations
 
+import hmac
 import os
 import threading
+from hashlib import sha256
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+import msgspec
 from msgspec import UNSET
 
+from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
+from stanchion.kernel.mandate import Mandate
 from stanchion.kernel.names import names
-from stanchion.ops.broker.passes import Passed, Passes
+from stanchion.kernel.units import Amounts
+from stanchion.ops.broker.connection import BrokerSession
 from stanchion.ops.broker.peers import Peer
-from stanchion.ops.broker.sessions import Session
+from stanchion.runtime.deciding.aftermath import end_run
 from stanchion.runtime.deciding.described import worst
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.shifts import end_run
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.remote.messages import ENDED, Began, Begin, Sorry
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
+
+KEY_FILE: Final = "broker.key"
+KEY_SIZE: Final = 32
+
+
+class Passed(msgspec.Struct, frozen=True, array_like=True):
+    """A run as it began: whose it is, in which life of the broker, and everything that its
+    judgements depend on."""
+
+    boot: str
+    uid: int
+    id: str
+    agent: str
+    role: str
+    task: str
+    tenant: str
+    parents: tuple[str, ...]
+    tools: tuple[str, ...]
+    purse: str
+    allotment: Amounts | None
+    allotted_by: str
+    allotted_for: str
+    deadline_at_ms: int | None
+    can: tuple[int, ...]
+    carved: str
+    risk: str = ""
+    labels: tuple[tuple[str, str], ...] = ()
+    may: Mandate | None = None
+
+
+_encode = msgspec.msgpack.Encoder().encode
+_decode = typed.unpacker(Passed).decode
+
+
+class Passes:
+    """Makes passes and tokens, and knows its own."""
+
+    def __init__(self, key: bytes) -> None:
+        self._key = key
+
+    def token(self, uid: int, run: str) -> str:
+        """What speaks for a run, for one user."""
+        return self._signed(b"token", f"{uid}:{run}".encode()).hex()
+
+    def is_token(self, given: str, uid: int, run: str) -> bool:
+        """Whether somebody may speak for a run."""
+        return hmac.compare_digest(given.encode("utf-8", "replace"), self.token(uid, run).encode())
+
+    def sealed(self, passed: Passed) -> bytes:
+        """A pass as a client keeps it."""
+        body = _encode(passed)
+        return self._signed(b"pass", body) + body
+
+    def opened(self, sealed: bytes, uid: int) -> Passed | None:
+        """What a pass says; `None` where it was not made with this key, or for another user."""
+        signature, body = sealed[: sha256().digest_size], sealed[sha256().digest_size :]
+        if not hmac.compare_digest(signature, self._signed(b"pass", body)):
+            return None
+        passed = _decode(body)
+        return passed if passed.uid == uid else None
+
+    def _signed(self, what: bytes, body: bytes) -> bytes:
+        return hmac.digest(self._key, what + b"\0" + body, sha256().name)
+
+
+def key_in(folder: Path) -> bytes:
+    """The broker's key, made where there is none; `OSError` where it cannot be read or is none."""
+    file = folder / KEY_FILE
+    try:
+        with open(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as made:
+            made.write(os.urandom(KEY_SIZE))
+            made.flush()
+            os.fsync(made.fileno())
+    except FileExistsError:
+        pass
+    key = file.read_bytes()
+    if len(key) != KEY_SIZE:
+        raise OSError(
+            f"`{file}` is not the key of a broker: remove it, which ends the runs that are open now"
+        )
+    return key
+
 
 MOST_RUNS: Final = 1_000
 """How many runs one user may have open."""
@@ -37,12 +125,12 @@ class NoSuchRun(Exception):
         self.reply = reply
 
 
-class Held(NamedTuple):
+class BrokeredRun(NamedTuple):
     """A run, the user whose it is, and the session that it lives in."""
 
     run: Run
     uid: int
-    session: Session
+    session: BrokerSession
 
 
 class BrokeredRuns:
@@ -52,7 +140,7 @@ class BrokeredRuns:
     def __init__(self, shield: Shield, passes: Passes, boot: str) -> None:
         self._shield, self._passes, self._boot = shield, passes, boot
         self._lock = threading.Lock()
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, BrokeredRun] = {}
 
     def of(self, run: str, token: str, peer: Peer) -> Run:
         """The run that a client speaks for; `NoSuchRun` where it may not."""
@@ -61,7 +149,7 @@ class BrokeredRuns:
             raise NoSuchRun
         return held.run
 
-    def begin(self, request: Begin, peer: Peer, session: Session) -> Began:
+    def begin(self, request: Begin, peer: Peer, session: BrokerSession) -> Began:
         """Begin a run for a client."""
         options: dict[str, Any] = {
             "role": request.role,
@@ -84,7 +172,7 @@ class BrokeredRuns:
             )
         passed = self._passed(run, peer, request)
         with self._lock:
-            self._held[run.id] = Held(run, peer.uid, session)
+            self._held[run.id] = BrokeredRun(run, peer.uid, session)
         self._left_behind(run, session)
         return self._began(run, peer, passed)
 
@@ -105,7 +193,7 @@ class BrokeredRuns:
                 "the policy give it to the task"
             )
 
-    def resume(self, sealed: bytes, peer: Peer, session: Session) -> Began:
+    def resume(self, sealed: bytes, peer: Peer, session: BrokerSession) -> Began:
         """Go on with a run that an earlier life of this broker has begun. One of this life is here,
         or has ended."""
         passed = self._passes.opened(sealed, peer.uid)
@@ -120,7 +208,7 @@ class BrokeredRuns:
         self._check_room(peer)
         run = self._made(passed)
         with self._lock:
-            first = self._held.setdefault(run.id, Held(run, peer.uid, session))
+            first = self._held.setdefault(run.id, BrokeredRun(run, peer.uid, session))
         self._left_behind(first.run, first.session)
         return self._began(first.run, peer, sealed)
 
@@ -132,14 +220,14 @@ class BrokeredRuns:
         drive(end_run(run.desk, code, why), run.desk)
         run.close()
 
-    def session_over(self, session: Session) -> None:
+    def session_over(self, session: BrokerSession) -> None:
         """End what a client has left behind, children first."""
         with self._lock:
             left = [held for held in self._held.values() if held.session is session]
         for held in reversed(left):
             self.end(held.run, "kernel.ended", "its client has gone")
 
-    def _left_behind(self, run: Run, session: Session) -> None:
+    def _left_behind(self, run: Run, session: BrokerSession) -> None:
         """End a run whose client has gone while it began."""
         if session.over:
             self.end(run, "kernel.ended", "its client has gone")

@@ -11,8 +11,7 @@ from stanchion.kernel.actions import Risk
 from stanchion.kernel.declared import EFFECTS, READ, Declared
 from stanchion.runtime.calling.reports import BadEvent
 from stanchion.runtime.calling.tool import UNSAID, Tool, estimate, word_of
-from stanchion.runtime.driving.flow import Flow, T
-from stanchion.runtime.driving.needs import Invoke, Pause, Turn
+from stanchion.runtime.driving.flow import Flow, Invoke, T, TimePause, TurnWait
 from stanchion.runtime.remote.messages import Call, Value
 from stanchion.runtime.values import Read, Seen, Told, Unreadable, read
 
@@ -136,7 +135,7 @@ def attended(flow: Flow[T], client: Client) -> Flow[T]:
     try:
         need = next(flow)
         while True:
-            waits = type(need) in (Pause, Turn)
+            waits = type(need) in (TimePause, TurnWait)
             if type(need) is Invoke and isinstance(need.fn, Remote):
                 need = Invoke(client.run, (need.fn, need.kwargs, need.timeout_s), leave=need.leave)
             try:

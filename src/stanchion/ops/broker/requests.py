@@ -12,7 +12,7 @@ from stanchion.kernel.decision import Decision, Inputs
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.ops.broker.brokered_runs import BrokeredRuns, NoSuchRun
-from stanchion.ops.broker.connection import Connection
+from stanchion.ops.broker.connection import BrokerSession, Connection
 from stanchion.ops.broker.peers import Peer
 from stanchion.ops.broker.remote_tool import (
     Gone,
@@ -22,16 +22,15 @@ from stanchion.ops.broker.remote_tool import (
     attended,
     value_of,
 )
-from stanchion.ops.broker.sessions import Session
 from stanchion.ops.broker.witnesses import Unkept, Witnesses
 from stanchion.runtime.calling import call as calling
 from stanchion.runtime.calling.reports import UNITS, BadEvent, check, named_in, report, spending
-from stanchion.runtime.deciding.undo import roll_back
+from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, StateError, ToolFailed
 from stanchion.runtime.remote import messages as m
-from stanchion.runtime.remote.faults import Elsewhere, raised
-from stanchion.runtime.remote.framing import BadFrame, packed
+from stanchion.runtime.remote.errors import Elsewhere, raised
+from stanchion.runtime.remote.link import BadFrame, packed
 from stanchion.runtime.remote.messages import Go
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield
@@ -87,7 +86,7 @@ class Judging:
         self._shield, self._runs, self._witnesses = shield, runs, witnesses
 
     def answer(
-        self, request: m.Request, peer: Peer, session: Session, connection: Connection
+        self, request: m.Request, peer: Peer, session: BrokerSession, connection: Connection
     ) -> m.Reply:
         """The answer to a request; whatever goes wrong, it is one that lets nothing through."""
         client = ClientSide(connection)
@@ -124,7 +123,7 @@ class Judging:
             return m.Sorry(f"it failed with `{type(error).__name__}`")
 
     def _answer(
-        self, request: m.Request, peer: Peer, session: Session, client: ClientSide
+        self, request: m.Request, peer: Peer, session: BrokerSession, client: ClientSide
     ) -> m.Reply:
         if isinstance(request, m.RunRequest):
             return self._in_run(self._runs.of(request.run, request.token, peer), request, client)

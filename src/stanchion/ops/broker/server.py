@@ -13,10 +13,9 @@ from pathlib import Path
 from time import sleep
 from typing import Final
 
-from stanchion.ops.broker.attendants import Attendants
 from stanchion.ops.broker.peers import Admission, Peer, peer_of
-from stanchion.ops.broker.user_processes import IDLE_S, UserProcesses
-from stanchion.runtime.remote.framing import packed
+from stanchion.ops.broker.user_processes import IDLE_S, Attendants, UserProcesses
+from stanchion.runtime.remote.link import packed
 from stanchion.runtime.remote.messages import BUSY, Sorry
 from stanchion.runtime.shield import Shield
 

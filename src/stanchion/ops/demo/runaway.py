@@ -12,7 +12,7 @@ from stanchion.ops.demo.hazard import Proof
 from stanchion.ops.demo.tools import ROUND_USD, DemoTools, giant
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.prices.lookup import UnknownModel, price
-from stanchion.runtime.calling.usage import usage_of
+from stanchion.runtime.calling.price import usage_of
 
 COST: Final = Unit.COST_MICROUSD
 QUESTION: Final = "The booking failed. What now?"

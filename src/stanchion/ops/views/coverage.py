@@ -22,7 +22,7 @@ from stanchion.ops.views.transcript import (
     known_of,
     tokens_of,
 )
-from stanchion.runtime.coverage.canaries import CAUGHT, MISSED
+from stanchion.runtime.coverage.coverage import CAUGHT, MISSED
 from stanchion.runtime.coverage.sightings import ESCAPED, UNGUARDED, WATCHED
 
 MOST_RUNS: Final = 10_000

@@ -16,13 +16,13 @@ from stanchion.approvals.bypass import Requested, Review
 from stanchion.approvals.digest import Deed
 from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.grants import Grant
-from stanchion.approvals.keys import public_of
 from stanchion.approvals.operators import Roster
+from stanchion.approvals.public_key import public_of
 from stanchion.approvals.quorum import needed
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.ops.views.veiled import veiled
-from stanchion.runtime.deciding.allowances import Allowance
+from stanchion.runtime.deciding.allowances import FindingAllowance
 
 
 class OperatorView(Struct, frozen=True):
@@ -71,7 +71,7 @@ class AllowanceView(Struct, frozen=True):
     proven: bool
 
 
-def allowance_view(one: Allowance) -> AllowanceView:
+def allowance_view(one: FindingAllowance) -> AllowanceView:
     """An allowance as it may be shown."""
     proven = one.answer is not None and one.answer.way.proven
     return veiled(

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from stanchion.approvals.act import LONGEST_S
 from stanchion.approvals.scope import Scope, matches
-from stanchion.approvals.standing import CRITICAL, Call, alike, fits, last_day
+from stanchion.approvals.standing import CRITICAL, AskedCall, alike, fits, last_day
 from stanchion.approvals.ticket import Kind as TicketKind
 from stanchion.approvals.words import DENIED
 from stanchion.audit.notes import FACT, Told
@@ -60,7 +60,7 @@ class AnsweredCall(NamedTuple):
     it was."""
 
     answer: TicketAnswer
-    call: Call | None
+    call: AskedCall | None
 
 
 class Gathered(NamedTuple):
@@ -118,7 +118,7 @@ def _answered(told: Told) -> TicketAnswer:
     return TicketAnswer(told.about, told.by, told.at, yes, proven, about, named)
 
 
-def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Call]:
+def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, AskedCall]:
     """The calls with these ids that waited for a person, as they were recorded. A ticket about
     anything else, such as a run that somebody should look at, is no question about a call."""
     if not ids:
@@ -132,7 +132,7 @@ def _calls(reader: Reader | DatabaseReader, ids: frozenset[str]) -> dict[str, Ca
     return {name: call for name, call in found if call is not None}
 
 
-def call_of(found: Found) -> Call | None:
+def call_of(found: Found) -> AskedCall | None:
     """The tool call that a record is about; `None` where it is about something else, or does not
     have it as it was."""
     if found.stub.kind != INTENT or found.stub.stage != Stage.TOOL_CALL:
@@ -147,7 +147,7 @@ def call_of(found: Found) -> Call | None:
     asked = asked_in(entry)
     critical = entry.risk == CRITICAL or ASKS in asked
     once_only = critical or not LASTING.isdisjoint(entry.traits)
-    return Call(entry.tool, args, asked, entry.agent, entry.task, once_only)
+    return AskedCall(entry.tool, args, asked, entry.agent, entry.task, once_only)
 
 
 def asked_in(entry: Entry) -> tuple[str, ...]:
@@ -197,7 +197,7 @@ def kinds(cases: Sequence[AnsweredCall], least: int) -> Iterator[ApprovedKind]:
                 yield _kind(rare, *found)
 
 
-def _shape(call: Call) -> Any:
+def _shape(call: AskedCall) -> Any:
     return call.tool, call.guards, call.task, tuple(sorted(call.args))
 
 
@@ -208,7 +208,7 @@ def _grouped(cases: Sequence[AnsweredCall], by: Any) -> list[list[AnsweredCall]]
     return list(groups.values())
 
 
-def _call(case: AnsweredCall) -> Call:
+def _call(case: AnsweredCall) -> AskedCall:
     assert case.call is not None
     return case.call
 

@@ -10,7 +10,7 @@ from msgspec import ValidationError
 from stanchion import typed
 from stanchion.approvals.grants import grants_of
 from stanchion.approvals.overrides import reviews_of
-from stanchion.approvals.pages import head_of, page_of
+from stanchion.approvals.shelf import head_of, page_of
 from stanchion.approvals.ticket import Ticket, as_of
 from stanchion.guards.breaker import circuit_of
 from stanchion.guards.evidence.work import WorkState
@@ -25,10 +25,10 @@ from stanchion.ops.views.names import KeyName
 from stanchion.ops.views.standing import breaker_of
 from stanchion.policy.sequences.guard import PastSteps
 from stanchion.runtime.answers.notebook import NOTES, notes_in
-from stanchion.runtime.calling.ledger import Effect
+from stanchion.runtime.calling.handoffs import ROOM, status_of
+from stanchion.runtime.calling.ledger import LedgerEffect
 from stanchion.runtime.calling.pins import pins_of
 from stanchion.runtime.deciding.allowances import allowances_of
-from stanchion.runtime.deciding.task_status import ROOM, status_of
 from stanchion.runtime.operating.retention import Retention
 
 LISTED: Final = 20
@@ -116,7 +116,7 @@ def _ticket(value: Any, now: int) -> str:
 
 
 def _effect(value: Any, now: int) -> str:
-    effect = typed.convert(value, Effect)
+    effect = typed.convert(value, LedgerEffect)
     late = (
         ", and its outcome is unknown" if effect.state == "started" and now >= effect.until else ""
     )

@@ -19,15 +19,18 @@ from stanchion.runtime.standing.places import (
     KEEP_DAYS,
     KEEP_MB,
     MEMORY,
+    PROJECTS,
+    SHARED,
+    STORE,
     WITNESS,
+    StateFinder,
     is_own,
     keep_of,
+    owner_of,
     store_name,
     store_named,
     trail_folder,
 )
-from stanchion.runtime.standing.projects import owner_of
-from stanchion.runtime.standing.state_places import PROJECTS, SHARED, STORE, Whose
 from stanchion.stores.open_store import address_of, file_of, is_server
 
 IN_MEMORY: Final = "in memory, separate in each process"
@@ -48,7 +51,7 @@ class StatePlace(Struct, frozen=True):
     witness: str = ""
 
 
-def where(found: Whose, store: str | None, project: str | None) -> StatePlace:
+def where(found: StateFinder, store: str | None, project: str | None) -> StatePlace:
     """Which state is meant; `OSError` where there can be none, `StoreError` where its store is no
     store."""
     state = found.state
@@ -89,7 +92,7 @@ def _keeps() -> str:
         return str(error)
 
 
-def _store(found: Whose, given: str | None) -> str:
+def _store(found: StateFinder, given: str | None) -> str:
     name = store_named(given, os.environ)
     if is_own(given, os.environ):
         return str(store_name(given, os.environ, found))
@@ -102,7 +105,7 @@ def _store(found: Whose, given: str | None) -> str:
     return address_of(name) if is_server(name) else f"{name.partition(':')[0]}://…"
 
 
-def _trail(found: Whose) -> str:
+def _trail(found: StateFinder) -> str:
     folder = trail_folder(None, os.environ, found)
     if folder is None:
         return IN_MEMORY

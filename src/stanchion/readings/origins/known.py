@@ -111,6 +111,8 @@ class TaskKnowledge:
         self.places: dict[int, list[RecordPlace]] = {}
         self.listings: list[RecordListing] = []
         self.tools: list[str] = []
+        self.files: set[int] = set()
+        """The numbers of results that are files which the user named."""
         self.page: ValueOrigin | None = None
         """Where the address of the page comes from that a browser shows."""
         self._version = 0
@@ -133,15 +135,23 @@ class TaskKnowledge:
             self._mind(put(self.trusted.listed, record.marks))
 
     def learn(
-        self, tool: str, facts: ReadFacts, lone: bool, makes: bool, instructs: bool = True
+        self,
+        tool: str,
+        facts: ReadFacts,
+        lone: bool,
+        makes: bool,
+        instructs: bool = True,
+        file: bool = False,
     ) -> None:
         """Something was read. `lone` says that it was looked up by values of the user's alone,
         `makes` that it tells what the task itself has made, `instructs` that it is more than what
-        an acting tool says of what it did."""
+        an acting tool says of what it did, `file` that it is what files have that were read."""
         self.opened = True
         self.instructed = self.instructed or (facts.prose and instructs)
         self.tools.append(tool)
         number = len(self.tools)
+        if lone and file and not facts.records:
+            self.files.add(number)
         self._mind(self.read.take(facts, number) and not facts.cut)
         if makes:
             for record in facts.records:

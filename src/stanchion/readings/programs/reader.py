@@ -125,10 +125,8 @@ class _Reader:
             value = self.expression()
             if value.text is not None and "://" in value.text and value.made_of & ENVIRONMENT:
                 self._note("fetch", "", None, [value])
-            short = self.syntax is TYPED and [
-                one.text for one in self.tokens[self.at : self.at + 2]
-            ]
-            self.at += short == [":", "="]
+            two = [one.text for one in self.tokens[self.at : self.at + 2]]
+            self.at += self.syntax is TYPED and two == [":", "="]
             if self.here().text == "=" and name and self.at <= before + 2:
                 self.at += 1
                 calls = len(self.calls)

@@ -6,19 +6,114 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable
+from hashlib import blake2b
 from itertools import count
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+import msgspec
+
 from stanchion.kernel.lookups import Answer, Answered, Failed
 from stanchion.locks import Lock
-from stanchion.runtime.answers.breaker import Breaker
-from stanchion.runtime.answers.kept_answers import KeptAnswers, Key, key_of
-from stanchion.runtime.answers.time_boxes import FOREVER, TimeBoxes
+from stanchion.runtime.answers.question import FOREVER, TimeBoxes
+from stanchion.runtime.asides import aside
 from stanchion.telemetry import loggers
 
 if TYPE_CHECKING:
     from stanchion.kernel.contract.powers import Powers
-    from stanchion.runtime.answers.question import Lingering, Question
+    from stanchion.runtime.answers.question import LaneQuestion, Lingering
+
+
+class RuleBreaker:
+    """Counts failures in a row. After `after` of them the rule rests for `rest_s`; then one
+    question tries it."""
+
+    def __init__(self, after: int, rest_s: float, clock: Callable[[], float]) -> None:
+        self._after, self._rest_s, self._clock = after, rest_s, clock
+        self._lock = Lock()
+        self._in_a_row = 0
+        self._until: float | None = None
+        self.tripped = False
+        """Whether it rests, or is tried: else there is nothing to ask."""
+
+    def lets(self) -> bool:
+        """Whether a question may be asked now."""
+        if self._until is None:
+            return True
+        with self._lock:
+            now = self._clock()
+            if self._until is None or now < self._until:
+                return self._until is None
+            self._until = now + self._rest_s  # whoever comes next waits for what this one finds
+            return True
+
+    def passed(self) -> None:
+        """It has answered in time."""
+        if self._in_a_row or self._until is not None:
+            with self._lock:
+                self._in_a_row, self._until, self.tripped = 0, None, False
+
+    def failed(self) -> None:
+        """It has failed, or was late."""
+        with self._lock:
+            self._in_a_row += 1
+            if self._in_a_row >= self._after:
+                self._until, self.tripped = self._clock() + self._rest_s, True
+
+
+LARGEST: Final = 65_536
+"""An answer of more bytes is not kept."""
+
+_encode: Final = msgspec.msgpack.Encoder(order="deterministic").encode
+
+Key = bytes
+
+
+class KeptAnswers:
+    """The newest answers of a shield's deep rules, so many at the most."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._lock = Lock()
+        self._kept: OrderedDict[Key, Answered] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._kept)
+
+    def get(self, key: Key) -> Answered | None:
+        """What was answered before; the very answer."""
+        with self._lock:
+            found = self._kept.get(key)
+            if found is not None:
+                self._kept.move_to_end(key)
+            return found
+
+    def put(self, key: Key, answer: Answered) -> None:
+        """Keep an answer; the one that was asked for longest ago makes way."""
+        if not self.most or not _small(answer.value):
+            return
+        with self._lock:
+            self._kept[key] = answer
+            self._kept.move_to_end(key)
+            while len(self._kept) > self.most:
+                self._kept.popitem(last=False)
+
+
+def key_of(tenant: str, rule: str, version: str, content: Any) -> Key | None:
+    """By what an answer is found again; `None` where the content cannot be written down, and so not
+    be compared."""
+    try:
+        written = _encode((tenant, rule, version, content))
+    except (TypeError, ValueError, OverflowError, RecursionError, UnicodeEncodeError):
+        return None
+    return blake2b(written, digest_size=24).digest()
+
+
+def _small(value: Any) -> bool:
+    try:
+        return len(_encode(value)) <= LARGEST
+    except (TypeError, ValueError, OverflowError, RecursionError, UnicodeEncodeError):
+        return False
+
 
 OnCost = Callable[[int, int], None]
 """Told the tokens and the millionths of a dollar that an answer has cost."""
@@ -44,7 +139,7 @@ POLICIES: Final = 16
 began with."""
 
 
-class Terms(NamedTuple):
+class DeepTerms(NamedTuple):
     """How deep rules are asked, as a policy says it."""
 
     questions_for_a_run: int = 32
@@ -60,9 +155,9 @@ class Inbox:
     __slots__ = ("open",)
 
     def __init__(self) -> None:
-        self.open: set[Entry] = set()
+        self.open: set[RuleQuestion] = set()
 
-    def take(self, entry: Entry, most: int) -> bool:
+    def take(self, entry: RuleQuestion, most: int) -> bool:
         """Take a place, where there is one. Who finds too many after it has come in goes again: of
         several threads that come at once all may, but never is there one too many."""
         self.open.add(entry)
@@ -71,23 +166,23 @@ class Inbox:
         self.open.discard(entry)
         return False
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: RuleQuestion) -> None:
         """Give a place back."""
         self.open.discard(entry)
 
 
-class Entry:
+class RuleQuestion:
     """One question to a rule, from when it is asked until its answer, or until nobody would take it
     any more."""
 
     __slots__ = ("_inbox", "_key", "_left", "_on_cost", "_rule", "one", "until")
 
     def __init__(
-        self, rule: Rule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost
+        self, rule: DeepRule, inbox: Inbox, key: Key | None, until: float, on_cost: OnCost
     ) -> None:
         self._rule, self._inbox, self._key, self._on_cost = rule, inbox, key, on_cost
         self.until = until
-        self.one: Question | Lingering | None = None
+        self.one: LaneQuestion | Lingering | None = None
         self._left = {OVER, TOLD}
 
     def checked(self, value: Any, /) -> Any:
@@ -132,8 +227,6 @@ class Entry:
             if tokens or cost_microusd:
                 self._on_cost(tokens, cost_microusd)
         except Exception as error:  # noqa: BLE001 - a rule's own code may raise anything
-            from stanchion.runtime.asides import aside
-
             aside("the cost of a deep rule's answer could not be charged", error)
 
     def overdue(self) -> None:
@@ -153,18 +246,18 @@ class Entry:
         return True
 
 
-class Rule:
+class DeepRule:
     """One deep rule of a shield, whoever asks it."""
 
-    def __init__(self, name: str, guard: Powers, terms: Terms, rules: DeepRules) -> None:
+    def __init__(self, name: str, guard: Powers, terms: DeepTerms, rules: DeepRules) -> None:
         self.guard, self.kept, self.terms = guard, rules.kept, terms
         clock = rules.clock
-        self.breaker = Breaker(terms.rest_after, terms.rest_s, clock)
+        self.breaker = RuleBreaker(terms.rest_after, terms.rest_s, clock)
         self._name, self._version, self._clock = name, str(guard.rule_version), clock
         self._counts = rules.counters(name)
         self._paid = guard.paid
         self._lock = Lock()
-        self._asked: dict[Entry, None] = {}
+        self._asked: dict[RuleQuestion, None] = {}
         self._told: dict[str, None] = {}
         self._boxes = rules.boxes
         self.due = FOREVER
@@ -177,7 +270,7 @@ class Rule:
         inbox: Inbox,
         on_cost: OnCost,
         pays: Callable[[], bool] = lambda: True,
-    ) -> Entry | Answered | None:
+    ) -> RuleQuestion | Answered | None:
         """Enter a question. Gives the answer where it is known; `None` where it is not asked, so
         that it is late.
 
@@ -200,7 +293,7 @@ class Rule:
             return None
         most = self.terms.questions_for_a_run
         entry = (
-            Entry(self, inbox, key, now + self.terms.time_box_s, on_cost)
+            RuleQuestion(self, inbox, key, now + self.terms.time_box_s, on_cost)
             if len(inbox.open) < most
             else None
         )
@@ -230,7 +323,7 @@ class Rule:
         """A run's inbox."""
         return Inbox()
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: RuleQuestion) -> None:
         """Forget a question that is over."""
         self._asked.pop(entry, None)
 
@@ -280,19 +373,19 @@ class DeepRules:
         self.clock = clock
         self.kept = KeptAnswers(0)
         self._counters: dict[str, dict[str, count[int]]] = {}
-        self._rules: dict[tuple[str, str, Terms], Rule] = {}
-        self._known: OrderedDict[str, dict[str, Rule]] = OrderedDict()
+        self._rules: dict[tuple[str, str, DeepTerms], DeepRule] = {}
+        self._known: OrderedDict[str, dict[str, DeepRule]] = OrderedDict()
         self.boxes = TimeBoxes(self._due, self._sweep, clock)
 
-    def enter(self, policy: str, guards: Iterable[tuple[str, Any]], terms: Terms) -> None:
+    def enter(self, policy: str, guards: Iterable[tuple[str, Any]], terms: DeepTerms) -> None:
         """Take over the rules of a policy. One that is the same as before goes on as it is: it
         rests, if it does."""
         self.kept.most = terms.answers_kept
-        here: dict[str, Rule] = {}
+        here: dict[str, DeepRule] = {}
         for name, guard in guards:
             key = (name, str(guard.rule_version), terms)
             known = self._rules.get(key)
-            here[name] = Rule(name, guard, terms, self) if known is None else known
+            here[name] = DeepRule(name, guard, terms, self) if known is None else known
             self._rules[key] = here[name]
         self._known[policy] = here
         self._known.move_to_end(policy)
@@ -318,7 +411,7 @@ class DeepRules:
         for rule in list(self._rules.values()):
             rule.sweep()
 
-    def of(self, policy: str, guard: str) -> Rule | None:
+    def of(self, policy: str, guard: str) -> DeepRule | None:
         """A rule of a policy."""
         known = self._known.get(policy)
         return None if known is None else known.get(guard)

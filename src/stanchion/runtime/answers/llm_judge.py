@@ -14,6 +14,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.audit.redaction import masked
+from stanchion.policy.compiled import best
 
 if TYPE_CHECKING:
     from ssl import SSLContext
@@ -57,37 +58,37 @@ class BadReply(RuntimeError):
     """What the endpoint sent is no verdict."""
 
 
-class Said(msgspec.Struct, forbid_unknown_fields=True):
+class JudgeVerdict(msgspec.Struct, forbid_unknown_fields=True):
     """What the model has to say."""
 
     verdict: Literal["allow", "refuse", "unsure"]
     reason: str
 
 
-class TokenUsage(msgspec.Struct):
+class EndpointUsage(msgspec.Struct):
     """The tokens of a call."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
 
 
-class Message(msgspec.Struct):
+class ModelMessage(msgspec.Struct):
     """The model's message."""
 
     content: str
 
 
-class Choice(msgspec.Struct):
+class ModelChoice(msgspec.Struct):
     """One reply of the model."""
 
-    message: Message
+    message: ModelMessage
 
 
-class Reply(msgspec.Struct):
+class EndpointReply(msgspec.Struct):
     """What an OpenAI-compatible endpoint sends, as far as it is read."""
 
-    choices: list[Choice]
-    usage: TokenUsage = msgspec.field(default_factory=TokenUsage)
+    choices: list[ModelChoice]
+    usage: EndpointUsage = msgspec.field(default_factory=EndpointUsage)
 
 
 def verdict(asked: Any) -> dict[str, Any] | Awaitable[dict[str, Any]]:
@@ -113,10 +114,10 @@ def verdict(asked: Any) -> dict[str, Any] | Awaitable[dict[str, Any]]:
 async def _asked(asked: Any, text: str) -> dict[str, Any]:
     limit_s = max(0.001, asked.deadline_ms / 1000)
     body = await asyncio.wait_for(_sent(asked, text, limit_s), limit_s)
-    reply = typed.convert(_plain(body), Reply)
+    reply = typed.convert(_plain(body), EndpointReply)
     if len(reply.choices) != 1:
         raise BadReply
-    said = typed.convert(_plain(reply.choices[0].message.content), Said)
+    said = typed.convert(_plain(reply.choices[0].message.content), JudgeVerdict)
     used = reply.usage
     return {
         "verdict": said.verdict,
@@ -190,7 +191,6 @@ def _cost(asked: Any, prompt: int, completion: int) -> int:
     if isinstance(asked.price, tuple):
         given, taken = asked.price
         return -int(-(prompt * given + completion * taken) // 1)
-    from stanchion.policy.compiled import best
     from stanchion.policy.prices.entry import PricedTokens as Tokens, cost_microusd
     from stanchion.policy.prices.lookup import shipped
 

@@ -6,18 +6,20 @@ import threading
 import time
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from stanchion.kernel.actions import Action
+from stanchion.kernel.events import ModelCall
 from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup, Over, Recall
-from stanchion.runtime.answers.pool import CONTEXT, STOP, Pool
-from stanchion.runtime.answers.question import Lingering, Question
+from stanchion.kernel.state import Batch
+from stanchion.kernel.units import LARGEST, Amounts
+from stanchion.runtime.answers.pool import CONTEXT, STOP, LanePool
+from stanchion.runtime.answers.question import LaneQuestion, Lingering
 
 if TYPE_CHECKING:
     from asyncio import Future
 
-    from stanchion.runtime.answers.deep import Entry, Inbox, Rule
-    from stanchion.runtime.answers.rule_costs import Payer
+    from stanchion.runtime.answers.deep import DeepRule, Inbox, RuleQuestion
 
 Answerer = Callable[..., Any]
 Find = Callable[[str, str], Answerer | None]
@@ -39,7 +41,7 @@ IsOver = Callable[[], Over | None]
 """Says whether the run is over by now, and why."""
 
 
-class Answering:
+class LookupAnswering:
     """Asks the code that is known for each guard; what it does not know fails closed."""
 
     def __init__(
@@ -48,7 +50,7 @@ class Answering:
         on_late: OnLate,
         recalls: Recalls,
         keeps: Keeps,
-        pool: Pool,
+        pool: LanePool,
         context: Surrounds = lambda _event: None,
         tenant: str = "",
         payer: Payer | None = None,
@@ -57,7 +59,7 @@ class Answering:
         self._over = over
         self._tenant, self._payer = tenant, payer
         self._inbox: Inbox | None = None
-        self._rules: dict[str, tuple[str, Rule | None]] = {}
+        self._rules: dict[str, tuple[str, DeepRule | None]] = {}
         self._find = find
         self._on_late = on_late
         self._recalls = recalls
@@ -65,7 +67,7 @@ class Answering:
         self._pool = pool
         self._context = context
         self._epoch = pool.epoch
-        self._asked: set[Question | Lingering] = set()
+        self._asked: set[LaneQuestion | Lingering] = set()
 
     def answer(self, ask: Ask) -> tuple[Answer, ...]:
         """All answers, asked side by side, each an answer or its expiry; or that the run is
@@ -78,12 +80,12 @@ class Answering:
         if len(ask.lookups) == 1:
             lookup = ask.lookups[0]
             put = self._put(ask.policy, lookup)
-            answer = put.wait() if isinstance(put, Question) else put
+            answer = put.wait() if isinstance(put, LaneQuestion) else put
             return (Expired(lookup.deadline_ms) if answer is None else answer,)
         asked = [(lookup, self._put(ask.policy, lookup)) for lookup in ask.lookups]
         return tuple(
             [
-                _or_expired(one.wait() if isinstance(one, Question) else one, lookup)
+                _or_expired(one.wait() if isinstance(one, LaneQuestion) else one, lookup)
                 for lookup, one in asked
             ]
         )
@@ -118,7 +120,7 @@ class Answering:
         for one in list(self._open()):
             one.abandon()
 
-    def _open(self) -> set[Question | Lingering]:
+    def _open(self) -> set[LaneQuestion | Lingering]:
         """What is asked and not answered; what was asked before a fork is the parent's."""
         if self._epoch != self._pool.epoch:
             self._epoch, self._asked, self._inbox = self._pool.epoch, set(), None
@@ -130,7 +132,7 @@ class Answering:
         except Exception as error:  # noqa: BLE001 - a memory that fails answers nothing, and the guard fails closed
             return Failed(type(error).__name__)
 
-    def _put(self, policy: str, lookup: Lookup) -> Question | Answer | None:
+    def _put(self, policy: str, lookup: Lookup) -> LaneQuestion | Answer | None:
         """Put a lookup to the pool; an answer where it is known at once, `None` where nobody would
         be in time."""
         if type(lookup.payload) is Recall:
@@ -146,12 +148,12 @@ class Answering:
         lane = self._pool.lane(lookup.guard)
         takes = lane.takes(answerer)
 
-        def ended(question: Question) -> None:
+        def ended(question: LaneQuestion) -> None:
             self._asked.discard(question)
             lane.leave(question)
 
         beside = lookup.beside
-        question = Question(
+        question = LaneQuestion(
             self._with_context(answerer, takes, lookup) if takes else answerer,
             lookup.payload,
             entry.until
@@ -177,7 +179,7 @@ class Answering:
             return None
         return question if worth else question.expire()
 
-    def _entered(self, policy: str, lookup: Lookup) -> tuple[Entry | None, Answer | None]:
+    def _entered(self, policy: str, lookup: Lookup) -> tuple[RuleQuestion | None, Answer | None]:
         """Enter a deep rule's question: its account, and its answer where that is known or it is
         not to be asked."""
         known = self._rules.get(lookup.guard)
@@ -200,8 +202,6 @@ class Answering:
     def _charge(self, tokens: int, cost_microusd: int) -> None:
         """Have the run pay for an answer."""
         if self._payer is not None:
-            from stanchion.runtime.answers.rule_costs import owe_cost
-
             owe_cost(self._payer, tokens, cost_microusd)
 
     def _with_context(self, answerer: Answerer, takes: frozenset[str], lookup: Lookup) -> Answerer:
@@ -218,7 +218,9 @@ class Answering:
         if type(lookup.payload) is not Recall and inspect.iscoroutinefunction(answerer):
             return await self._ask_task(policy, lookup, answerer)
         put = self._put(policy, lookup)
-        return _or_expired(await put.await_answer() if isinstance(put, Question) else put, lookup)
+        return _or_expired(
+            await put.await_answer() if isinstance(put, LaneQuestion) else put, lookup
+        )
 
     async def _ask_task(self, policy: str, lookup: Lookup, answerer: Answerer) -> Answer:
         """Ask async code in a task of this loop. One that is late may still answer, for the run's
@@ -276,3 +278,42 @@ def _answer_of(task: Future[Any]) -> Answer:
         return Failed("CancelledError")
     error = task.exception()
     return Answered(task.result()) if error is None else Failed(type(error).__name__)
+
+
+class Payer(Protocol):
+    """A run, as far as something can be charged to it."""
+
+    info: Any
+    measures: frozenset[int]
+
+    @property
+    def pays(self) -> bool:
+        """Whether it has anything left to pay with, as far as is known."""
+
+    @property
+    def shield(self) -> Any: ...
+
+    @property
+    def plans(self) -> Any: ...
+    def event(self, kind: type[Any], tool: str = "") -> Any: ...
+    def new_id(self) -> str: ...
+
+
+def owe_cost(desk: Payer, tokens: int, cost_microusd: int) -> None:
+    """Leave what an answer has cost to the run's next trip to the store. It is spent already, so it
+    is counted whatever it exceeds; what comes after it is judged by what is left then."""
+    if not desk.measures:
+        return
+    plan = desk.plans.of((desk.event(ModelCall),), "")
+    lines = tuple([line._replace(bands=(), hold_ms=0) for line in plan.lines if not line.follows])
+    spent: Amounts = (0, _at_most(tokens), _at_most(cost_microusd), 1, 0)
+    if lines:
+        desk.shield.unsettled.keep(
+            Batch(desk.new_id(), desk.info.tenant, lines=lines, amounts=spent)
+        )
+
+
+def _at_most(amount: int) -> int:
+    """What somebody else says that was used, as far as one action can use it: no store forgets it
+    for its size."""
+    return min(max(amount, 0), LARGEST - 1)

@@ -14,24 +14,100 @@ batch of its process.
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Callable, Set as AbstractSet
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.guards.flow.memory import ProvenanceNote
+from stanchion import typed
+from stanchion.audit.redaction import masked
+from stanchion.guards.flow.memory import ProvenanceNote, note_of_call, note_of_result, note_of_words
+from stanchion.guards.flow.tools import FlowTool
+from stanchion.kernel.content import content_of
+from stanchion.kernel.events import Event, Failure, HandoffDone, Prompt, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
+from stanchion.kernel.patches import PatchError, apply
+from stanchion.kernel.sizes import unread
+from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, Expect, Fresh, Put, Reply, When, key
 from stanchion.locks import Lock
-from stanchion.readings.origins.marks import key_of, unkey
-from stanchion.runtime.answers.note import (
-    LARGEST,
-    UNREADABLE,
-    notes_of,
-    packed,
-    page_of,
-    unpacked,
+from stanchion.readings.origins.marks import key_of, keyed, unkey
+
+LEARNT: Final = frozenset(
+    {Stage.PROMPT, Stage.TOOL_CALL, Stage.TOOL_RESULT, Stage.ERROR, Stage.HANDOFF_DONE}
 )
+
+LARGEST: Final = 4 * 1024 * 1024
+"""How many bytes a note has at the most where it is kept."""
+LARGEST_PAGE: Final = 8 * 1024 * 1024
+"""How many bytes of notes are taken apart at once."""
+
+
+def note_of(
+    event: Event,
+    findings: tuple[Finding, ...],
+    tool: FlowTool,
+    child: bool,
+    has_a_yes: bool,
+) -> ProvenanceNote | None:
+    """What is to be learnt from an event that goes ahead with these findings, as it was delivered;
+    nothing where it tells nothing.
+
+    `child` says that it is a child run's, which is told what to do by an agent; `has_a_yes` that a
+    person has said yes to it.
+    """
+    real = tuple([finding for finding in findings if not finding.shadow])
+    patches = tuple([patch for finding in real for patch in finding.patches])
+    if unread(real):
+        return None
+    try:
+        content = apply(content_of(event), patches) if patches else content_of(event)
+    except PatchError:
+        return None
+    match event:
+        case Prompt(trusted=True):
+            return None if child else note_of_words(str(content))
+        case ToolCall():
+            return note_of_call(tool, content, has_a_yes)
+        case ToolResult():
+            return note_of_result(tool, event.args, content)
+        case Failure():
+            return note_of_result(tool.failed, event.args, content)
+        case Prompt() | HandoffDone():
+            return note_of_result(tool, {}, content)
+        case _:
+            return None
+
+
+_encode: Final = msgspec.msgpack.Encoder().encode
+_decode_page: Final = msgspec.msgpack.Decoder(tuple[int, list[bytes]]).decode
+
+UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
+"""What reading raises where something was not written by `packed`."""
+
+
+def packed(note: ProvenanceNote, key: int) -> bytes:
+    """A note as it is kept: with a key, and of the user's words without secrets, as in the
+    trail."""
+    plain = msgspec.to_builtins(msgspec.structs.replace(note, shown=masked(note.shown)))
+    return _encode(keyed(plain, key))
+
+
+def unpacked(data: bytes, key: int = 1) -> ProvenanceNote:
+    """The note that was packed so; `key` takes its key away again."""
+    return typed.convert(keyed(msgspec.msgpack.decode(data), key), ProvenanceNote)
+
+
+def page_of(first: int, notes: tuple[bytes, ...]) -> bytes:
+    """Notes that nothing is added to any more, and the number of the first."""
+    return zlib.compress(_encode((first, notes)), 1)
+
+
+def notes_of(page: bytes) -> tuple[int, list[bytes]]:
+    """The notes of a page, and the number of the first."""
+    return _decode_page(zlib.decompressobj().decompress(page, LARGEST_PAGE))
+
 
 NOTES: Final = "notes"
 """What the keys of pages begin with, behind the tenant."""
@@ -47,7 +123,7 @@ Take = Callable[[ProvenanceNote | None], None]
 """Takes a note in; nothing is one that is missing."""
 
 
-class Opened(NamedTuple):
+class OpenPage(NamedTuple):
     """The open page. `closed` pages stand before it, `first` is the number of its first note,
     `size` counts the bytes of all notes; `gaps` says that some note is missing."""
 
@@ -73,7 +149,7 @@ Write = Callable[[tuple[Finding, ...]], ProvenanceNote | None]
 """Writes the note of an event with these findings."""
 
 
-class Terms(NamedTuple):
+class NoteTerms(NamedTuple):
     """When a note is written, and in how many tries before it is owed; 0 for an event that nothing
     is learnt from."""
 
@@ -85,7 +161,7 @@ class Draft(NamedTuple):
     """The open page as it is to become, what has to be written for it, the notes that were owed
     before, and whether the new one has room."""
 
-    opened: Opened
+    opened: OpenPage
     puts: tuple[tuple[str, Any], ...]
     owed: tuple[bytes, ...]
     has_room: bool
@@ -102,7 +178,7 @@ class Notebook:
         self._key = key_of(tenant, run)
         self._unkey = unkey(self._key)
         self._lock = Lock()
-        self._known = Opened()
+        self._known = OpenPage()
         self._pages, self._taken = 0, 0
         self._lacks: tuple[str, ...] = ()
         self._owed: list[bytes] = []
@@ -116,7 +192,7 @@ class Notebook:
         """The key of a closed page."""
         return key(self.tenant, NOTES, self._run, str(number))
 
-    def look(self, to_write: bool) -> tuple[Opened, list[Expect]]:
+    def look(self, to_write: bool) -> tuple[OpenPage, list[Expect]]:
         """The open page as it is known, and what a batch expects: that this is so, or, of a page
         that is not written, that it is no older; and, of pages that are lacking, what cannot be, so
         that the answer brings them."""
@@ -140,7 +216,7 @@ class Notebook:
             else:
                 self._gap = True
 
-    def draft(self, known: Opened, data: bytes) -> Draft:
+    def draft(self, known: OpenPage, data: bytes) -> Draft:
         """The open page with a note more, behind those that are owed. One that has no room leaves a
         gap; where that is known already, nothing is written."""
         with self._lock:
@@ -207,7 +283,7 @@ class Notebook:
         before = self._known
         if fresh.value is None:
             self._known, self._told_gaps = (
-                Opened(fresh.number, before.closed, self._taken, before.size, True),
+                OpenPage(fresh.number, before.closed, self._taken, before.size, True),
                 True,
             )
             return
@@ -242,7 +318,7 @@ class Notebook:
         self._taken = max(self._taken, first + len(notes))
 
 
-class Entry:
+class NotebookEntry:
     """What one decision reads in the notebook, and adds to it. It rides on the decision's batch."""
 
     __slots__ = (
@@ -258,13 +334,13 @@ class Entry:
         "done",
     )
 
-    def __init__(self, notebook: Notebook, write: Write, take: Take, terms: Terms) -> None:
+    def __init__(self, notebook: Notebook, write: Write, take: Take, terms: NoteTerms) -> None:
         self._notebook = notebook
         self._write = write
         self._take = take
         self._terms = terms
         self._tries = 0
-        self._base = Opened()
+        self._base = OpenPage()
         self._note: ProvenanceNote | None = None
         self._data = b""
         self._draft: Draft | None = None
@@ -317,5 +393,5 @@ def notes_in(page: Any) -> list[Any]:
         return []
 
 
-def _opened(version: int, value: Any) -> Opened:
-    return Opened(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))
+def _opened(version: int, value: Any) -> OpenPage:
+    return OpenPage(version, *msgspec.convert(value, tuple[int, int, int, bool, tuple[bytes, ...]]))

@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet, finalize, ref
 
 from stanchion.locks import Lock
-from stanchion.runtime.answers.question import Lingering, Question
+from stanchion.runtime.answers.question import LaneQuestion, Lingering
 
 if TYPE_CHECKING:
-    from stanchion.runtime.answers.afterwards import Afterwards
-    from stanchion.runtime.answers.deep import DeepRules, Rule
+    from stanchion.runtime.answers.deep import DeepRule, DeepRules
     from stanchion.runtime.answers.unpaid import Unpaid
 
 SIZE: Final = 32
@@ -36,7 +35,7 @@ MOST_LANES: Final = 1_024
 """How many guards are remembered; then those without work are forgotten."""
 
 
-class Pool:
+class LanePool:
     """The lanes of a shield's guards. It starts threads when there is work, and they end when there
     is none, or when nobody has the pool any more."""
 
@@ -63,8 +62,6 @@ class Pool:
     @property
     def afterwards(self) -> Afterwards:
         """What is yet to be judged, and nobody waits for."""
-        from stanchion.runtime.answers.afterwards import Afterwards
-
         with self._lock:
             if self._afterwards is None:
                 self._afterwards = Afterwards()
@@ -94,7 +91,7 @@ class Pool:
                 lane.close()
             return lane
 
-    def rule(self, policy: str, guard: str) -> Rule | None:
+    def rule(self, policy: str, guard: str) -> DeepRule | None:
         """The deep rule that a guard is, by its policy's hash and its id; `None` where it is
         none."""
         rules = self._rules()
@@ -148,8 +145,8 @@ class Lane:
         self._size, self._guard = size, guard
         self._lock = Lock()
         self._calls: SimpleQueue[None] = SimpleQueue()
-        self._waiting: deque[Question] = deque()
-        self._at_work: set[Question] = set()
+        self._waiting: deque[LaneQuestion] = deque()
+        self._at_work: set[LaneQuestion] = set()
         self._lingering: dict[Any, Lingering] = {}
         self._threads = 0
         self._idle = 0
@@ -179,7 +176,7 @@ class Lane:
             self._known = (_weakly(call), wanted)
         return wanted
 
-    def enter(self, question: Question) -> bool:
+    def enter(self, question: LaneQuestion) -> bool:
         """Take a question; says whether it is worth waiting for.
 
         Cases, in this order: nobody ever waits for it, and a thread is on its way: that one sees to
@@ -221,7 +218,7 @@ class Lane:
             question.abandon()
         return worth
 
-    def _line_up(self, question: Question) -> None:
+    def _line_up(self, question: LaneQuestion) -> None:
         """Have a question wait for its turn: before those that nobody waits for. The caller holds
         the lock."""
         if question.beside or not self._waiting or not self._waiting[-1].beside:
@@ -230,7 +227,7 @@ class Lane:
             first = next(at for at, one in enumerate(self._waiting) if one.beside)
             self._waiting.insert(first, question)
 
-    def leave(self, question: Question) -> None:
+    def leave(self, question: LaneQuestion) -> None:
         """Forget a question that waits for its turn."""
         with self._lock:
             if question in self._waiting:
@@ -258,7 +255,7 @@ class Lane:
         """Take no more, and have everybody stop."""
         with self._lock:
             self._closed = True
-            left: list[Question | Lingering] = [
+            left: list[LaneQuestion | Lingering] = [
                 *self._waiting,
                 *self._at_work,
                 *self._lingering.values(),
@@ -278,7 +275,7 @@ class Lane:
         for _ in range(self._threads):
             self._calls.put(None)
 
-    def _late(self) -> list[Question]:
+    def _late(self) -> list[LaneQuestion]:
         """The questions at work whose deadline is over; the caller holds the lock."""
         now = time.monotonic()
         return [one for one in self._at_work if one.overdue(now)]
@@ -309,7 +306,7 @@ class Lane:
                     self._at_work.discard(question)
             del question
 
-    def _next(self) -> Question | None:
+    def _next(self) -> LaneQuestion | None:
         """The next question, waited for; `None` where the thread is to end, which then counts no
         more."""
         idle, called = False, True
@@ -333,7 +330,7 @@ class Lane:
             except Empty:
                 called = False
 
-    def _first(self) -> Question | None:
+    def _first(self) -> LaneQuestion | None:
         """Take the question that has waited for longest, and see that somebody comes for the
         others; the caller holds the lock, and calls whoever is idle."""
         if not self._waiting:
@@ -389,7 +386,7 @@ def _forsake(lanes: dict[str, Lane]) -> None:
         lane.forsake()
 
 
-_pools: Final[WeakSet[Pool]] = WeakSet()
+_pools: Final[WeakSet[LanePool]] = WeakSet()
 
 
 def _after_fork() -> None:
@@ -399,3 +396,59 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
+
+
+FINISH_S: Final = 5.0
+"""How long whoever closes waits for what is under way."""
+
+Work = tuple[str, Callable[[], Any]]
+"""What it is, in words, and what does it."""
+
+
+class Left(Exception):
+    """Work was left because there was no time for it."""
+
+
+class Afterwards:
+    """Work that nobody waits for. What fails or is left is told to operators."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._waiting: deque[Work] = deque()
+        self._at_work = False
+
+    def put(self, what: str, does: Callable[[], Any]) -> None:
+        """Have something done, behind what was put before it."""
+        with self._changed:
+            self._waiting.append((what, does))
+            if self._at_work:
+                return
+            self._at_work = True
+        threading.Thread(target=self._work, name="stanchion-afterwards", daemon=True).start()
+
+    def finish(self, wait_s: float = FINISH_S) -> bool:
+        """Wait until all is done, at most so long; says whether it is. What is left then has no one
+        to do it."""
+        with self._changed:
+            done = self._changed.wait_for(lambda: not self._at_work, wait_s)
+            left, self._waiting = list(self._waiting), deque()
+        from stanchion.runtime.asides import aside
+
+        for what, _ in left:
+            aside(f"{what} was left", Left("there was no time for it"))
+        return done and not left
+
+    def _work(self) -> None:
+        while True:
+            with self._changed:
+                if not self._waiting:
+                    self._at_work = False
+                    self._changed.notify_all()
+                    return
+                what, does = self._waiting.popleft()
+            try:
+                does()
+            except Exception as error:  # noqa: BLE001 - nobody is there who could be given it, and the next has its turn
+                from stanchion.runtime.asides import aside
+
+                aside(f"{what} failed", error)

@@ -22,8 +22,7 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When
 from stanchion.locks import Lock
 from stanchion.readings.mandate import granted_by
-from stanchion.runtime.answers.note import LEARNT, note_of
-from stanchion.runtime.answers.notebook import Entry, Notebook, Terms
+from stanchion.runtime.answers.notebook import LEARNT, Notebook, NotebookEntry, NoteTerms, note_of
 from stanchion.stores.protocol import ends_here
 
 FEW: Final = 2
@@ -49,7 +48,7 @@ class Provenance:
         self._lock = Lock()
         self._notebook = notebook
 
-    def entry(self, moment: Moment, guard: Powers, tells: Tells) -> Entry | None:
+    def entry(self, moment: Moment, guard: Powers, tells: Tells) -> NotebookEntry | None:
         """What the decision about an event carries to the store and back, where other processes may
         ask."""
         event, notebook = moment.events[0], self._notebook
@@ -62,13 +61,13 @@ class Provenance:
             return None
         approved = moment.has_a_yes and guard.remember
         write = partial(self._note, moment, guard, tells)
-        return Entry(notebook, write, self._take, _terms(event, approved))
+        return NotebookEntry(notebook, write, self._take, _terms(event, approved))
 
     def learn(self, moment: Moment, decision: Decision, guard: Powers, tells: Tells) -> None:
         """Learn from an event that was judged: the user's words, what was read, what goes ahead,
         what was approved."""
         event, entry = moment.events[0], moment.carried
-        if isinstance(entry, Entry) and entry.done:
+        if isinstance(entry, NotebookEntry) and entry.done:
             return
         if event.stage not in LEARNT or not (decision.proceeds or isinstance(event, Failure)):
             return
@@ -147,14 +146,14 @@ def remembering(run: RunInfo, store: Any, shown: Callable[[str], str]) -> Proven
     return Provenance(Notebook(run.tenant, run.root, shown))
 
 
-def _terms(event: Event, approved: bool) -> Terms:
+def _terms(event: Event, approved: bool) -> NoteTerms:
     """What was read is to be known before the agent acts on it, and so is a yes. That a call went
     ahead only spares questions."""
     if event.stage not in LEARNT:
-        return Terms(When.LOOK, 0)
+        return NoteTerms(When.LOOK, 0)
     if event.stage is Stage.TOOL_CALL and not approved:
-        return Terms(When.PROCEED, FEW)
-    return Terms(When.JUDGED if isinstance(event, Failure) else When.PROCEED, MANY)
+        return NoteTerms(When.PROCEED, FEW)
+    return NoteTerms(When.JUDGED if isinstance(event, Failure) else When.PROCEED, MANY)
 
 
 def _concerns(event: Event) -> bool:

@@ -37,6 +37,7 @@ from stanchion.kernel.events import (
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.patches import PatchError
 from stanchion.locks import Lock
+from stanchion.policy.compiled import best
 from stanchion.readings.requests import asks_for_instructions, asks_for_powers
 
 TRUSTED: Final = frozenset({"user", "trusted"})
@@ -238,8 +239,6 @@ def _facts(plans: Plans, name: str) -> ToolFacts:
 
 
 def _scope(plans: Plans) -> Scope:
-    from stanchion.policy.compiled import best
-
     policy: Any = plans.policy
     entry = best(policy.file.tasks, plans.run.task) if plans.run.task else None
     return Scope(plans.run.task, None if entry is None else entry.related_tools)

@@ -21,7 +21,7 @@ MOST: Final = 4_096
 """How many budgets are remembered; the one that refused longest ago is forgotten first."""
 
 
-class Refusal(NamedTuple):
+class UnpaidRefusal(NamedTuple):
     """When a guard has last refused something, and which run tries since then whether anything is
     left."""
 
@@ -35,7 +35,7 @@ class Unpaid:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._refused: OrderedDict[str, Refusal] = OrderedDict()
+        self._refused: OrderedDict[str, UnpaidRefusal] = OrderedDict()
 
     def refused(self, policy: Any, run: RunInfo, decision: Decision, now: int) -> None:
         """A budget has refused a run something; where it does not say which one, it is the run's
@@ -44,7 +44,7 @@ class Unpaid:
             for finding in decision.findings:
                 if finding is decision.determining or finding.code == EXCEEDED:
                     place = _place(run, finding.guard, _shared_by(policy, finding))
-                    self._refused[place] = Refusal(finding.guard, now)
+                    self._refused[place] = UnpaidRefusal(finding.guard, now)
                     self._refused.move_to_end(place)
             while len(self._refused) > MOST:
                 self._refused.popitem(last=False)
@@ -79,7 +79,7 @@ def _place(run: RunInfo, guard: str, per: Any) -> str:
     return scope_key(run, per, "unpaid", guard)
 
 
-def _concerns(policy: Any, run: RunInfo, place: str, one: Refusal) -> bool:
+def _concerns(policy: Any, run: RunInfo, place: str, one: UnpaidRefusal) -> bool:
     """Whether a run shares the budget that has refused something: it is of its scope, and the guard
     is for it."""
     seat = policy.seat(one.guard)

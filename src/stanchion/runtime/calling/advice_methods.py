@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from stanchion.kernel.contract.powers import all_having
 from stanchion.kernel.decision import Decision
+from stanchion.runtime.calling.price import text_tokens
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
@@ -25,7 +27,6 @@ class Advised:
         """What the agent should know of its tools, for its prompt: what has failed, what is
         unsteady and what helps, in no more than so many tokens. Empty where nothing is known, or
         the policy keeps no experience."""
-        from stanchion.runtime.calling.prompt_size import text_tokens
         from stanchion.runtime.learning.advising import awareness
 
         return awareness(
@@ -41,6 +42,24 @@ class Advised:
 
     awareness, aawareness = twins(_awareness)
     advice, aadvice = twins(_advice)
+
+    def canary(self, label: str = "system prompt", lasting: bool = False) -> str:
+        """A token for a prompt, a file or a decoy record: the guard `canary` refuses what would
+        carry it out.
+
+        It is the same for the same run and label, in every process. A `lasting` one belongs to the
+        tenant instead of the run, for what stays where it is. Raises `ValueError` where the policy
+        has no guard that would find it.
+        """
+        info = self._desk.info
+        finding = all_having(
+            [seat.placed.guard for seat in self._desk.shield.policy.seats], "plant"
+        )
+        if not finding:
+            raise ValueError(
+                "no guard of the policy looks for canaries: add `- use: canary` to its guards"
+            )
+        return finding[0].plant(info.tenant, "" if lasting else info.id, label)
 
     def guidance(self, decision: Decision) -> Guidance:
         """What can be done about a decision of this run that refuses: what was wrong, what to do

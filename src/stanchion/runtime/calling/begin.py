@@ -15,10 +15,10 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.left import CLOSED_HERE
 from stanchion.runtime.deciding.quiet import assessed
-from stanchion.runtime.deciding.run_end import CLOSED_HERE
 from stanchion.runtime.deciding.spend import reserving
-from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.deciding.unread import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import Read, Unreadable, arguments
@@ -38,7 +38,7 @@ def begin(
     tool: Tool,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    way: Way,
+    way: CallWay,
     failed: str = "",
 ) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
     """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has

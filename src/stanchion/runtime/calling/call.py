@@ -17,50 +17,49 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import StoreLost
 from stanchion.kernel.units import Amounts
 from stanchion.readings.act import act_of
+from stanchion.runtime.calling.at_work import Paying
 from stanchion.runtime.calling.begin import asked, begin, begun as has_begun
-from stanchion.runtime.calling.delivery import deliver, shown
-from stanchion.runtime.calling.failure import RETRY, failed, withhold
 from stanchion.runtime.calling.items import Coming
-from stanchion.runtime.calling.late_end import ends_late
 from stanchion.runtime.calling.ledger import (
     DONE,
     FAILED,
     ONCE,
     UNKNOWN,
-    Entry,
+    LedgerPage,
+    ask_about,
     entry,
     finished,
+    is_unknown,
     what_of,
 )
+from stanchion.runtime.calling.outcome import RETRY, deliver, ends_late, failed, shown, withhold
 from stanchion.runtime.calling.pace import Pace
-from stanchion.runtime.calling.paid_requests import Paying
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.tool import NothingDone, Tool
-from stanchion.runtime.deciding.assess import assess, lapsed
+from stanchion.runtime.deciding.attempts import assess, lapsed
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.faults import kinds
-from stanchion.runtime.deciding.judge import judge
-from stanchion.runtime.deciding.leaks import leaks
-from stanchion.runtime.deciding.left import abandoned, cut_off
-from stanchion.runtime.deciding.record import give_back
-from stanchion.runtime.deciding.reported import Said, failure_in, taken_in
-from stanchion.runtime.deciding.retries import Allowance, again, closed, opened
-from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
-from stanchion.runtime.deciding.start import Lapsed
-from stanchion.runtime.deciding.terms import terms_of
-from stanchion.runtime.deciding.trouble import (
+from stanchion.runtime.deciding.faults import (
     MOST_TRIED,
     JudgedFailure,
     Trouble,
     attempted,
+    kinds,
+    leaks,
     tell_on,
 )
-from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.left import abandoned, cut_off
+from stanchion.runtime.deciding.record import give_back
+from stanchion.runtime.deciding.reported import ReportedFailure, failure_in, taken_in
+from stanchion.runtime.deciding.retries import RetryAllowance, again, closed, opened
+from stanchion.runtime.deciding.run_memory import terms_of
+from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
+from stanchion.runtime.deciding.start import Lapsed
+from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.deciding.unread import formless, marked
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 
 AFTER = "it was done, and judging its outcome was interrupted"
 """What is written of a call whose result nobody has judged."""
@@ -83,8 +82,8 @@ def _settled(
     desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str
 ) -> Flow[Any]:
     """The same; a refusal is raised."""
-    way = Way()
-    allowance = Allowance() if desk.shield.policy.judges_errors else None
+    way = CallWay()
+    allowance = RetryAllowance() if desk.shield.policy.judges_errors else None
     try:
         if allowance is not None:
             opened(allowance)
@@ -98,7 +97,7 @@ def _settled(
 
 
 def _called(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, way: Way
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], named: str, way: CallWay
 ) -> Flow[Any]:
     """The same, for somebody who sees to what is left. Python lets an exception that strikes where
     a `try` begins out of the whole function, past the `try` around it; so what has to see it stands
@@ -112,7 +111,7 @@ def _called(
     attempt, previous = 1, ""
     tried: tuple[str, ...] = ()
     before: Exception | None = None
-    page: Entry | None = None
+    page: LedgerPage | None = None
     try:
         while True:
             try:
@@ -275,7 +274,7 @@ def tried_after(
     desk: Desk,
     event: ToolCall,
     decision: Decision,
-    said: Said,
+    said: ReportedFailure,
     attempt: int,
     reserved: Amounts,
     used: Amounts,
@@ -318,10 +317,10 @@ def begin_once(
     tool: Tool,
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
-    way: Way,
+    way: CallWay,
     named: str,
     failed: str = "",
-) -> Flow[tuple[Entry, Begun]]:
+) -> Flow[tuple[LedgerPage, Begun]]:
     """Judge a call that happens once, and enter it into the ledger in the batch that starts it,
     unless it is done.
 
@@ -373,11 +372,9 @@ def begin_once(
 
 
 def _asked_about(
-    desk: Desk, page: Entry, event: ToolCall, decision: Decision, against: tuple[Finding, ...]
+    desk: Desk, page: LedgerPage, event: ToolCall, decision: Decision, against: tuple[Finding, ...]
 ) -> Flow[None]:
     """Have a person asked where nobody knows what came of the call before."""
-    from stanchion.runtime.calling.effect_tickets import ask_about, is_unknown
-
     if is_unknown(against):
         yield from ask_about(desk, page, event, decision)
 
@@ -392,7 +389,7 @@ UNSTAKED = (
 )
 
 
-def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
+def looked_up(desk: Desk, page: LedgerPage) -> Flow[tuple[Finding, ...]]:
     """What stands against a call in the ledger; where it cannot be asked, that it cannot be."""
     try:
         yield from page.look(desk)
@@ -403,12 +400,12 @@ def looked_up(desk: Desk, page: Entry) -> Flow[tuple[Finding, ...]]:
 
 def _moved(
     desk: Desk,
-    page: Entry,
+    page: LedgerPage,
     decision: Decision,
     event: ToolCall,
     limit_s: float | None,
     reserved: Amounts,
-) -> Flow[Entry]:
+) -> Flow[LedgerPage]:
     """The page of a call whose arguments were patched; refused where that call stands in the ledger
     already."""
     if not page.ours:
@@ -430,7 +427,7 @@ def refuse(
     event: ToolCall,
     reserved: Amounts,
     against: tuple[Finding, ...],
-    page: Entry | None = None,
+    page: LedgerPage | None = None,
 ) -> Flow[None]:
     """Refuse a call after it was judged: what it reserved is given back, and the refusal is a
     decision of its own. `page` is where it stands in the ledger already."""
@@ -444,7 +441,7 @@ def refuse(
     raise desk.refusal(refused)
 
 
-def answered(desk: Desk, page: Entry, event: ToolCall, decision: Decision) -> Flow[Any]:
+def answered(desk: Desk, page: LedgerPage, event: ToolCall, decision: Decision) -> Flow[Any]:
     """Answer a call from the ledger: its result is judged like any other, and nothing runs."""
     seen = page.effect.result
     result: Any = desk.event(

@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 from stanchion.kernel.actions import Action
 from stanchion.runtime.calling.at_work import awork, work
 from stanchion.runtime.calling.report_methods import Reporting
-from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 
 if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest
-    from stanchion.runtime.calling.async_items import Items
-    from stanchion.runtime.calling.repairing import Repaired
-    from stanchion.runtime.calling.thread_pool import RunThreads
+    from stanchion.runtime.calling.bound import RunThreads
+    from stanchion.runtime.calling.items import Items
+    from stanchion.runtime.calling.model_call import Repaired
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.tutor.envelope.repair import Checked
 
@@ -57,7 +57,7 @@ class AsksForBypass:
     def _asked_past(
         self, guardrail: str, reason: str, urgency: str, call: str | None
     ) -> Flow[BypassRequest]:
-        from stanchion.runtime.deciding.bypass_request import request
+        from stanchion.runtime.deciding.asking_people import request
 
         return request(self._desk, guardrail, reason, urgency, call)
 
@@ -90,7 +90,7 @@ class Repairing:
         charged like any other, and nobody else has the model asked again. With a `seed` each call
         is given one of its own. Raises `Refused` where no reply may be handed on.
         """
-        from stanchion.runtime.calling.repairing import repair
+        from stanchion.runtime.calling.model_call import repair
 
         return repair(
             self._desk,
@@ -193,7 +193,7 @@ class CallsOnce:
         Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
         """
         known = self._once(key, tool)
-        if known.shape is not Shape.PLAIN:
+        if known.shape is not ToolShape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
         return work(self._desk, known.name, self.called(known, args, kwargs, key))
 
@@ -238,7 +238,7 @@ class CallsOnce:
         Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
         is still at work when the run is closed goes on, and is refused its next step.
         """
-        from stanchion.runtime.calling.thread_pool import RunThreads
+        from stanchion.runtime.calling.bound import RunThreads
 
         return RunThreads(self._around, self, max_workers, name)
 
@@ -265,15 +265,15 @@ class Calling(CallsOnce, Locking, Reporting):
         gives an iterator that judges every item.
         """
         known = self._desk.shield.tool_of(tool)
-        if known.shape is Shape.GENERATOR:
+        if known.shape is ToolShape.GENERATOR:
             from stanchion.runtime.calling.items import items
 
             return items(self._desk, known, args, kwargs)
-        if known.shape is Shape.ASYNC_GENERATOR:
+        if known.shape is ToolShape.ASYNC_GENERATOR:
             raise TypeError(
                 f"`{known.name}` is an async generator: use `async for item in run.acall(...)`"
             )
-        if known.shape is not Shape.PLAIN:
+        if known.shape is not ToolShape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         from stanchion.runtime.calling.items import handed
 
@@ -318,9 +318,8 @@ class Calling(CallsOnce, Locking, Reporting):
         that gives it back.
         """
         known = self._desk.shield.tool_of(tool)
-        if known.shape in (Shape.ASYNC_GENERATOR, Shape.GENERATOR):
-            from stanchion.runtime.calling.async_items import Items
-            from stanchion.runtime.calling.items import aitems
+        if known.shape in (ToolShape.ASYNC_GENERATOR, ToolShape.GENERATOR):
+            from stanchion.runtime.calling.items import Items, aitems
 
             return Items(aitems(self._desk, known, args, kwargs))
         return self._acall(known, args, kwargs)
@@ -344,7 +343,7 @@ class Calling(CallsOnce, Locking, Reporting):
 
     def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
         known: Tool = self._desk.shield.tool_of(tool)
-        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+        if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
             raise TypeError(
                 f"`{known.name}` gives many items, and only a call with one result can be made once"
             )
@@ -356,8 +355,11 @@ class Calling(CallsOnce, Locking, Reporting):
         The answer lets nothing through. `TicketError` where the reason says nothing, where people
         were asked too often, or where the store cannot be used.
         """
-        from stanchion.runtime.deciding.calling_people import call_somebody
+        from stanchion.runtime.deciding.asking_people import call_somebody
 
         return call_somebody(self._desk, reason)
 
     escalate, aescalate = twins(_escalate)
+
+
+T = TypeVar("T")

@@ -8,31 +8,75 @@ ask somebody: they are heard beside the caller's path, and their warnings are ke
 from __future__ import annotations
 
 from itertools import count
-from typing import Any
+from typing import Any, Final, Literal
 
 import msgspec
 
+from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import HandoffDone
 from stanchion.kernel.guard import Kind as GuardKind
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.answers.lookups import Answering
+from stanchion.kernel.state import key
+from stanchion.runtime.answers.lookups import LookupAnswering
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.owed import Owed, Places
-from stanchion.runtime.deciding.task_status import (
-    HANDED_OVER,
-    OFFERED,
-    TaskStatus,
-    Warned,
-    status_key,
-    status_of,
-)
+from stanchion.runtime.deciding.unsettled import HeldPlaces, Owed
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.occurring import tell_run
 from stanchion.telemetry.occurrences import Kind
+
+OFFERED: Final = "offered"
+HANDED_OVER: Final = "handed over"
+ROOM: Final = "tasks"
+"""The first part of the names of these records."""
+KEPT: Final = 20
+"""How many warnings of a task are kept, the newest."""
+
+
+class Warned(msgspec.Struct, frozen=True, array_like=True):
+    """A warning about a handoff that was made: when, by which guard, its code, and the decision
+    that has its words."""
+
+    at: int
+    guard: str
+    code: str
+    decision: str
+
+
+class TaskStatus(msgspec.Struct, frozen=True, array_like=True):
+    """Where the work on a task is: offered or handed over, by whom, to whom and when. `handoffs`
+    counts those that were accepted, and `call` is the one that was written last."""
+
+    status: Literal["offered", "handed over"] = "offered"
+    at: int = 0
+    by: str = ""
+    to: str = ""
+    run: str = ""
+    handoffs: int = 0
+    warnings: tuple[Warned, ...] = ()
+    call: str = ""
+
+    def after(self, new: TaskStatus) -> TaskStatus:
+        """The status once something new has happened; the same once more changes nothing."""
+        if self.call == new.call and self.status == new.status:
+            return self
+        accepted = self.handoffs + (new.status == HANDED_OVER)
+        return msgspec.structs.replace(
+            new, handoffs=accepted, warnings=(*self.warnings, *new.warnings)[-KEPT:]
+        )
+
+
+def status_key(tenant: str, task: str) -> str:
+    """The key of a task's record."""
+    return key(tenant, ROOM, task)
+
+
+def status_of(value: Any) -> TaskStatus:
+    """A record as it was written."""
+    return TaskStatus() if value is None else typed.convert(value, TaskStatus)
 
 
 def asks_somebody(desk: Desk) -> bool:
@@ -57,7 +101,7 @@ class _Apart:
     when the run ends."""
 
     def __init__(self, desk: Desk) -> None:
-        self.store, self.turns, self.answering = desk.store, desk.turns, Answering(*desk.asks)
+        self.store, self.turns, self.answering = desk.store, desk.turns, LookupAnswering(*desk.asks)
 
 
 def followed(desk: Desk, event: Any, decision: Decision) -> Flow[None]:
@@ -88,7 +132,7 @@ def followed(desk: Desk, event: Any, decision: Decision) -> Flow[None]:
     )
     permit = (status_key(info.tenant, info.task), lambda value, _: _kept(value, new), "tasks")
     tries = count(1)  # ids of its own: decisions are numbered by what was judged
-    places = Places(
+    places = HeldPlaces(
         frozenset({event.id}),
         (permit,),
         info.tenant,
@@ -113,4 +157,4 @@ def _tell(desk: Desk, event: HandoffDone, decision: Decision) -> None:
     said = f"{what}: {warned}" if warned else what
     if desk.above is not None:
         desk.above.tell(said)
-    tell_run(desk, Kind.HANDOFF_WARNED if warned else Kind.HANDED_OVER, said, event)
+    tell_run(desk.shield, Kind.HANDOFF_WARNED if warned else Kind.HANDED_OVER, said, event)

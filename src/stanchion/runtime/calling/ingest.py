@@ -6,13 +6,13 @@ from __future__ import annotations
 import contextlib
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar, overload
 
 import msgspec
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.answerers import By
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.guards._jsonschema.checker import canonical
@@ -32,14 +32,16 @@ from stanchion.locks import Reentrant
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.definitions import ToolHook, reads_definitions, with_tools
 from stanchion.readings.definitions.texts import kinds_of
-from stanchion.runtime.calling.pins import Pins, Whose, pin_name, pins_key, pins_of
+from stanchion.runtime.calling.pins import PinOwner, Pins, pin_name, pins_key, pins_of
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.calling.validation_cache import ValidationCache, ValidationStats
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.standing.grounds import Grounds
-from stanchion.runtime.standing.remarks import remark_on_tools
+from stanchion.runtime.standing.occurring import remark_on_tools
 from stanchion.runtime.standing.veil import tell
+
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
 
 FRESH_MS: Final = 86_400_000
 """After so long a record of pins is written again, though nothing in it changed, so that it is not
@@ -64,16 +66,6 @@ class Ingested(msgspec.Struct, frozen=True):
     suspect: dict[str, str] = {}
 
 
-class Ingests(Grounds, Protocol):
-    """A shield, as far as tools are made known to it."""
-
-    def act(self, request: Request, by: By) -> Any:
-        """Have an operator's act carried out, once they have said so."""
-
-    def renew(self) -> None:
-        """Put the policy in force again, with what is known beside it by now."""
-
-
 class Remembers(Protocol):
     """Remembers what was found about calls, by all that it depends on; `ValidationCache` is the
     usual one."""
@@ -91,7 +83,7 @@ class Remembers(Protocol):
 class Ingesting:
     """The tools of one shield, besides those of its policy."""
 
-    def __init__(self, shield: Ingests) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._shield = shield
         self._given: dict[tuple[str, str], CheckedDefinition] = {}
         self._learnt: dict[str, Tool] = {}
@@ -110,7 +102,7 @@ class Ingesting:
         """A policy that knows these tools and hooks, and what answers for the hooks."""
         with self._lock:
             if self._learnt and reads_definitions(policy):
-                from stanchion.runtime.calling.signatures import defined
+                from stanchion.runtime.calling.tool_formats import defined
 
                 self._given |= {
                     (EVERYBODY, name): CheckedDefinition(defined(tool))
@@ -151,7 +143,7 @@ class Ingesting:
                     f"a shield keeps at most {MOST:,} definitions: ingest only those that are used"
                 )
             served = [each for each in found if each.source != "python"]
-            pinned, kept = self._pinned(served, Whose(tenant, server), by if repin else None)
+            pinned, kept = self._pinned(served, PinOwner(tenant, server), by if repin else None)
             remarks = {
                 name: kept.suspects[pin_name(server, name)].remarks for name in pinned.suspect
             }
@@ -193,7 +185,7 @@ class Ingesting:
 
     def _remark(self) -> None:
         """Say what of the policy does not fit the tools that are known."""
-        from stanchion.runtime.calling.signatures import defined
+        from stanchion.runtime.calling.tool_formats import defined
 
         known = [(each.name, each.schema, each.source) for each in self._given.values()]
         made = [defined(tool) for tool in self._learnt.values()]
@@ -293,7 +285,7 @@ class Ingesting:
         return [*given, *[name for name in self._shield.policy.file.tools if not is_glob(name)]]
 
     def _pinned(
-        self, found: list[ToolDefinition], whose: Whose, by: By | None
+        self, found: list[ToolDefinition], whose: PinOwner, by: By | None
     ) -> tuple[Ingested, Pins]:
         """Pin what is new, and say what is not as it was pinned, or suspect; an operator's yes pins
         it anew."""
@@ -351,7 +343,7 @@ class Ingesting:
             self._shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), new
         )
 
-    def _tell(self, outcome: Ingested, whose: Whose) -> None:
+    def _tell(self, outcome: Ingested, whose: PinOwner) -> None:
         """Write down what was found to be changed or suspect."""
         told = [("definition.changed", name, why) for name, why in outcome.changed.items()]
         told += [("definition.suspect", name, why) for name, why in outcome.suspect.items()]

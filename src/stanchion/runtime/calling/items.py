@@ -3,9 +3,10 @@ the agent gets it."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+import asyncio
+from collections.abc import AsyncGenerator, Generator, Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import msgspec
 
@@ -15,24 +16,29 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.at_work import working
 from stanchion.runtime.calling.begin import begin, begun as has_begun
-from stanchion.runtime.calling.delivery import deliver, shown
-from stanchion.runtime.calling.failure import failed
-from stanchion.runtime.calling.late_end import ends_late
 from stanchion.runtime.calling.ledger import ONCE
-from stanchion.runtime.calling.pace import END, InTime, Pace
+from stanchion.runtime.calling.outcome import deliver, ends_late, failed, shown
+from stanchion.runtime.calling.pace import (
+    END,
+    InTask,
+    InTime,
+    Pace,
+    SourceSteps,
+    in_time,
+    next_in_time,
+)
 from stanchion.runtime.calling.refusal_text import TEXT, aending_in_text, ending_in_text
 from stanchion.runtime.calling.tool import Tool
-from stanchion.runtime.deciding.assess import lapsed
+from stanchion.runtime.deciding.attempts import lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import concluded
 from stanchion.runtime.deciding.spend import close_hold, settled, used_by
-from stanchion.runtime.deciding.under_way import Way
+from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.left_work import Ended
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import Ended, drive
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 
 
 class Coming(msgspec.Struct, frozen=True):
@@ -58,7 +64,7 @@ def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any])
 
 def _items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
     _not_once(desk, tool)
-    way = Way()
+    way = CallWay()
     try:
         begun = drive(begin(desk, tool, args, kwargs, way), desk)
         yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
@@ -83,7 +89,7 @@ async def _aitems(
     from stanchion.runtime.driving.on_loop import adrive
 
     _not_once(desk, tool)
-    way = Way()
+    way = CallWay()
     try:
         begun = await abegin(begin(desk, tool, args, kwargs, way), desk)
         items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
@@ -214,10 +220,8 @@ def _source(coming: Coming, ended: Ended) -> Any:
     whole = coming.source
     if is_stream(whole, awaited=True) or hasattr(type(whole), "__aiter__"):
         source = whole if hasattr(type(whole), "__anext__") else aiter(whole)
-        from stanchion.runtime.calling.item_task import in_time
 
         return in_time(source, partial(_aclose, source, whole), coming.pace, ended)
-    from stanchion.runtime.calling.async_items import InThreads
 
     return InThreads(whole)
 
@@ -234,8 +238,6 @@ def _closed(source: InTime, ended: BaseException | None) -> Exception | None:
 
 async def _aclosed(source: Any, whole: Any, ended: BaseException | None) -> Exception | None:
     """The same for items that are awaited."""
-    from stanchion.runtime.calling.item_task import InTask
-
     try:
         # One in a task closes the whole too, or leaves that to the code that is still at it.
         await (source.aclose() if type(source) is InTask else _aclose(source, whole))
@@ -269,8 +271,6 @@ def _made(tool: Tool, source: InTime) -> Iterator[Any]:
 
 async def _anext(tool: Tool, source: Any, pace: Pace) -> Any:
     """The same for an async one."""
-    from stanchion.runtime.calling.item_task import next_in_time
-
     with working(tool.name):
         return await next_in_time(source, pace)
 
@@ -280,3 +280,51 @@ def _not_once(desk: Desk, tool: Tool) -> None:
         raise TypeError(
             f"`{tool.name}` gives many items, and only a call with one result can be made `once`"
         )
+
+
+Y = TypeVar("Y")
+
+
+class Items(Generic[Y]):
+    """The judged items of a tool that yields: `async for item in run.acall(tool)`.
+
+    Awaiting it gives it back, for hosts that await whatever a tool returns.
+    """
+
+    __slots__ = ("_items",)
+
+    def __init__(self, items: AsyncGenerator[Y, None]) -> None:
+        self._items = items
+
+    def __aiter__(self) -> Items[Y]:
+        return self
+
+    async def __anext__(self) -> Y:
+        return await anext(self._items)
+
+    def __await__(self) -> Generator[Any, None, Items[Y]]:
+        yield from ()
+        return self
+
+    async def aclose(self) -> None:
+        """End it early; the tool is closed, and what came of it recorded."""
+        await self._items.aclose()
+
+
+class InThreads:
+    """A sync source for async code: each of its items is made in a thread, so that it never holds
+    up the loop."""
+
+    def __init__(self, source: Any) -> None:
+        self._steps = SourceSteps(source)
+
+    async def __anext__(self) -> Any:
+        value = await asyncio.to_thread(self._steps.next)
+        if value is END:
+            raise StopAsyncIteration
+        return value
+
+    async def aclose(self) -> None:
+        """Close the source. Where nobody waits any more for the item that it is making, its thread
+        does that."""
+        await asyncio.to_thread(self._steps.close)

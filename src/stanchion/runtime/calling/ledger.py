@@ -7,23 +7,26 @@ of it. Only what is known not to have happened starts again.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import msgspec
 
 from stanchion import typed
+from stanchion.approvals.errors import TicketError
+from stanchion.approvals.questions import about_effect
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import Permit
+from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo, ToolCall
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, When, key
+from stanchion.kernel.state import CLOCK, Batch, Put, Reply, Stake, StoreLost, When, key
 from stanchion.kernel.words import Words, declare
+from stanchion.runtime.asides import aside
+from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.escalation import filed, never, write_down
 from stanchion.runtime.driving.flow import Flow
-
-if TYPE_CHECKING:
-    from stanchion.runtime.deciding.desk import Desk
 
 EFFECT: Final = "effect `{2}`, of call `{1}`"
 
@@ -70,7 +73,7 @@ MAX_PLACES: Final = 10_000
 _encode = msgspec.json.Encoder(order="deterministic").encode
 
 
-class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
+class LedgerEffect(msgspec.Struct, frozen=True, omit_defaults=True):
     """What is known of something that happens once. `until` is when its call should have said what
     came of it."""
 
@@ -86,7 +89,7 @@ class Effect(msgspec.Struct, frozen=True, omit_defaults=True):
     by: str = ""
 
 
-class Entry:
+class LedgerPage:
     """One call's page in the ledger: which effect it is, what was found there, and whether this
     call has it."""
 
@@ -97,7 +100,7 @@ class Entry:
         self.named = named
         self.id = id_of(run, named) if named else _digest(["call", run.id, what, place])
         self.key = key(run.tenant, "effect", self.id)
-        self.version, self.effect = 0, Effect("")
+        self.version, self.effect = 0, LedgerEffect("")
         self.now = 0
         self.ours = False
 
@@ -121,10 +124,10 @@ class Entry:
 
     def _found(self, reply: Reply) -> None:
         self.now = reply.now
-        self.version, self.effect = 0, Effect("")
+        self.version, self.effect = 0, LedgerEffect("")
         for fresh in reply.fresh:
             if fresh.key == self.key:
-                self.version, self.effect = fresh.number, typed.convert(fresh.value, Effect)
+                self.version, self.effect = fresh.number, typed.convert(fresh.value, LedgerEffect)
 
     def against(self) -> tuple[Finding, ...]:
         """What stands against starting it; nothing where it can start, or where its result is
@@ -146,7 +149,7 @@ class Entry:
         """The record that the start of the call rests on."""
         lease = LEASE_MS if limit_s is None else int(limit_s * 1000)
         run = event.run.id
-        self.effect = Effect(
+        self.effect = LedgerEffect(
             STARTED, self.tool, self.what, event.id, run, self.now, self.now + lease
         )
         return (Stake(self.key, self.version, msgspec.to_builtins(self.effect)),)
@@ -203,7 +206,7 @@ class Entry:
         """It was undone: it can start again."""
         yield from self.mark(desk, FAILED, kept=False, result=None, by="undo")
 
-    def moved(self, desk: Desk, what: str, limit_s: float | None) -> Flow[Entry]:
+    def moved(self, desk: Desk, what: str, limit_s: float | None) -> Flow[LedgerPage]:
         """This call's page, where it has turned out to be another call than it seemed: its
         arguments were patched.
 
@@ -212,7 +215,7 @@ class Entry:
         if self.named or what == self.what:
             return self
         run = desk.info
-        other = Entry(run, self.tool, what, "", place(desk, what))
+        other = LedgerPage(run, self.tool, what, "", place(desk, what))
         lease = LEASE_MS if limit_s is None else int(limit_s * 1000)
         for _ in range(TRIES):
             yield from other.look(desk)
@@ -239,16 +242,16 @@ class Entry:
 def _put_to(state: str, value: Any, calls: frozenset[str]) -> Any:
     """A page as it is where one of those calls is left that has begun it; `None` where none has, or
     what came of it is known."""
-    effect = None if value is None else typed.convert(value, Effect)
+    effect = None if value is None else typed.convert(value, LedgerEffect)
     if effect is None or effect.state != STARTED or effect.call not in calls:
         return None
     return msgspec.to_builtins(msgspec.structs.replace(effect, state=state, until=0))
 
 
-def entry(desk: Desk, event: ToolCall, named: str) -> Entry:
+def entry(desk: Desk, event: ToolCall, named: str) -> LedgerPage:
     """The page of a call: by the name its caller gave it, or as the call that it is."""
     what = what_of(event)
-    return Entry(desk.info, event.tool, what, named, 0 if named else place(desk, what))
+    return LedgerPage(desk.info, event.tool, what, named, 0 if named else place(desk, what))
 
 
 def place(desk: Desk, what: str) -> int:
@@ -292,3 +295,33 @@ def _digest(data: Any) -> str:
     from hashlib import sha256
 
     return sha256(_encode(data)).hexdigest()[:32]
+
+
+OUTCOME_UNKNOWN: Final = "ledger.outcome_unknown"
+
+
+def is_unknown(against: tuple[Finding, ...]) -> bool:
+    """Whether a call is refused because nobody knows what came of one before it."""
+    return any(one.code == OUTCOME_UNKNOWN for one in against)
+
+
+def ask_about(desk: Desk, page: LedgerPage, event: ToolCall, decision: Decision) -> Flow[None]:
+    """Have a person asked what came of an effect. The call is refused all the same, also where
+    nobody can be asked."""
+    run, veil = desk.info, desk.shield.policy.veil
+    effect = page.effect
+    about = {"call": veil.name(effect.call), "run": veil.name(effect.run), "began_at": effect.at}
+    agents = [veil.name(name) for name in (run.agent, *desk.lineage)]
+    risk = event.risk.name.lower()
+    wanted = about_effect(run.tenant, page.id, veil.name(effect.tool), risk, about, agents)
+    life_s, batch = desk.shield.policy.file.escalation.timeout_s, f"{decision.id}.effect"
+    try:
+        roster = yield from desk.shield.authority.roster()
+        kept = (yield from filed(desk, batch, wanted, roster, never, life_s)).kept
+    except (StoreLost, TicketError) as error:
+        aside(f"nobody could be asked about effect `{page.id}`", error)
+        return
+    if kept is not None and kept.ticket is not None:
+        desk.waits_for(decision, kept.ticket.id)
+        if kept.opened:
+            write_down(desk, kept.ticket, decision.id)

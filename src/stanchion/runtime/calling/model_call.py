@@ -3,37 +3,104 @@ the answer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Literal
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import ModelCall, ModelReply
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Patch
+from stanchion.kernel.patches import PatchError, apply
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.asking import asked_for
+from stanchion.runtime.calling.at_work import Paying, asked_for
 from stanchion.runtime.calling.begin import begun as has_begun
 from stanchion.runtime.calling.call import tried_again
-from stanchion.runtime.calling.failure import RETRY, failed, withhold
-from stanchion.runtime.calling.paid_requests import Paying
+from stanchion.runtime.calling.outcome import RETRY, failed, withhold
 from stanchion.runtime.calling.price import Bill
-from stanchion.runtime.calling.replies import reply_of
-from stanchion.runtime.calling.stream_end import Account, Streaming
-from stanchion.runtime.deciding.assess import assess, lapsed
+from stanchion.runtime.calling.stream_end import StreamAccount, Streaming
+from stanchion.runtime.deciding.attempts import assess, lapsed
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.discretion import WITHHELD, hidden
 from stanchion.runtime.deciding.left import cut_off
 from stanchion.runtime.deciding.retries import again
+from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.spend import settled
 from stanchion.runtime.deciding.start import Lapsed
-from stanchion.runtime.deciding.terms import terms_of
-from stanchion.runtime.deciding.under_way import Way
-from stanchion.runtime.deciding.unread import against, marked, unreadable
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
-from stanchion.runtime.values import Read, Unreadable, arguments, restored, taken
-from stanchion.runtime.values.streams import is_stream
-from stanchion.runtime.values.words import Words
+from stanchion.runtime.deciding.under_way import CallWay
+from stanchion.runtime.deciding.unread import NOTHING, against, marked, unreadable
+from stanchion.runtime.driving.flow import Flow, Invoke
+from stanchion.runtime.errors import Refused
+from stanchion.runtime.values import Read, Unreadable, arguments, read, restored, taken
+from stanchion.runtime.values.form_of import is_stream
+from stanchion.runtime.values.texts import MAX_CHARS
+from stanchion.runtime.values.words import (
+    LOGPROBS,
+    Path,
+    ReplyWords,
+    at,
+    fields_of,
+    patches_for,
+    texts_in,
+    words_of,
+)
+from stanchion.tutor.envelope.repair import Checked, NoMore, RankedCandidate, best_of, seed_of
+
+SPELLED: Final = frozenset({LOGPROBS})
+SHORTEST: Final = 6
+"""Texts of an envelope that are shorter hold nothing that guards look for."""
+
+
+class ReadReply(NamedTuple):
+    """A reply as it was read: its words, what stands against it, and what has to be hidden besides
+    its words."""
+
+    seen: Read
+    words: ReplyWords
+    text: str
+    refused: tuple[Finding, ...] = ()
+    beside: tuple[Patch, ...] = ()
+
+    def handed(self, patches: Sequence[Patch]) -> Any:
+        """The reply as it goes on, with its words patched like that."""
+        content = self.seen.content
+        spoken = patches_for(self.words.spoken(content), patches)
+        if spoken:
+            spoken += tuple([Patch(place, None) for place in fields_of(content, SPELLED)])
+        try:
+            changed = apply(content, (*spoken, *self.beside))
+        except PatchError:
+            withheld = [Patch(patch.path, WITHHELD) for patch in self.beside]
+            words = [Patch(path, WITHHELD) for path, _ in self.words.spoken(content)]
+            changed = apply(content, (*words, *withheld))
+        return restored(self.seen.handed, content, changed)
+
+
+def reply_of(desk: Desk, value: Any) -> ReadReply:
+    """A model's reply, read once. A text is its own words, halves of characters in it included."""
+    if type(value) is str and len(value) <= MAX_CHARS:
+        return ReadReply(Read(value, value), words_of(""), value)
+    try:
+        seen = read(value)
+    except Unreadable as error:
+        return ReadReply(NOTHING, words_of(""), "", unreadable(error))
+    words = words_of(seen.content)
+    spoken = words.spoken(seen.content)
+    patches, refused = hidden(desk, others(seen.content, {path for path, _ in spoken}))
+    unread = against(desk, Stage.MODEL_REPLY, "", seen) if seen.unread else ()
+    return ReadReply(seen, words, words.text(seen.content), (*unread, *refused), patches)
+
+
+def others(content: Any, words: set[Path], shortest: int = SHORTEST) -> list[tuple[Path, str]]:
+    """The texts of a reply that are no words of it."""
+    if type(content) is str:
+        return []
+    places = [(path, at(content, path)) for path in texts_in(content) if path not in words]
+    return [(path, text) for path, text in places if len(text) >= shortest]
+
 
 Ended = Literal["text", "raise"]
 """What becomes of a model's call that ends the run: its safe message is the reply, or it raises."""
@@ -64,7 +131,7 @@ def converse(
     """
     if ended not in ("text", "raise"):
         raise ValueError(f"`ended` is `{ended}`: write `raise` or `text`")
-    way = Way()
+    way = CallWay()
     try:
         options = {} if params is None else dict(params)
         words = _system if system is None else system
@@ -72,7 +139,7 @@ def converse(
             desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words, once
         )
         return (yield from (flow if desk.shield.coverage is None else asked_for(desk, flow)))
-    except Stopped as stopped:
+    except RunStopped as stopped:
         if ended == "text":
             return _said(stopped.decision)
         raise desk.refusal(stopped.decision) from None
@@ -90,7 +157,7 @@ def _conversed(
     final: bool | None,
     tokens: int | None,
     cost_usd: float | None,
-    way: Way,
+    way: CallWay,
     system: Callable[[str], Any],
     once: bool,
 ) -> Flow[Any]:
@@ -138,7 +205,9 @@ def _conversed(
             withhold(desk, judged.answer, error)
             raise
         if is_stream(reply):
-            streaming = Streaming(reply, Account(desk, event, decision, bill, began_ms), final)
+            streaming = Streaming(
+                reply, StreamAccount(desk, event, decision, bill, began_ms), final
+            )
             desk.under_way.hand(decision.id)
             return streaming
         came = reply_of(desk, reply)
@@ -173,7 +242,7 @@ def _asks_again(desk: Desk, decision: Decision, attempt: int, once: bool) -> Flo
     return not (yield from again(desk, terms_of(decision, RETRY), attempt))
 
 
-class Stopped(Exception):
+class RunStopped(Exception):
     """The run ends here."""
 
     def __init__(self, decision: Decision) -> None:
@@ -183,7 +252,7 @@ class Stopped(Exception):
 
 def _stopped(desk: Desk, decision: Decision) -> Exception:
     """That the run ends; anything milder is for the caller to handle."""
-    return Stopped(decision) if decision.action == Action.HALT else desk.refusal(decision)
+    return RunStopped(decision) if decision.action == Action.HALT else desk.refusal(decision)
 
 
 def _guidance(decision: Decision) -> str:
@@ -216,5 +285,95 @@ def _request(
     return both, against(desk, Stage.MODEL_CALL, "", both) if both.unread else ()
 
 
-def _is_final(words: Words, said: bool | None) -> bool:
+def _is_final(words: ReplyWords, said: bool | None) -> bool:
     return words.final if said is None else said
+
+
+MOST: Final = 100
+"""How often more than once a model can be asked."""
+
+
+class Repaired(msgspec.Struct, frozen=True):
+    """The best reply, what was said of it, which one it was, and how often the model was asked."""
+
+    reply: Any
+    checked: Checked
+    index: int
+    calls: int
+
+
+def repair(
+    desk: Desk,
+    generate: Callable[..., Any],
+    precheck: Callable[[Any], Checked],
+    budget: int,
+    messages: Iterable[Any],
+    model: str,
+    params: Mapping[str, Any] | None,
+    seed: int | None,
+    final: bool | None,
+    tokens: int | None,
+    cost_usd: float | None,
+) -> Flow[Repaired]:
+    """Ask until a reply is good enough, `1 + budget` times at most. Raises `Refused` where no reply
+    may be handed on.
+
+    A reply that a guard has asked for again counts as one that is worse than all others. Where a
+    further call is refused, as by a budget, the best reply so far is taken; where that ends the
+    run, it is raised.
+    """
+    if isinstance(budget, bool) or not isinstance(budget, int) or not 0 <= budget <= MOST:
+        raise ValueError(
+            f"`budget` is `{budget!r}`: write how often to ask again, a whole number from 0 to "
+            f"{MOST}"
+        )
+    said = list(messages)
+
+    def make(index: int, before: tuple[RankedCandidate[Any], ...]) -> Flow[Any]:
+        told = [{"role": "system", "content": one.checked.why} for one in before if one.checked.why]
+        options = {} if params is None else dict(params)
+        if seed is not None:
+            options["seed"] = seed_of(seed, 0, index)
+        try:
+            asked = converse(
+                desk,
+                generate,
+                [*said, *told],
+                model,
+                options,
+                final,
+                tokens,
+                cost_usd,
+                ended="raise",
+                once=True,
+            )
+            reply = yield from asked
+        except Refused as refused:
+            if refused.decision.action == Action.RETRY and refused.happened:
+                return refused
+            if refused.ended or not before:
+                raise
+            raise NoMore from refused
+        if isinstance(reply, Streaming):
+            raise TypeError(
+                "replies are compared when they are whole: give `run.repair` a function that does "
+                "not stream"
+            )
+        return reply
+
+    def look(reply: Any, _before: tuple[RankedCandidate[Any], ...]) -> Checked:
+        if isinstance(reply, Refused):
+            advice = reply.decision.advice
+            return Checked(sys.maxsize, True, advice if advice else str(reply))
+        found = precheck(reply)
+        if not isinstance(found, Checked):
+            raise TypeError(
+                f"`precheck` has given a `{type(found).__name__}`: it gives a `Checked`"
+            )
+        return found
+
+    chosen = yield from best_of(make, look, budget)
+    best = chosen.best
+    if isinstance(best.value, Refused):
+        raise best.value
+    return Repaired(best.value, best.checked, best.index, chosen.attempts)

@@ -10,8 +10,8 @@ import msgspec
 
 from stanchion import typed
 from stanchion.approvals.act import Answer
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.request import Request
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import key
 from stanchion.readings.definitions.texts import DefinitionRemark
@@ -19,7 +19,7 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import tell_answered
 
 if TYPE_CHECKING:
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.runtime.shield import Shield
 
 Parts = dict[str, str]
 """The parts of a definition, each by its hash."""
@@ -51,7 +51,7 @@ class Pins(msgspec.Struct, frozen=True, omit_defaults=True):
         return self.seen.get(name) if suspect is None else suspect.parts
 
 
-class Whose(msgspec.Struct, frozen=True):
+class PinOwner(msgspec.Struct, frozen=True):
     """Whose definitions these are: the tenant's that uses them, and the server's that has them."""
 
     tenant: str
@@ -73,7 +73,7 @@ def pins_of(value: Any) -> Pins:
     return Pins() if value is None else typed.convert(value, Pins)
 
 
-def accept(shield: Grounds, request: Request, answer: Answer) -> None:
+def accept(shield: Shield, request: Request, answer: Answer) -> None:
     """Pin a definition anew, as an operator has said."""
     name, tenant = request.subject, request.tenant
     parts: Any = request.said.get("parts")

@@ -19,12 +19,15 @@ from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Settle
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import JUST_ONE, LONGEST_S, NOTHING, Amounts, Unit, amounts
+from stanchion.policy.nearest import nearest
 from stanchion.runtime.calling.at_work import AT_WORK
+from stanchion.runtime.calling.handoffs import asks_somebody, beside_the_caller, followed
+from stanchion.runtime.calling.price import estimated
 from stanchion.runtime.calling.users_words import may_be_the_users
-from stanchion.runtime.deciding.assess import assess, lapsed
+from stanchion.runtime.deciding.attempts import assess, lapsed
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.faults import reported, told
-from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.faults import reported, told, trouble_of
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.open_calls import adopt
 from stanchion.runtime.deciding.quiet import assessed, delivered
@@ -38,9 +41,8 @@ from stanchion.runtime.deciding.spend import (
     unforeseen,
     used_by,
 )
-from stanchion.runtime.deciding.trouble import trouble_of
-from stanchion.runtime.deciding.under_way import Open, Way
-from stanchion.runtime.deciding.undo import remember_reported, undone
+from stanchion.runtime.deciding.under_way import CallWay, OpenedCall
+from stanchion.runtime.deciding.undos import remember_reported, undone
 from stanchion.runtime.deciding.unread import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import Read, Unreadable, arguments, read
@@ -131,11 +133,8 @@ def report(
         is_open = desk.is_open(event.call)
     if ends:
         judging = _ended(desk, event, refused, plain, spent, named, is_open, failed)
-        if stage is Stage.HANDOFF_DONE:
-            from stanchion.runtime.calling.handoffs import asks_somebody, beside_the_caller
-
-            if asks_somebody(desk):
-                return beside_the_caller(desk, event, judging)
+        if stage is Stage.HANDOFF_DONE and asks_somebody(desk):
+            return beside_the_caller(desk, event, judging)
         return (yield from judging)
     if stage is Stage.CHARGE and event.settled:
         return (yield from _known(desk, event, spent, named))
@@ -143,7 +142,7 @@ def report(
     if stage in STARTS and spent[Unit.DURATION_MS]:
         event = msgspec.structs.replace(event, duration_ms=spent[Unit.DURATION_MS])
     decision, judged = yield from assessed(
-        desk, event, reserved.amounts, refused, Way(), reprice=reserved.again
+        desk, event, reserved.amounts, refused, CallWay(), reprice=reserved.again
     )
     if decision.proceeds and desk.allowed.lapsed(decision):
         decision = yield from lapsed(desk, decision, judged, reserved.amounts)
@@ -152,8 +151,6 @@ def report(
             decision, _about(event), getattr(judged, "args", {}), reserved.amounts, reserved.lent
         )
         if stage is Stage.HANDOFF:
-            from stanchion.runtime.calling.handoffs import followed
-
             yield from followed(desk, judged, decision)
     return decision if plain else _fitting(decision, event)
 
@@ -195,8 +192,6 @@ def _ended(
     if stage is Stage.TOOL_RESULT and decision.action >= STOPS:
         yield from _taken_back(desk, done)
     if stage is Stage.HANDOFF_DONE:
-        from stanchion.runtime.calling.handoffs import followed
-
         yield from followed(desk, event, decision)
     return decision if plain else _fitting(decision, event)
 
@@ -210,8 +205,6 @@ def ended(desk: Desk, event: ToolResult, settles: tuple[Settle, ...]) -> Flow[De
 
 
 def _no_field(stage: Stage, name: str) -> BadEvent:
-    from stanchion.policy.nearest import nearest
-
     near = nearest(name, takes(stage))
     meant = f"it takes {', '.join(takes(stage))}" if near is None else f"did you mean `{near}`?"
     return BadEvent(f"`{stage}` has no field `{name}`: {meant}")
@@ -234,8 +227,6 @@ class _Reserved:
         if not desk.measures:
             return said
         if isinstance(event, ModelCall):
-            from stanchion.runtime.calling.price import estimated
-
             self.amounts = estimated(desk, event, said, named)
         elif event.stage in STARTS:
             self.amounts, self.lent = lending(
@@ -373,7 +364,10 @@ def _outcome(
 
 
 def used_of(
-    desk: Desk, known: Open | None, spent: Amounts = JUST_ONE, named: frozenset[Unit] = NOBODY_SAID
+    desk: Desk,
+    known: OpenedCall | None,
+    spent: Amounts = JUST_ONE,
+    named: frozenset[Unit] = NOBODY_SAID,
 ) -> tuple[Amounts, Amounts]:
     """What a call has reserved, and what it used as far as anybody says."""
     reserved = known.spent if known is not None and known.held else NOTHING

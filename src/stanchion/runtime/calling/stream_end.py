@@ -9,13 +9,12 @@ import msgspec
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Failure, ModelCall, ModelReply
 from stanchion.runtime.calling.begin import begun as has_begun
-from stanchion.runtime.calling.failure import failed, withhold
-from stanchion.runtime.calling.price import Bill
-from stanchion.runtime.calling.prompt_size import text_tokens
-from stanchion.runtime.deciding.assess import assess
+from stanchion.runtime.calling.outcome import failed, withhold
+from stanchion.runtime.calling.price import Bill, text_tokens
+from stanchion.runtime.deciding.attempts import assess
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import described
-from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import broke_off, concluded
 from stanchion.runtime.deciding.spend import settled
@@ -23,7 +22,7 @@ from stanchion.runtime.deciding.under_way import INTERRUPTED
 from stanchion.runtime.driving.flow import Flow
 
 
-class Account:
+class StreamAccount:
     """What a streamed reply is charged for: the call that asked for it, or one of its own where
     nobody asked."""
 
@@ -139,7 +138,7 @@ class Streaming(msgspec.Struct, frozen=True):
     """A model's reply that is still to come."""
 
     source: Any
-    account: Account
+    account: StreamAccount
     final: bool | None = None
 
 

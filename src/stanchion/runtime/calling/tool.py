@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import aclosing
 from copy import copy
 from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from weakref import WeakKeyDictionary
 
 from stanchion.kernel.actions import RISK_NAMES, Risk
 from stanchion.kernel.declared import EFFECTS, RESULTS, UNDECLARED, Declared, EffectName, ResultName
 from stanchion.kernel.shown import StanchionError, one_line
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit, amounts
+from stanchion.policy.nearest import hint
 from stanchion.readings.record_line import record_line
-from stanchion.runtime.calling.refusal_text import RAISE, Refusal, refusal_of
+from stanchion.runtime.calling.refusal_text import RAISE, TEXT, Refusal, refusal_of, widen
 from stanchion.runtime.values import restored
+
+if TYPE_CHECKING:
+    import inspect
 
 MARK: Final = "__stanchion_tool__"
 """The attribute under which a shielded function keeps its tool."""
@@ -22,9 +29,6 @@ LONGEST_NAME: Final = 256
 """How long a tool's name may be."""
 
 W = TypeVar("W", bound=str | None)
-
-if TYPE_CHECKING:
-    import inspect
 
 
 MEASURES: Final = {
@@ -39,8 +43,6 @@ def estimate(usage: Mapping[str, Any]) -> tuple[Amounts, frozenset[Unit]]:
     what is none."""
     unknown = next((name for name in usage if name not in MEASURES), None)
     if unknown is not None:
-        from stanchion.policy.nearest import hint
-
         raise ValueError(f"the usage of a tool has no `{unknown}`: {hint(str(unknown), MEASURES)}")
     spent = amounts(**usage)
     return JUST_ONE if spent == JUST_ONE else spent, frozenset([MEASURES[name] for name in usage])
@@ -50,7 +52,7 @@ class NothingDone(StanchionError):
     """Raise it from a tool to say that nothing has happened: then it can be tried again."""
 
 
-class Shape(Enum):
+class ToolShape(Enum):
     """What calling a function gives."""
 
     PLAIN = "plain"
@@ -131,7 +133,7 @@ class Tool:
         self._check()
         self.refusal = refusal_of(refusal, self.name)
         self._look()
-        if once and self.shape not in (Shape.PLAIN, Shape.ASYNC):
+        if once and self.shape not in (ToolShape.PLAIN, ToolShape.ASYNC):
             raise ValueError(
                 f"`{self.name}` gives many items, and only a call with one result can be made once"
             )
@@ -175,7 +177,7 @@ class Tool:
     def _take(self, fn: Callable[..., Any]) -> None:
         """Stand for one call with its arguments by name, of which nothing else is known; refuses
         what would only be noticed in its middle."""
-        self.fn, self.shape, self.refusal = fn, Shape.PLAIN, RAISE
+        self.fn, self.shape, self.refusal = fn, ToolShape.PLAIN, RAISE
         self.description, self.schema, self.signature = "", None, None
         self._hidden, self._simple, self._defaults = "", False, {}
         self._check()
@@ -327,21 +329,121 @@ def word_of(what: str, given: W, words: tuple[str, ...]) -> W:
     """A word of a declaration, if one is given; raises `ValueError` for what is none of its
     words."""
     if given is not None and given not in words:
-        from stanchion.policy.nearest import hint
-
         raise ValueError(f"`{given}` is not a value of `{what}`: {hint(str(given), words)}")
     return given
 
 
-def shape_of(fn: Callable[..., Any]) -> Shape:
+def shape_of(fn: Callable[..., Any]) -> ToolShape:
     """What calling a function gives, seen through callable objects."""
     import inspect
 
     target = fn if inspect.isroutine(fn) else getattr(fn, "__call__", fn)  # noqa: B004 - the method itself is wanted
     if inspect.isasyncgenfunction(target):
-        return Shape.ASYNC_GENERATOR
+        return ToolShape.ASYNC_GENERATOR
     if inspect.iscoroutinefunction(target):
-        return Shape.ASYNC
+        return ToolShape.ASYNC
     if inspect.isgeneratorfunction(target):
-        return Shape.GENERATOR
-    return Shape.PLAIN
+        return ToolShape.GENERATOR
+    return ToolShape.PLAIN
+
+
+class Toolbox:
+    """Knows the tool that a function is; what it learns of a function goes with the function."""
+
+    def __init__(self) -> None:
+        self._met: WeakKeyDictionary[Any, Tool] = WeakKeyDictionary()
+        self._registered: dict[str, dict[Declared, None]] = {}
+
+    def register(self, tool: Tool) -> None:
+        """Remember what is declared of a tool, for whoever names it."""
+        self._registered.setdefault(tool.name, {})[tool.declared] = None
+
+    def declared(self, tool: str) -> Iterable[Declared]:
+        """What was declared of a tool whenever one of that name was registered."""
+        return self._registered.get(tool, ())
+
+    def tool_of(self, fn: Callable[..., Any] | Tool) -> Tool:
+        """The tool that a function is: as it was registered, or as it looks."""
+        if isinstance(fn, Tool):
+            return fn
+        made = getattr(fn, MARK, None)
+        if isinstance(made, Tool):
+            bound = getattr(fn, "__self__", None)
+            return made if bound is None else made.of(bound)
+        if not callable(fn):
+            raise TypeError(
+                f"`{fn!r}` cannot be called: give the function itself, `run.check` takes names"
+            )
+        try:
+            known = self._met.get(fn)
+            if known is None:
+                known = self._met[fn] = Tool(fn)
+            return known
+        except TypeError:
+            return Tool(fn)
+
+
+class Calls(Protocol):
+    """A run, as far as it calls tools."""
+
+    def call(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """Call a tool."""
+
+    def acall(self, fn: Any, /, *args: Any, **kwargs: Any) -> Any:
+        """The same for async code."""
+
+
+RunFor = Callable[[Tool], Calls]
+"""Gives the run in which a tool is being called, or raises `NoRun`."""
+
+
+def wrapped(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    """The shielded form of a tool's function: plain, async, generator or async generator as it
+    was."""
+    wrapper = _MAKERS[tool.shape](tool, run_for)
+    if tool.refusal == TEXT and tool.shape in (ToolShape.PLAIN, ToolShape.ASYNC):
+        widen(wrapper)
+    setattr(wrapper, MARK, tool)
+    return wrapper
+
+
+def _plain(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        return run_for(tool).call(tool, *args, **kwargs)
+
+    return called
+
+
+def _async(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    async def called(*args: Any, **kwargs: Any) -> Any:
+        return await run_for(tool).acall(tool, *args, **kwargs)
+
+    return called
+
+
+def _generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    def called(*args: Any, **kwargs: Any) -> Iterator[Any]:
+        yield from run_for(tool).call(tool, *args, **kwargs)
+
+    return called
+
+
+def _async_generator(tool: Tool, run_for: RunFor) -> Callable[..., Any]:
+    @wraps(tool.fn)
+    async def called(*args: Any, **kwargs: Any) -> Any:
+        async with aclosing(run_for(tool).acall(tool, *args, **kwargs)) as items:
+            async for item in items:
+                yield item
+
+    return called
+
+
+_MAKERS: dict[ToolShape, Callable[[Tool, RunFor], Callable[..., Any]]] = {
+    ToolShape.PLAIN: _plain,
+    ToolShape.ASYNC: _async,
+    ToolShape.GENERATOR: _generator,
+    ToolShape.ASYNC_GENERATOR: _async_generator,
+}

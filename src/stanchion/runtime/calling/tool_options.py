@@ -23,6 +23,7 @@ from stanchion.runtime.keywords import mistyped
 if TYPE_CHECKING:
     from stanchion.runtime.calling.tool import Tool
 
+
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -100,14 +101,13 @@ class Shielding:
         With `refusal="text"` a refused call gives the words of the refusal, and only what ends the
         run is raised.
         """
-        from stanchion.runtime.calling.tool import Tool
-        from stanchion.runtime.calling.wrapped import wrapped
-
         wrong = mistyped(Shielding.tool, options, ToolOptions.__annotations__, "shield.tool")
         if wrong is not None:
             raise wrong
 
         def shielded(target: Callable[..., Any]) -> Callable[..., Any]:
+            from stanchion.runtime.calling.tool import Tool, wrapped
+
             made = Tool(target, refusal=refusal, **options)
             self._meet_tool(made)
             return wrapped(made, self._run_for)

@@ -4,12 +4,47 @@ and canaries are driven before a run relies on an adapter."""
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any, Final, Literal, get_args
 
-from stanchion.runtime.coverage.canaries import loaded_adapters, prove
+from stanchion.audit.journal import Fact
+from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.coverage.hook import REFUSE, install, unwatch, watch
 from stanchion.runtime.coverage.sightings import Sightings
+from stanchion.runtime.errors import Ungoverned
+from stanchion.runtime.standing.veil import tell
+
+CAUGHT, MISSED = "coverage.canary", "coverage.canary_missed"
+HOME: Final = "stanchion.hosts.canaries"
+"""Where the canaries of all adapters are listed."""
+
+
+def loaded_adapters() -> frozenset[str]:
+    """The adapters whose framework is loaded in this process."""
+    found: frozenset[str] = import_module(HOME).loaded()
+    return found
+
+
+def prove(shield: Any, adapters: Sequence[str], refuses: bool) -> None:
+    """Drive canaries, and write down which were caught; raises `Ungoverned` where one is not and
+    `refuses` says so."""
+    home: Any = import_module(HOME)
+    missed = []
+    for name in adapters:
+        came = home.driven(name)
+        data = {"adapter": name, "version": came.version}
+        what = CAUGHT if came.caught else MISSED
+        tell(shield, Fact(shield.clock(), what, f"adapter:{name}", FLEET, why=came.why, data=data))
+        if not came.caught:
+            missed.append(f"`{name}` ({came.why})")
+    if missed and refuses:
+        raise Ungoverned(
+            f"the adapter {', '.join(missed)} does not catch its canary: install a version that it "
+            f"is made for, or "
+            "start with coverage `observe`"
+        )
+
 
 Mode = Literal["observe", "refuse"]
 MODES: Final = get_args(Mode)
@@ -58,3 +93,11 @@ class Coverage:
             if run.desk.shield is self._shield and run.desk.ended is None
         ]
         return around[-1] if around else None
+
+
+def coverage_of(shield: Any, mode: Mode, open_runs: Callable[[], tuple[Any, ...]]) -> Coverage:
+    """Who watches what a shield's runs do; raises `Ungoverned` where it is to refuse, and an
+    adapter that is loaded does not catch its canary."""
+    made = Coverage(shield, mode, open_runs)
+    made.start()
+    return made

@@ -13,11 +13,18 @@ from weakref import WeakSet
 
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.asides import aside
-from stanchion.runtime.calling.asking import asking
-from stanchion.runtime.calling.at_work import tool_at_work
+from stanchion.runtime.calling.at_work import asking, tool_at_work
 from stanchion.runtime.coverage.own_work import vouched
-from stanchion.runtime.coverage.sightings import AGENT, CLIENT, CONTEXT, TIME, TOOL, Escape
-from stanchion.runtime.coverage.stack import Seen, look
+from stanchion.runtime.coverage.sightings import (
+    AGENT,
+    CLIENT,
+    CONTEXT,
+    TIME,
+    TOOL,
+    Escape,
+    StackSighting,
+    look,
+)
 from stanchion.runtime.coverage.touches import EVENTS, NETWORK, Touch, touch_of, writes
 from stanchion.runtime.errors import Ungoverned
 
@@ -47,7 +54,7 @@ _around: list[Callable[[], tuple[Any, ...]]] = []
 """What gives the runs around a caller, once the hook is installed."""
 
 
-class Owner(NamedTuple):
+class RunOwner(NamedTuple):
     """The run that something belongs to, how that is known, and whether it has begun inside another
     run."""
 
@@ -138,7 +145,7 @@ def _judge(touch: Touch, frame: FrameType | None) -> None:
     _escaped(Escape(what, _name(what, seen), touch, seen, owner.by, _stops(desk)), sightings)
 
 
-def _owner() -> Owner | None:
+def _owner() -> RunOwner | None:
     """The innermost run around the caller that is watched; without one, the run of this process
     that began last."""
     around = _around[0]()
@@ -147,29 +154,31 @@ def _owner() -> Owner | None:
         sightings = getattr(run.desk, "sightings", None)
         if sightings is not None and sightings.is_open:
             if found is not None:
-                return Owner(found, CONTEXT, True)
+                return RunOwner(found, CONTEXT, True)
             found = run.desk
     if found is not None:
-        return Owner(found, CONTEXT, False)
+        return RunOwner(found, CONTEXT, False)
     if around:
         return None  # it belongs to a run that nobody watches
     desks = list(_open)
-    return Owner(max(desks, key=lambda one: one.sightings.number), TIME, False) if desks else None
+    return (
+        RunOwner(max(desks, key=lambda one: one.sightings.number), TIME, False) if desks else None
+    )
 
 
-def _in_call(owner: Owner) -> bool:
+def _in_call(owner: RunOwner) -> bool:
     """Whether a tool's call of this run is at work around the caller. The tool at work around a run
     that has begun inside of it is another run's: this one has to have a call under way itself."""
     return bool(tool_at_work()) and (not owner.nested or owner.desk.under_way.at_work())
 
 
-def _name(what: str, seen: Seen) -> str:
+def _name(what: str, seen: StackSighting) -> str:
     """What people know it by: the client's package, or the function that does it."""
     within = seen.within[0] if seen.within else ""
     return seen.through if what == CLIENT or not within else within
 
 
-def _through_model(seen: Seen) -> Seen:
+def _through_model(seen: StackSighting) -> StackSighting:
     """The same, named by the client that asks the model."""
     return seen._replace(through=next(name for name in seen.packages if name in MODEL_CLIENTS))
 

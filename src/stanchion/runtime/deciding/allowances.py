@@ -9,10 +9,10 @@ import msgspec
 
 from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.proof import doubt
-from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.compare_and_set import LEFT, change
@@ -26,7 +26,7 @@ from stanchion.runtime.driving.flow import Flow
 OPERATORS_ONLY: Final = Asked()
 
 
-class Allowance(msgspec.Struct, frozen=True, omit_defaults=True):
+class FindingAllowance(msgspec.Struct, frozen=True, omit_defaults=True):
     """That something a guard finds may pass: `once`, or until it is forgotten; in the calls of one
     tool, or in all."""
 
@@ -48,9 +48,9 @@ def allowances_key(tenant: str) -> str:
     return key(tenant, "allowed")
 
 
-def allowances_of(value: Any) -> dict[str, Allowance]:
+def allowances_of(value: Any) -> dict[str, FindingAllowance]:
     """The allowances that a record tells, by fingerprint."""
-    return {} if value is None else typed.convert(value, dict[str, Allowance])
+    return {} if value is None else typed.convert(value, dict[str, FindingAllowance])
 
 
 def decided(desk: Desk, plans: Plans, moment: Moment) -> Flow[tuple[Moment, Decision]]:
@@ -121,7 +121,9 @@ def _cleared(desk: Desk, moment: Moment, found: tuple[str, ...]) -> Flow[Moment]
     return msgspec.structs.replace(moment, stakes=(*moment.stakes, stake))
 
 
-def _stands(roster: Roster, tenant: str, one: Allowance, answer: Answer, shared: bool) -> bool:
+def _stands(
+    roster: Roster, tenant: str, one: FindingAllowance, answer: Answer, shared: bool
+) -> bool:
     """Whether an allowance is what somebody said who could say it, and nothing else."""
     said = {"once": one.once, "tool": one.tool, "why": answer.act.comment}
     request = Request(purpose=Purpose.ALLOW, tenant=tenant, subject=one.fingerprint, said=said)

@@ -4,32 +4,36 @@ starts."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
+from stanchion.approvals.words import EDIT_ASKS, EDIT_UNFIT, EDITED
 from stanchion.kernel.actions import PROCEEDS, UNCHANGED, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.content import content_of, with_content
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Patch, Wait
 from stanchion.kernel.state import Stake
-from stanchion.kernel.units import Amounts
+from stanchion.kernel.units import JUST_ONE, Amounts
+from stanchion.runtime.deciding.aftermath import looked_at
+from stanchion.runtime.deciding.course import follow
+from stanchion.runtime.deciding.degrade import NO_LESSER, joined, lesser
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.left import cut_off, unheard
-from stanchion.runtime.deciding.under_way import STARTS, Started, Way
+from stanchion.runtime.deciding.left import cut_off, not_begun, unheard
+from stanchion.runtime.deciding.run_memory import terms_of
+from stanchion.runtime.deciding.start import LAPSED
+from stanchion.runtime.deciding.under_way import STARTS, CallWay, StartedCall
 from stanchion.runtime.deciding.unread import formless
-from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.flow import Flow, TimePause
 
 if TYPE_CHECKING:
-    from stanchion.runtime.deciding.bypass import Past
-    from stanchion.runtime.deciding.edited import Edit
+    from stanchion.runtime.deciding.bypass import BypassLeave
     from stanchion.runtime.deciding.escalation import Granted
-    from stanchion.runtime.deciding.queued import Patience
 
 
-class Attempts(msgspec.Struct, eq=False):
+class ActionCourse(msgspec.Struct, eq=False):
     """What one action is judged on: what it reserves and rests on, and what stands against it; and
     what came of it so
     far: how long it has waited, a person's yes, the guardrails it goes past, the decision by which
@@ -42,13 +46,13 @@ class Attempts(msgspec.Struct, eq=False):
     stakes: tuple[Stake, ...]
     waits: bool
     reprice: Callable[[Event], Amounts] | None
-    way: Way
-    patience: Patience | None = None
+    way: CallWay
+    patience: QueuePatience | None = None
     granted: Granted | None = None
     edit: Edit | None = None
-    past: tuple[Past, ...] = ()
+    past: tuple[BypassLeave, ...] = ()
     degraded: Decision | None = None
-    started: Started | None = None
+    started: StartedCall | None = None
     awake_ns: int = 0
     """When this attempt began, by a clock that goes on while the host sleeps."""
     notes: tuple[str, ...] = ()
@@ -112,8 +116,6 @@ class Attempts(msgspec.Struct, eq=False):
         waited, when a person has answered, or as a lesser one."""
         event = self.event
         if self.granted is not None:
-            from stanchion.runtime.deciding.strikes import looked_at
-
             yield from looked_at(desk, self.granted, decision)
         if decision.action == Action.QUEUE:
             return (yield from self._after_a_wait(desk, decision))
@@ -134,7 +136,6 @@ class Attempts(msgspec.Struct, eq=False):
             self.event = event = with_content(event, decision.patched(before))
         if self.degraded is not None or decision.action != Action.DEGRADE:
             return decision
-        from stanchion.runtime.deciding.degrade import NO_LESSER, lesser
 
         self.degraded = decision
         less = yield from lesser(desk, event, decision, before)
@@ -152,9 +153,7 @@ class Attempts(msgspec.Struct, eq=False):
         self.granted, self.edit, self.event = None, None, desk.renewed(before)
 
     def _after_a_wait(self, desk: Desk, decision: Decision) -> Flow[Decision | None]:
-        from stanchion.runtime.deciding.queued import Patience
-
-        self.patience = Patience() if self.patience is None else self.patience
+        self.patience = QueuePatience() if self.patience is None else self.patience
         self.way.waited = True
         waited = yield from self.patience.wait(desk, self.event, decision)
         if waited is None:
@@ -176,8 +175,6 @@ class Attempts(msgspec.Struct, eq=False):
         if isinstance(answer, Finding):
             self.refused = (*self.refused, answer)
         elif answer.edits:
-            from stanchion.runtime.deciding.edited import Edit, edited, fits, questions, unfit
-
             if not fits(desk):
                 self.refused, self.event = (*self.refused, unfit(answer)), desk.renewed(event)
                 return None
@@ -194,8 +191,6 @@ class Attempts(msgspec.Struct, eq=False):
     def _after_an_edit(self, desk: Desk, decision: Decision, edit: Edit) -> None:
         """A changed call about which a person has to be asked: by the yes to it, where that is the
         same question."""
-        from stanchion.runtime.deciding.edited import unanswered
-
         lifted = self.granted is not None and self.granted.lifts
         if lifted or not edit.answers(decision):
             self.granted, self.refused = None, (*self.refused, unanswered(edit))
@@ -218,12 +213,8 @@ class Attempts(msgspec.Struct, eq=False):
         """The decision, with that by which it is a lesser one, and the event as it goes ahead. What
         the runtime does not start itself is not under way."""
         if self.degraded is not None:
-            from stanchion.runtime.deciding.degrade import joined
-
             decision = joined(self.degraded, decision, self.event)
         if self.edit is not None:
-            from stanchion.runtime.deciding.edited import told
-
             decision = told(desk, self.edit, decision, self.event)
         goes_ahead = decision.action <= PROCEEDS
         if goes_ahead:
@@ -235,3 +226,130 @@ class Attempts(msgspec.Struct, eq=False):
     def cut_off(self, desk: Desk, error: BaseException) -> Flow[None]:
         """Leave what it was at."""
         yield from cut_off(desk, self.way, error)
+
+
+def assess(
+    desk: Desk,
+    event: Event,
+    spent: Amounts = JUST_ONE,
+    refused: tuple[Finding, ...] = (),
+    stakes: tuple[Stake, ...] = (),
+    waits: bool = False,
+    reprice: Callable[[Event], Amounts] | None = None,
+    way: CallWay | None = None,
+) -> Flow[tuple[Decision, Event]]:
+    """Judge an action until it is clear whether it starts: queued ones wait, a lesser one is judged
+    once more, what is to be lesser and cannot be is refused, and one that a person has to answer
+    for is judged again when one has (`waits`: here and now, otherwise when it is asked for again).
+
+    `stakes` are records that the action rests on; `reprice` says what a lesser one reserves.
+    Returns the decision and the event as it goes ahead, patched. Whoever is cut off behind this
+    leaves the action by its `way`.
+    """
+    way = CallWay() if way is None else way
+    way.waited = False
+    return follow(desk, ActionCourse(event, event.id, spent, refused, stakes, waits, reprice, way))
+
+
+def admit(
+    desk: Desk,
+    event: Event,
+    spent: Amounts = JUST_ONE,
+    refused: tuple[Finding, ...] = (),
+    stakes: tuple[Stake, ...] = (),
+    way: CallWay | None = None,
+) -> Flow[tuple[Decision, Event]]:
+    """Like `assess`, for a caller who asked to run it: raises `Refused` where it does not go
+    ahead."""
+    decision, event = yield from assess(desk, event, spent, refused, stakes, waits=True, way=way)
+    if not decision.proceeds:
+        raise desk.refusal(decision)
+    return decision, event
+
+
+def lapsed(desk: Desk, decision: Decision, event: Event, reserved: Amounts) -> Flow[Decision]:
+    """Give back what an action has reserved that begins too late; gives the decision that refuses
+    it."""
+    not_begun(desk, decision, event)
+    yield from desk.shield.unsettled.carry()
+    refused, _ = yield from assess(desk, desk.renewed(event), reserved, (LAPSED,))
+    return refused
+
+
+WAIT: Final = Wait()
+
+
+class QueuePatience:
+    """How long one action has waited so far."""
+
+    def __init__(self) -> None:
+        self._waited_ms = 0
+
+    def wait(self, desk: Desk, event: Event, decision: Decision) -> Flow[Event | None]:
+        """Wait, and give the action once more for a new judgement; `None` where it has waited long
+        enough."""
+        terms = terms_of(decision, WAIT)
+        if self._waited_ms + terms.pause_ms > terms.timeout_ms:
+            return None
+        self._waited_ms += terms.pause_ms
+        yield TimePause(terms.pause_ms / 1000)
+        return desk.renewed(event)
+
+
+class Edit(NamedTuple):
+    """A call that goes ahead with other arguments: the event as the agent asked for it, the yes,
+    and what the guards asked about it."""
+
+    before: Event
+    granted: Granted
+    questions: frozenset[tuple[str, str]]
+
+    def answers(self, decision: Decision) -> bool:
+        """Whether the yes answers all that is asked about the call as it is now: the same guards
+        ask the same."""
+        return questions(decision) <= self.questions
+
+
+def questions(decision: Decision) -> frozenset[tuple[str, str]]:
+    """What the guards ask a person, those included that have their answer: by whom, and which
+    question."""
+    from stanchion.runtime.deciding.value_questions import asks_of
+
+    return frozenset([(one.guard, one.code) for one in asks_of(decision)])
+
+
+def edited(desk: Desk, event: Event, edits: dict[str, Any]) -> Event:
+    """The call with the arguments that a person has changed, for a new judgement."""
+    return desk.renewed(with_content(event, {**content_of(event), **edits}))
+
+
+def fits(desk: Desk) -> bool:
+    """Whether a run's host can have a call changed: one that cannot would run it as the agent asked
+    for it."""
+    return Action.REDACT in desk.can
+
+
+def unfit(granted: Granted) -> Finding:
+    """What stands against a changed call that its host would run unchanged."""
+    return Finding(Action.BLOCK, EDIT_UNFIT, (granted.ticket,), guard="kernel")
+
+
+def unanswered(edit: Edit) -> Finding:
+    """What stands against a changed call about which there is another question."""
+    return Finding(Action.BLOCK, EDIT_ASKS, (edit.granted.ticket,), guard="kernel")
+
+
+def told(desk: Desk, edit: Edit, decision: Decision, event: Event) -> Decision:
+    """The decision about a changed call, as one that a host can carry out: with the whole new
+    content. The agent reads that it was changed, and to what."""
+    if not decision.proceeds:
+        return decision
+    args = msgspec.json.encode(edit.granted.edits, order="deterministic").decode()
+    finding = Finding(Action.REDACT, EDITED, (edit.granted.ticket, args), guard="kernel")
+    desk.tell(f"{finding.message}; {finding.advice}")
+    return msgspec.structs.replace(
+        decision,
+        action=max(decision.action, Action.REDACT),
+        findings=(*decision.findings, finding),
+        patches=(Patch((), content_of(event)),),
+    )

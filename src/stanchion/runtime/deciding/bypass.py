@@ -20,10 +20,9 @@ from stanchion.approvals.overrides import (
     reviews_of,
     told_of,
 )
-from stanchion.approvals.pages import filed, pages_for
 from stanchion.approvals.quorum import is_enough, needed
 from stanchion.approvals.scope import Scope
-from stanchion.approvals.shelf import read
+from stanchion.approvals.shelf import filed, pages_for, read
 from stanchion.approvals.ticket import (
     NO_REASON,
     Kind,
@@ -44,8 +43,8 @@ from stanchion.kernel.state import ABSENT, Stake, StoreLost
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import asked_about
-from stanchion.runtime.deciding.patience import Patience
-from stanchion.runtime.deciding.refused_actions import RefusedAction, RefusedActions
+from stanchion.runtime.deciding.pauses import AnswerPatience
+from stanchion.runtime.deciding.run_memory import RefusedAction, RefusedActions
 from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow
@@ -58,7 +57,7 @@ action."""
 NOT_ASKED: Final = Requested(id="", guardrail="", reason="", urgency=Urgency.NORMAL, each_ms=1)
 
 
-class Past(NamedTuple):
+class BypassLeave(NamedTuple):
     """Leave for one action to go past one guardrail: on an approved request, or on one that nobody
     has answered, with the review of it and what else is written along (`beside`: key, version,
     value)."""
@@ -86,7 +85,7 @@ class Past(NamedTuple):
         return (own, *[Stake(key, version, value) for key, version, value in self.beside])
 
 
-class Looked(NamedTuple):
+class BypassLook(NamedTuple):
     """A request as the store has it: the ticket as it stands, its version, the time, and whether it
     just expired."""
 
@@ -151,8 +150,8 @@ def wanted(desk: Desk, event: Event, decision: Decision, requested: Requested) -
 
 
 def past(
-    desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple[Past, ...]
-) -> Flow[Past | None]:
+    desk: Desk, event: Event, decision: Decision, waits: bool, known: tuple[BypassLeave, ...]
+) -> Flow[BypassLeave | None]:
     """The leave by which an action that was refused goes past what refused it; `None` where there
     is none.
 
@@ -202,8 +201,8 @@ class _Looking:
         self.blank = wanted(desk, event, decision, blank)
         self.looks = 0
 
-    def until_answered(self, waits: bool) -> Flow[Past | None]:
-        patience = Patience(self.desk, waits)
+    def until_answered(self, waits: bool) -> Flow[BypassLeave | None]:
+        patience = AnswerPatience(self.desk, waits)
         while True:
             looked = yield from self._look()
             found = yield from self._found(looked)
@@ -212,7 +211,7 @@ class _Looking:
                 return found
             yield from patience.pause(self.blank.key)
 
-    def _look(self) -> Flow[Looked]:
+    def _look(self) -> Flow[BypassLook]:
         """The request as it stands; one whose time is over is denied, and whoever finds that writes
         it down."""
         records, key, tenant = self.desk.shield.records, self.blank.key, self.blank.tenant
@@ -248,9 +247,9 @@ class _Looking:
             )
             write_down(self.desk, "bypass.denied", expired[0], made.reply.now, why=how)
         standing = None if ticket is None else as_of(ticket, made.reply.now)
-        return Looked(standing, version, made.reply.now, bool(expired))
+        return BypassLook(standing, version, made.reply.now, bool(expired))
 
-    def _found(self, looked: Looked) -> Flow[Past | None]:
+    def _found(self, looked: BypassLook) -> Flow[BypassLeave | None]:
         ticket = looked.ticket
         if ticket is None or ticket.bypass is None:
             return None
@@ -267,10 +266,12 @@ class _Looking:
             return self._unanswered(looked)
         return None
 
-    def _leave(self, looked: Looked) -> Past:
+    def _leave(self, looked: BypassLook) -> BypassLeave:
         assert looked.ticket is not None
         names = bypassed(self.desk, self.guardrail)
-        return Past(self.guardrail, self.decision.policy, names, looked.ticket, looked.version)
+        return BypassLeave(
+            self.guardrail, self.decision.policy, names, looked.ticket, looked.version
+        )
 
     def _wrong(self, ticket: Ticket) -> Flow[str]:
         """Why the yes that is kept with a request lets nothing go ahead; empty where it does."""
@@ -349,7 +350,7 @@ class _Looking:
             and stand(as_asked, ticket.opened_at, now).overrides
         )
 
-    def _unanswered(self, looked: Looked) -> Past | None:
+    def _unanswered(self, looked: BypassLook) -> BypassLeave | None:
         """Leave to go ahead although nobody has answered, with the review that is opened along."""
         ticket, records = looked.ticket, self.desk.shield.records
         assert ticket is not None
@@ -372,7 +373,9 @@ class _Looking:
         return self._leave(looked)._replace(beside=tuple(beside), review=review.id)
 
 
-def note_past(desk: Desk, leaves: tuple[Past, ...], event: Event, decision: Decision) -> None:
+def note_past(
+    desk: Desk, leaves: tuple[BypassLeave, ...], event: Event, decision: Decision
+) -> None:
     """Write down that an action goes past guardrails, where it does; each leave is used up."""
     reply = decision.inputs.reply
     if not decision.proceeds or reply is None:

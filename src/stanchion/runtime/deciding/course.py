@@ -4,23 +4,31 @@ both drivers run."""
 from __future__ import annotations
 
 from time import perf_counter_ns
-from typing import Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
-from stanchion.kernel.actions import PROCEEDS
+import msgspec
+
+from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Moment
+from stanchion.kernel.findings import Finding
 from stanchion.kernel.mandate import MANDATE
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.deciding.aftermath import aftermath
+from stanchion.runtime.deciding.aftermath import aftermath, looked_at, owe, passed_over
+from stanchion.runtime.deciding.allowances import decided
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import worded
 from stanchion.runtime.deciding.mandates import allow_besides, keep_mandate
+from stanchion.runtime.deciding.open_calls import overtaken
 from stanchion.runtime.deciding.record import barred, confirmed, written
-from stanchion.runtime.deciding.taken import owed
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import AWAY, HERE
+from stanchion.runtime.deciding.unread import formless
+from stanchion.runtime.deciding.unsettled import owed
+from stanchion.runtime.driving.flow import AWAY, HERE, Flow
+
+if TYPE_CHECKING:
+    from stanchion.runtime.deciding.escalation import Granted
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -101,8 +109,6 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             if is_long:
                 yield AWAY
             if getattr(plans.policy, "clears", False):
-                from stanchion.runtime.deciding.allowances import decided
-
                 moment, decision = yield from decided(desk, plans, moment)
             else:
                 decision = yield from decide(plans, moment, shield.records)
@@ -120,8 +126,6 @@ def follow(desk: Desk, course: Course[R_co]) -> Flow[R_co]:
             if shield.unsettled.waiting and reply is not None:
                 yield from shield.unsettled.carry()
             if moment.settles and reply is not None and AGAIN in reply.settled:
-                from stanchion.runtime.deciding.overtaken import overtaken
-
                 yield from overtaken(desk, moment, reply)
             if event.stage is Stage.MODEL_CALL and decision.action <= PROCEEDS:
                 from stanchion.runtime.deciding.pauses import next_step
@@ -153,3 +157,81 @@ def _ended(desk: Desk, course: Course[R_co], event: Event, decision: Decision) -
     if course.waited and decision.action > PROCEEDS:
         yield from desk.shield.unsettled.tell(owed(desk, event, ()))
     return course.over(desk, decision)
+
+
+def judge(
+    desk: Desk,
+    moment: Moment,
+    notes: tuple[str, ...] = (),
+    plans: Plans | None = None,
+    waits: bool = False,
+) -> Flow[Decision]:
+    """Judge a moment, write the decision down, and carry out what concerns the run as a whole; what
+    a person has to answer for is judged again when one has (`waits`: here and now)."""
+    return follow(desk, AsItIs(moment, desk.plans if plans is None else plans, notes, waits))
+
+
+class AsItIs(msgspec.Struct, eq=False):
+    """The course of a moment that is judged as it is. It changes nothing of it but a person's
+    answer, and what it was to settle is owed until the store has answered."""
+
+    next: Moment
+    judged_by: Plans | None
+    notes: tuple[str, ...]
+    waits: bool
+    waited: bool = False
+    answer: Granted | Finding | None = None
+    taking: Moment | None = None
+    """What the store may be asked about, and has not answered."""
+
+    def moment(self, _desk: Desk, _plans: Plans) -> Moment:
+        """The moment, or the same with a person's answer."""
+        return self.next
+
+    def enter(self, _desk: Desk, moment: Moment) -> None:
+        """From here on what it was to settle may be left unsettled."""
+        self.taking = moment
+
+    def heard(self, desk: Desk, moment: Moment, decision: Decision) -> None:
+        """Owe what the store was not told, and the places at guards that were skipped."""
+        if decision.inputs.reply is None and (
+            moment.settles or decision.inputs.lost or decision.inputs.stale
+        ):
+            owe(desk, moment, decision)
+        elif decision.skipped:
+            passed_over(desk, moment, decision)
+        self.taking = None
+        if self.answer is not None:
+            from stanchion.runtime.deciding.escalation import note_use
+
+            note_use(desk, self.answer, decision)
+
+    def after(self, desk: Desk, moment: Moment, decision: Decision) -> Flow[Decision | None]:
+        """Ask a person where one has to answer for it; once they have, it is judged by their
+        answer."""
+        if self.answer is not None:
+            yield from looked_at(desk, self.answer, decision)
+        if decision.action != Action.ESCALATE:
+            return decision
+        from stanchion.runtime.deciding.escalation import ask, resumed
+
+        stands = formless(moment.events[0])
+        self.answer = (
+            stands[0] if stands else (yield from ask(desk, moment.events[0], decision, self.waits))
+        )
+        if self.answer is None:
+            return decision
+        self.next, self.notes, self.waits = resumed(desk, moment, self.answer), (), False
+        return None
+
+    def over(self, desk: Desk, decision: Decision) -> Decision:
+        """The decision; what came of a call is learnt from."""
+        if desk.shield.policy.learns:
+            desk.shield.experience.heard(self.next.events[0], desk.plans, decision)
+        return decision
+
+    def cut_off(self, desk: Desk, _error: BaseException) -> Flow[None]:
+        """Owe what it was to give back, where the store has not answered."""
+        if self.taking is not None:
+            owe(desk, self.taking)
+        yield from ()

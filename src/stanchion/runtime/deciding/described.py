@@ -21,10 +21,10 @@ from stanchion.runtime.deciding.hosts import able
 if TYPE_CHECKING:
     from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.shield import Shield
 
 
-class Said(NamedTuple):
+class RunDescription(NamedTuple):
     """What a host says of a run beside its agent and task; the names are those of `shield.run`."""
 
     id: str | None
@@ -39,11 +39,11 @@ class Said(NamedTuple):
 
 
 def new_desk(
-    shield: Deciding,
+    shield: Shield,
     nonces: Callable[[], str],
     agent: str,
     task: str,
-    said: Said,
+    said: RunDescription,
     above: Desk | None,
     allotment: Amounts | None,
 ) -> Desk:

@@ -26,15 +26,19 @@ from stanchion.kernel.state import Settle, Stake
 from stanchion.kernel.units import JUST_ONE, Amounts, bounded, costs
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
-from stanchion.runtime.answers.lookups import Answering
-from stanchion.runtime.deciding.announcement import Beginning, counts
+from stanchion.runtime.answers.lookups import LookupAnswering
 from stanchion.runtime.deciding.hosts import plans_of, streamed
-from stanchion.runtime.deciding.notices import MAX_NOTICES, MAX_OPEN
-from stanchion.runtime.deciding.partial import PartialResults
+from stanchion.runtime.deciding.run_memory import (
+    MAX_NOTICES,
+    MAX_OPEN,
+    Beginning,
+    PartialResults,
+    counts,
+    paused,
+)
 from stanchion.runtime.deciding.start import Allowed
-from stanchion.runtime.deciding.terms import paused
-from stanchion.runtime.deciding.under_way import Open, OpenCalls, UnderWay
-from stanchion.runtime.deciding.undos import Undos
+from stanchion.runtime.deciding.under_way import OpenCalls, OpenedCall, UnderWay
+from stanchion.runtime.deciding.undos import UndoStack
 from stanchion.runtime.errors import Refused
 from stanchion.stores.protocol import at_once
 
@@ -42,9 +46,9 @@ if TYPE_CHECKING:
     from stanchion.kernel.straight import Judged
     from stanchion.runtime.answers.provenance import Provenance
     from stanchion.runtime.answers.surroundings import Surroundings
-    from stanchion.runtime.deciding.grounds import Deciding, Sighting
-    from stanchion.runtime.deciding.refused_actions import RefusedActions
-    from stanchion.runtime.deciding.trouble import Trouble
+    from stanchion.runtime.deciding.faults import Trouble
+    from stanchion.runtime.deciding.run_memory import RefusedActions
+    from stanchion.runtime.shield import Shield
 
 
 USED_UP: Final = frozenset(
@@ -60,7 +64,7 @@ class Desk(OpenCalls):
 
     def __init__(
         self,
-        shield: Deciding,
+        shield: Shield,
         info: RunInfo,
         nonce: str,
         deadline_at_ms: int | None,
@@ -82,7 +86,7 @@ class Desk(OpenCalls):
         self.ended: Ending | None = None
         late = self._answered_late, self._recalled, shield.heard_late
         self.asks = (shield.answerer, *late, shield.answers, self._context, info.tenant, self)
-        self.answering = Answering(*self.asks, over=self._over)
+        self.answering = LookupAnswering(*self.asks, over=self._over)
         self._surroundings: Surroundings | None = None
         self.provenance: Provenance | None = None if above is None else above.remembers()
         """Where the values of this run and of those above it come from, once a guard wants to
@@ -117,7 +121,7 @@ class Desk(OpenCalls):
         now."""
         self.lineage: tuple[str, ...] = () if above is None else (above.info.agent, *above.lineage)
         """The agents that this run works for, the nearest first."""
-        self.undos: Undos = Undos(None if above is None else above.undos)
+        self.undos: UndoStack = UndoStack(None if above is None else above.undos)
         self.places: OrderedDict[str, int] = OrderedDict()
         """How often the run has got the result of each call that happens once."""
         self.trouble: Trouble | None = None
@@ -131,7 +135,7 @@ class Desk(OpenCalls):
         """Whether its end is written down."""
         self.carved = ""
         """The hold on its parent's budgets that this run has yet to give back."""
-        self.sightings: Sighting | None = None
+        self.sightings: Any = None
         """What is seen of the run beside its calls, where somebody asks for that."""
         self._beginning = Beginning(shield)
         if above is not None:
@@ -393,7 +397,7 @@ class Desk(OpenCalls):
         if len(self._open) >= MAX_OPEN:
             self._streaming.discard(self._open.popitem(last=False)[0])
         at = self.shield.clock() if self.measures else 0
-        self._open[decision.id] = Open(tool, args, decision.held, spent, at, lent)
+        self._open[decision.id] = OpenedCall(tool, args, decision.held, spent, at, lent)
 
     def made(self, call: str) -> bool:
         """Whether this very run has made a call, here, and not a process before it."""

@@ -12,11 +12,19 @@ from stanchion.approvals.digest import bounded, deed_of, hashed
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.grants import Grant, covers, grants_key
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.order import turn
-from stanchion.approvals.pages import TENANTS, tenants_of, with_tenant
-from stanchion.approvals.shelf import Found, Kept, Limits, change, find
+from stanchion.approvals.questions import alone
+from stanchion.approvals.quorum import turn
+from stanchion.approvals.shelf import (
+    TENANTS,
+    KeptTicket,
+    TicketFinding,
+    TicketLimits,
+    change,
+    find,
+    tenants_of,
+    with_tenant,
+)
 from stanchion.approvals.ticket import Kind, State, Ticket, as_of, id_of, shown_of, use
-from stanchion.approvals.values import alone
 from stanchion.approvals.words import EXPIRED, FULL, NOBODY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
@@ -36,10 +44,9 @@ from stanchion.policy.veil import renamed
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import arguments
-from stanchion.runtime.deciding.kept_answers import grant_doubt, taken
-from stanchion.runtime.deciding.patience import Patience
-from stanchion.runtime.deciding.pauses import held_up, hold_up
-from stanchion.runtime.deciding.terms import paused, question
+from stanchion.runtime.deciding.kept_answers import grant_doubt, standing_yes, taken
+from stanchion.runtime.deciding.pauses import AnswerPatience, held_up, hold_up
+from stanchion.runtime.deciding.run_memory import paused, question
 from stanchion.runtime.deciding.value_questions import (
     AboutValues,
     about_values,
@@ -50,7 +57,7 @@ from stanchion.runtime.deciding.value_questions import (
     refused,
 )
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.people.passing import context, is_due, pass_on
+from stanchion.runtime.people.tickets import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
 
 LOOKED_AT: Final = "stanchion-run-1"
@@ -115,7 +122,7 @@ def ask(
     try:
         roster = yield from desk.shield.authority.roster()
         found = yield from _found(desk, event, decision, wanted, about, roster)
-        if not isinstance(found, Kept):
+        if not isinstance(found, KeptTicket):
             return found
         desk.waits_for(decision, wanted.id)
         kept = yield from _attend(desk, found, decision, roster)
@@ -142,7 +149,6 @@ def _by_policy(desk: Desk, event: Event, decision: Decision) -> Granted | None:
     """The policy's own yes to an action, where it has one."""
     if not desk.shield.policy.file.approved:
         return None
-    from stanchion.runtime.deciding.standing_yes import standing_yes
 
     lifts = asking(decision)
     name = standing_yes(desk, event, decision, lifts)
@@ -156,7 +162,7 @@ def _found(
     wanted: Ticket,
     about: AboutValues | None,
     roster: Roster,
-) -> Flow[Kept | Granted | Finding | None]:
+) -> Flow[KeptTicket | Granted | Finding | None]:
     """The ticket of what is asked, or what answers it already: a grant, a limit, a no to a part of
     it."""
 
@@ -189,7 +195,7 @@ def _found(
     return kept
 
 
-def _attend(desk: Desk, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
+def _attend(desk: Desk, kept: KeptTicket, decision: Decision, roster: Roster) -> Flow[KeptTicket]:
     """See to a ticket that was found: what waits with it, who is to hear of it."""
     ticket = kept.ticket
     assert ticket is not None
@@ -202,7 +208,7 @@ def _attend(desk: Desk, kept: Kept, decision: Decision, roster: Roster) -> Flow[
     return kept
 
 
-def _stands_open(kept: Kept) -> bool:
+def _stands_open(kept: KeptTicket) -> bool:
     return kept.ticket is not None and kept.ticket.state is State.OPEN
 
 
@@ -215,16 +221,16 @@ def filed(
     life_s: float,
     parts: tuple[str, ...] = (),
     opens: bool = True,
-) -> Flow[Found]:
+) -> Flow[TicketFinding]:
     """What the store has for what is asked by now: its ticket, of which the first role of a
     `roster` is told, or a grant. Unless it `opens` one, there has to be one already."""
     terms = desk.shield.policy.file.escalation
     yield from make_known(desk, wanted.tenant, batch)
     wanted = wanted if roster is None else asking_first(desk, wanted, roster)
     limits = (
-        Limits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
+        TicketLimits(terms.tickets_for_a_run, terms.tickets_a_minute, terms.questions_for_a_task)
         if opens
-        else Limits(0, 0, 0)
+        else TicketLimits(0, 0, 0)
     )
     life_ms = max(1, int(life_s * 1000))
     return (yield from find(desk.shield.records, batch, wanted, covered, life_ms, limits, parts))
@@ -296,10 +302,12 @@ def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
     )
 
 
-def _wait(desk: Desk, ticket: Ticket, kept: Kept, decision: Decision, roster: Roster) -> Flow[Kept]:
+def _wait(
+    desk: Desk, ticket: Ticket, kept: KeptTicket, decision: Decision, roster: Roster
+) -> Flow[KeptTicket]:
     """Look again and again, ever more rarely, until somebody has answered or the caller's time is
     over."""
-    patience, looks = Patience(desk), 0
+    patience, looks = AnswerPatience(desk), 0
     while not patience.is_over and _stands_open(kept):
         yield from patience.pause(ticket.key)
         looks += 1
@@ -314,7 +322,7 @@ def _standing(ticket: Ticket | None, now: int) -> Ticket | None:
     return None if ticket is None else as_of(ticket, now)
 
 
-def _answer(kept: Kept, decision: Decision, wanted: Ticket) -> Granted | Finding | None:
+def _answer(kept: KeptTicket, decision: Decision, wanted: Ticket) -> Granted | Finding | None:
     ticket = kept.ticket
     if ticket is None or ticket.state is State.OPEN:
         return None

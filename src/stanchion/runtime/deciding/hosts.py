@@ -10,6 +10,7 @@ from typing import Any, Final
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.events import RunInfo
+from stanchion.policy.nearest import hint
 
 ALWAYS: Final = frozenset({Action.ALLOW, Action.BLOCK, Action.QUARANTINE, Action.HALT})
 """What every host can: let something go ahead as it is, or not at all. Isolating a tool and ending
@@ -42,8 +43,6 @@ def _action(given: Action | str) -> Action:
         return given
     known = str(given).upper()
     if not isinstance(given, str) or known not in NAMES:
-        from stanchion.policy.nearest import hint
-
         words = [name.lower() for name in NAMES]
         raise ValueError(
             f"`{given}` is not an action that a host can carry out: {hint(known.lower(), words)}"

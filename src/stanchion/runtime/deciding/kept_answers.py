@@ -6,18 +6,22 @@ from __future__ import annotations
 import msgspec
 
 from stanchion.approvals.act import Answer
-from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.grants import Grant, is_as_signed
+from stanchion.approvals.grants import Grant, checked_edits, is_as_signed
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.quorum import is_enough, needed
 from stanchion.approvals.scope import Scope, said
-from stanchion.approvals.shelf import Kept, ask_again
+from stanchion.approvals.shelf import KeptTicket, ask_again
+from stanchion.approvals.standing import CRITICAL, AskedCall, ends_ms, fits
 from stanchion.approvals.ticket import Ticket, wish_of
 from stanchion.audit.journal import Fact
+from stanchion.kernel.actions import Risk
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.declared import LASTING
+from stanchion.kernel.events import Event, ToolCall
+from stanchion.kernel.states import NORMAL
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.terms import paused
+from stanchion.runtime.deciding.run_memory import paused
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.veil import tell
 
@@ -29,7 +33,9 @@ def grant_doubt(desk: Desk, roster: Roster, grant: Grant, wanted: Ticket) -> str
     return desk.shield.authority.doubt(roster, grant.answer, wanted.asked, grant.scope)
 
 
-def taken(desk: Desk, kept: Kept, wanted: Ticket, decision: Decision, roster: Roster) -> Flow[Kept]:
+def taken(
+    desk: Desk, kept: KeptTicket, wanted: Ticket, decision: Decision, roster: Roster
+) -> Flow[KeptTicket]:
     """An approved ticket whose answers count; one whose answers do not is open again, and that is
     written down."""
     ticket = kept.ticket
@@ -81,3 +87,22 @@ def _doubt(desk: Desk, roster: Roster, ticket: Ticket, wanted: Ticket, answer: A
         wanted.asked, agents=(*ticket.asked.agents, *wanted.asked.agents)
     )
     return desk.shield.authority.doubt(roster, answer, asked, ticket.scope)
+
+
+def standing_yes(desk: Desk, event: Event, decision: Decision, guards: tuple[str, ...]) -> str:
+    """The name under which the policy approves a call that guards ask about; empty where it does
+    not.
+
+    Where little is left of a budget, or anything else makes the run stricter, people are asked
+    again.
+    """
+    if not isinstance(event, ToolCall) or decision.inputs.mode != NORMAL:
+        return ""
+    run, now = event.run, desk.shield.clock()
+    critical = event.risk is Risk.CRITICAL or run.risk == CRITICAL
+    once_only = critical or not LASTING.isdisjoint(event.traits)
+    call = AskedCall(event.tool, event.args, guards, run.agent, run.task, once_only)
+    for name, approval in desk.shield.policy.file.approved.items():
+        if fits(approval, call) and now < ends_ms(approval.until):
+            return name
+    return ""

@@ -28,15 +28,14 @@ from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
 from stanchion.policy.veil import NAMED, Veil, named_by_host
 from stanchion.runtime.deciding.aftermath import aftermath, owe
-from stanchion.runtime.deciding.assess import assess
-from stanchion.runtime.deciding.course import AGAIN
+from stanchion.runtime.deciding.attempts import assess
+from stanchion.runtime.deciding.course import AGAIN, judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.judge import judge
 from stanchion.runtime.deciding.left import cut_off
 from stanchion.runtime.deciding.record import MAX_CACHED, WAITS, confirmed, taken
 from stanchion.runtime.deciding.spend import lending
 from stanchion.runtime.deciding.start import begins_within_ns
-from stanchion.runtime.deciding.under_way import STARTS, Way
+from stanchion.runtime.deciding.under_way import STARTS, CallWay
 from stanchion.runtime.driving.flow import Flow, T, as_lost, resumed
 from stanchion.telemetry.sinks import Tally
 
@@ -192,7 +191,7 @@ class QuietPassage(msgspec.Struct, eq=False, gc=False):
         """Leave the event, whose caller was cut off, with what it may have taken or was to give
         back; then raise what struck."""
         if type(self.event) is ToolCall:
-            way = Way()
+            way = CallWay()
             self.desk.under_way.enter(way, self.event, self.amounts).decision = self.decision
             yield from cut_off(self.desk, way, error)
         elif self.reply is None:
@@ -231,7 +230,7 @@ def assessed(
     event: Event,
     reserved: Amounts,
     refused: tuple[Finding, ...],
-    way: Way,
+    way: CallWay,
     waits: bool = False,
     reprice: Callable[[Event], Amounts] | None = None,
 ) -> Flow[tuple[Decision, Event]]:

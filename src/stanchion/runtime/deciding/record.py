@@ -3,6 +3,8 @@ does not happen."""
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from functools import partial
 from time import perf_counter_ns
 from typing import Any, Final
@@ -27,18 +29,105 @@ from stanchion.kernel.events import (
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.happened import has_happened
 from stanchion.kernel.state import Settle
+from stanchion.locks import Reentrant
 from stanchion.policy.veil import renamed
+from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import discreet, wanted
 from stanchion.runtime.deciding.faults import described
-from stanchion.runtime.deciding.owed import Owed
-from stanchion.runtime.deciding.taken import closing, owed
 from stanchion.runtime.deciding.under_way import NOT_BEGUN
-from stanchion.runtime.deciding.unwritten import LATE
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.deciding.unsettled import Owed, closing, owed
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.standing.occurring import trail_back, trail_lost
 from stanchion.runtime.standing.veil import hidden_in, hidden_names, veiled
+
+MOST: Final = 1_000
+"""How many records wait; what comes when so many do is told to operators instead."""
+TRIES: Final = 3
+"""How often a record is offered that the journal stumbles over, where it does not say that it
+cannot write at all."""
+
+LATE: Final = "written late: the trail could not be written at the time"
+"""What the record of an outcome notes that had to wait."""
+
+
+class WaitingRecord:
+    """A record that waits: how it is written, and what it is called where operators are told of
+    it."""
+
+    __slots__ = ("tries", "what", "write")
+
+    def __init__(self, write: Callable[[], object], what: str) -> None:
+        self.write, self.what = write, what
+        self.tries = 0
+
+
+class Unwritten:
+    """What a process has yet to write down of what has happened. `lost` is told why. Safe between
+    threads."""
+
+    def __init__(self, lost: Callable[[Exception], None]) -> None:
+        self._lost = lost
+        self.waiting: deque[WaitingRecord] = deque()
+        """What waits, oldest first. It is asked on every decision, and mostly empty."""
+        self._lock = Reentrant()
+        self._closed = False
+
+    def keep(self, write: Callable[[], object], what: str, why: Exception) -> None:
+        """Keep a record until the journal takes it; what never will be written is told to
+        operators."""
+        self._lost(why)
+        with self._lock:
+            if not self._closed and len(self.waiting) < MOST:
+                self.waiting.append(WaitingRecord(write, what))
+                return
+        aside(f"there is no record of {what}", why)
+
+    def flush(self) -> None:
+        """Write down what waits, oldest first; `AuditLost` where the journal does not take it."""
+        with self._lock:
+            while self.waiting:
+                first = self.waiting[0]
+                try:
+                    first.write()
+                except AuditLost:
+                    raise
+                except Exception as error:
+                    first.tries += 1
+                    if first.tries < TRIES:
+                        raise AuditLost(
+                            f"a record could not be written: `{type(error).__name__}`"
+                        ) from error
+                    aside(f"there is no record of {first.what}", error)
+                self.waiting.popleft()
+
+    def put(self, write: Callable[[], object], what: str) -> bool:
+        """Write a record behind all that wait, or have it wait with them; says whether it is
+        written."""
+        try:
+            if self.waiting:
+                self.flush()
+            write()
+        except Exception as error:  # noqa: BLE001 - whatever a journal raises, it has happened
+            self.keep(write, what, error)
+            return False
+        except BaseException:
+            self.keep(write, what, AuditLost("writing it was interrupted"))
+            raise
+        return True
+
+    def close(self) -> None:
+        """Write down what still can be, and tell operators of the rest: nothing is kept any
+        more."""
+        with self._lock:
+            self._closed = True
+            try:
+                self.flush()
+            except AuditLost as lost:
+                for one in self.waiting:
+                    aside(f"there is no record of {one.what}", lost)
+                self.waiting.clear()
+
 
 WAITS: Final = Risk.HIGH
 """From this risk on an action waits until its record is on the disk."""

@@ -12,10 +12,15 @@ from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.state import Settle
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.faults import MOST_SAID, reported
-from stanchion.runtime.deciding.judge import judge
-from stanchion.runtime.deciding.trouble import JudgedFailure, notes_of, trouble_of
+from stanchion.runtime.deciding.faults import (
+    MOST_SAID,
+    JudgedFailure,
+    notes_of,
+    reported,
+    trouble_of,
+)
 from stanchion.runtime.driving.flow import Flow
 
 STATUS: Final = ("status_code", "statusCode", "status")
@@ -30,7 +35,7 @@ ANSWERING: Final = frozenset(
 MOST_PARTS: Final = 20
 
 
-class Said(NamedTuple):
+class ReportedFailure(NamedTuple):
     """What a result says of a failure: a name for it, an HTTP status where it has one, and its
     words."""
 
@@ -39,7 +44,7 @@ class Said(NamedTuple):
     text: str = ""
 
 
-def failure_in(result: Any) -> Said | None:
+def failure_in(result: Any) -> ReportedFailure | None:
     """The failure that a result reports, as it was read; `None` where it reports none.
 
     Read are the marks by which protocols say that the call itself failed: `isError` of MCP
@@ -52,20 +57,20 @@ def failure_in(result: Any) -> Said | None:
         wrong = _part(result, "error")
         inner = _part(result, "result")
         if wrong is not None:
-            return Said("JSON-RPC error", None, _text(_part(wrong, "message")))
+            return ReportedFailure("JSON-RPC error", None, _text(_part(wrong, "message")))
         return None if inner is None or _part(inner, "jsonrpc") is not None else failure_in(inner)
     content = _part(result, "content")
     if _part(result, "isError") is True or (
         content is not None and _part(result, "is_error") is True
     ):
-        return Said("isError", None, _text(content))
+        return ReportedFailure("isError", None, _text(content))
     for name in STATUS if any(part in result for part in ANSWERING) else STATUS[:-1]:
         status = _part(result, name)
         if isinstance(status, str) and len(status) == 3 and status.isascii() and status.isdigit():
             status = int(status)
         if isinstance(status, int) and 500 <= status <= 599:
             said = next((text for word in WORDS if (text := _text(_part(result, word)))), "")
-            return Said(f"HTTP {int(status)}", int(status), said)
+            return ReportedFailure(f"HTTP {int(status)}", int(status), said)
     return None
 
 
@@ -84,7 +89,7 @@ def _text(value: Any) -> str:
 
 def taken_in(
     desk: Desk,
-    said: Said,
+    said: ReportedFailure,
     call: str,
     tool: str,
     args: dict[str, Any],

@@ -15,14 +15,13 @@ from stanchion.kernel.state import Batch, Line, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.runtime.asides import aside
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Pause
+from stanchion.runtime.driving.flow import Flow, TimePause
 
 RETRIES: Final = "retry"
 """What the counter of a run's retries is called in its key."""
 
 
-class Allowance:
+class RetryAllowance:
     """What the outermost call under way, and every call inside it, have tried again so far."""
 
     __slots__ = ("__weakref__", "_lock", "over", "used")
@@ -41,16 +40,16 @@ class Allowance:
             return True
 
 
-_outermost: ContextVar[ref[Allowance] | None] = ContextVar("stanchion_retries", default=None)
+_outermost: ContextVar[ref[RetryAllowance] | None] = ContextVar("stanchion_retries", default=None)
 """The call has it, and nobody else: where one is cut off as it ends, it ends with it."""
 
 
-def _current() -> Allowance | None:
+def _current() -> RetryAllowance | None:
     known = _outermost.get()
     return None if known is None else known()
 
 
-def opened(mine: Allowance) -> None:
+def opened(mine: RetryAllowance) -> None:
     """Begin an allowance, unless the caller is inside a call that has one: that call's is used
     then."""
     outer = _current()
@@ -58,7 +57,7 @@ def opened(mine: Allowance) -> None:
         _outermost.set(ref(mine))
 
 
-def closed(mine: Allowance) -> None:
+def closed(mine: RetryAllowance) -> None:
     """End an allowance, if it was begun; work that a call left behind has its own from now on."""
     if _current() is mine:
         mine.over = True
@@ -98,5 +97,5 @@ def again(desk: Desk, terms: Retry, attempt: int) -> Flow[str]:
     if not reply.go:
         return f"all {terms.per_run} retries of the run are used"
     if wait_ms:
-        yield Pause(wait_ms / 1000)
+        yield TimePause(wait_ms / 1000)
     return ""

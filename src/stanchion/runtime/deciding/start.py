@@ -22,7 +22,7 @@ from stanchion.kernel.state import FOREVER
 
 if TYPE_CHECKING:
     from stanchion.kernel.decision import Decision
-    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.shield import Shield
 
 START_MS: Final = 60_000
 """How long after its judgement an action may begin, where nothing that it rests on is kept for
@@ -67,7 +67,7 @@ class Allowed:
 
     __slots__ = ("_began", "_shield")
 
-    def __init__(self, shield: Deciding) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._shield = shield
         self._began: OrderedDict[str, int] = OrderedDict()
 

@@ -44,7 +44,6 @@ def twins(
     """Two methods that take what a flow's function takes: one runs the flow in the calling thread,
     and its twin for async code, whose name has an `a` in front, on the running event loop. What
     fits its `short` form goes straight."""
-
     name = flow.__name__.removeprefix("_")
     decide, places, names = short
 

@@ -14,7 +14,7 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
 from stanchion.locks import Lock
-from stanchion.runtime.deciding.notices import Notices
+from stanchion.runtime.deciding.run_memory import RunNotices
 
 STARTS: Final = frozenset({Stage.TOOL_CALL, Stage.MODEL_CALL})
 """Stages of what the runtime itself starts, and sees the end of."""
@@ -25,7 +25,7 @@ LEFT: Final = "nobody has read its result"
 CLOSED: Final = "the shield was closed before it ended: its outcome is not known"
 
 
-class Open(msgspec.Struct, frozen=True, gc=False):
+class OpenedCall(msgspec.Struct, frozen=True, gc=False):
     """A call that was judged and has not reported back: what it was, what it reserved, and what of
     that goes back where nobody says how much was used. `adopted`: another process of the run has
     made it."""
@@ -39,33 +39,33 @@ class Open(msgspec.Struct, frozen=True, gc=False):
     adopted: bool = False
 
 
-class Page(Protocol):
+class EffectPage(Protocol):
     """The page of a call in a ledger of what happens once."""
 
     def left(self, begun: bool) -> Permit:
         """How it is marked where its call was left: what was begun may have happened."""
 
 
-class Started(msgspec.Struct, eq=False):
+class StartedCall(msgspec.Struct, eq=False):
     """A call on its way: what it reserved, its page in the ledger, what was decided, `None` as long
     as its batch may be on its way, whether it was begun, and whether its items were `handed` to a
     host that takes them as it likes."""
 
     event: Event
     reserved: Amounts
-    page: Page | None = None
+    page: EffectPage | None = None
     decision: Decision | None = None
     begun: bool = False
     handed: bool = False
     is_left: bool = False
 
 
-class Way(msgspec.Struct, eq=False):
+class CallWay(msgspec.Struct, eq=False):
     """Which call somebody is at, who made this before anything was taken: whatever cuts them off,
     it can be left."""
 
     call: str = ""
-    page: Page | None = None
+    page: EffectPage | None = None
     waited: bool = False
     """Whether it stood in a line."""
     is_done: bool = False
@@ -77,18 +77,18 @@ class UnderWay:
     threads."""
 
     def __init__(self) -> None:
-        self._calls: dict[str, Started] = {}
+        self._calls: dict[str, StartedCall] = {}
         self._lock = Lock()
 
     def __len__(self) -> int:
         return len(self._calls)
 
-    def enter(self, way: Way, event: Event, reserved: Amounts) -> Started:
+    def enter(self, way: CallWay, event: Event, reserved: Amounts) -> StartedCall:
         """Something is about to be judged, and may take something. Whoever is at it was at
         `way.call` before. Before what goes ahead is written down, the decision is entered: what the
         runtime starts has to have an outcome."""
         before, way.call, way.is_done = way.call, event.id, False
-        self._calls[event.id] = started = Started(event, reserved, way.page)
+        self._calls[event.id] = started = StartedCall(event, reserved, way.page)
         if before not in ("", event.id):
             self._calls.pop(before, None)
         return started
@@ -113,7 +113,7 @@ class UnderWay:
         """What came of a call is written down, or somebody else sees to it."""
         self._calls.pop(call, None)
 
-    def leave(self, call: str) -> Started | None:
+    def leave(self, call: str) -> StartedCall | None:
         """What is known of a call that is left by whoever was at it; `None` where somebody leaves
         it already. It is under way until that is written down."""
         with self._lock:
@@ -131,7 +131,7 @@ class UnderWay:
         """Whether somebody is at one of them."""
         return any(one.begun and not one.is_left for one in list(self._calls.values()))
 
-    def idle(self) -> tuple[Started, ...]:
+    def idle(self) -> tuple[StartedCall, ...]:
         """The calls that nobody is at, oldest first: decided and not begun, with items that a host
         has yet to take, or left by somebody who was cut off once more. Nobody else leaves them any
         more."""
@@ -147,19 +147,19 @@ class UnderWay:
             return tuple(idle)
 
 
-class OpenCalls(Notices):
+class OpenCalls(RunNotices):
     """The calls of a run that were judged and have not reported back. Safe to use from several
     threads."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._open: OrderedDict[str, Open] = OrderedDict()
+        self._open: OrderedDict[str, OpenedCall] = OrderedDict()
         self._streaming: set[str] = set()
 
     def adopted(self, call: str, reserved: Amounts) -> None:
         """Remember a call that another process of this run has made, until it is settled in the
         next step."""
-        self._open[call] = Open("", {}, True, reserved, adopted=True)
+        self._open[call] = OpenedCall("", {}, True, reserved, adopted=True)
 
     def streams_for(self) -> bool:
         """Whether a stream brings the reply to a model call that was judged and has not reported
@@ -192,7 +192,7 @@ class OpenCalls(Notices):
         """Whether the outcome of any call is still to be reported."""
         return bool(self._open)
 
-    def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, Open | None]:
+    def closed(self, call: str, tool: str, args: dict[str, Any]) -> tuple[str, OpenedCall | None]:
         """Find and forget an open call: by its decision's id, or the oldest with that tool and
         those arguments."""
         if not call:
@@ -207,7 +207,7 @@ class OpenCalls(Notices):
 
     def found_open(
         self, call: str | None, tool: str, args: dict[str, Any]
-    ) -> tuple[str, Open | None]:
+    ) -> tuple[str, OpenedCall | None]:
         """An open call as `closed` finds it, left as it is; none where there is more to its end
         than to take it out."""
         name = self.open_call(tool, args) if call is None else call

@@ -10,15 +10,15 @@ import msgspec
 from stanchion.approvals.act import Way
 from stanchion.approvals.digest import bounded, hashed
 from stanchion.approvals.operators import Roster
-from stanchion.approvals.order import is_anybody_able
-from stanchion.approvals.ticket import NO_REASON, Kind, Ticket, id_of, shown_of
-from stanchion.approvals.values import (
+from stanchion.approvals.questions import (
     CALL,
     CHOICES,
     AskedPiece,
     in_words,
     values_deed,
 )
+from stanchion.approvals.quorum import is_anybody_able
+from stanchion.approvals.ticket import NO_REASON, Kind, Ticket, id_of, shown_of
 from stanchion.approvals.words import DENIED
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action

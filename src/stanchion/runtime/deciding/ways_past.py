@@ -18,7 +18,9 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import ABSENT
 from stanchion.policy.compiled import CompiledPolicy
+from stanchion.policy.nearest import hint
 from stanchion.policy.schema import id_of
+from stanchion.readings.names import letters, words
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.flow import Flow
 
@@ -107,8 +109,6 @@ def entry_of(policy: CompiledPolicy, guardrail: str) -> Any:
     """The entry of a guardrail in the policy; `BypassRefused` where there is none."""
     known = {id_of(entry): entry for entry in policy.file.guards if not entry.part_of}
     if guardrail not in known:
-        from stanchion.policy.nearest import hint
-
         raise BypassRefused(f"there is no guardrail `{guardrail}`: {hint(guardrail, [*known])}")
     return known[guardrail]
 
@@ -128,7 +128,6 @@ def is_response(policy: CompiledPolicy, event: Event) -> bool:
         return False
     if not LASTING.isdisjoint(event.traits):
         return False
-    from stanchion.readings.names import letters, words
     from stanchion.readings.sql.places import runs_sql
 
     reading = policy.read(event)

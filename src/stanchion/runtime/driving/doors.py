@@ -43,7 +43,7 @@ class Doors:
         return door
 
 
-class Entry:
+class DoorPlace:
     """Somebody at the door: inside until the store has answered for the first time."""
 
     __slots__ = ("_door", "_place", "late")
@@ -75,7 +75,7 @@ def _doors_of(shield: Any) -> Doors:
 async def abegin(flow: Flow[T], desk: Any) -> T:
     """Run a flow that begins something to its end on the running event loop, when it is its
     turn."""
-    entry = Entry(_doors_of(desk.shield).here())
+    entry = DoorPlace(_doors_of(desk.shield).here())
     try:
         try:
             await entry.enter()

@@ -7,14 +7,28 @@ import contextvars
 import queue
 import threading
 import time
+from collections.abc import Callable
 from types import CoroutineType
 from typing import Any
 
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
-from stanchion.runtime.driving.flow import Flow, T, World, as_lost, rests, told, unknown
-from stanchion.runtime.driving.left_work import InThread
-from stanchion.runtime.driving.needs import Aside, Invoke, Pause, Turn, too_late
+from stanchion.locks import Lock
+from stanchion.runtime.asides import aside
+from stanchion.runtime.driving.flow import (
+    Aside,
+    Flow,
+    Invoke,
+    T,
+    TimePause,
+    TurnWait,
+    World,
+    as_lost,
+    rests,
+    told,
+    too_late,
+    unknown,
+)
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
 
@@ -78,9 +92,9 @@ def _met(need: Any, world: World) -> Any:
         return _invoke(need)
     if type(need) is Ask:
         return world.answering.answer(need)
-    if type(need) is Pause:
+    if type(need) is TimePause:
         return time.sleep(need.seconds)
-    if type(need) is Turn:
+    if type(need) is TurnWait:
         return need.place.wait(need.patience_s)
     if type(need) is Aside:
         return None
@@ -131,3 +145,55 @@ def _not_awaitable(value: Any) -> Any:
             "run.amodel(...)` for a model"
         )
     return value
+
+
+Ended = Callable[[str], None]
+"""Is told how work has ended that was left."""
+
+
+class InThread:
+    """A function as a thread calls it, which may be left meanwhile."""
+
+    def __init__(self, work: Callable[[], Any], ended: Ended | None) -> None:
+        self._work, self._ended = work, ended
+        self._lock = Lock()
+        self._begun = self._done = self._left = False
+
+    def __call__(self) -> Any:
+        """Call it, in the thread."""
+        how = "it has ended"
+        with self._lock:
+            self._begun = True
+        try:
+            value = self._work()
+            how = "it returned"
+            return value
+        except BaseException as error:
+            how = raised(error)
+            raise
+        finally:
+            with self._lock:
+                self._done = True
+                left = self._left
+            if left:
+                tell_left(self._ended, how)
+
+    def leave(self) -> bool:
+        """Wait for it no longer; says whether it is at work still."""
+        with self._lock:
+            self._left = True
+            return self._begun and not self._done
+
+
+def raised(error: BaseException) -> str:
+    """How work ended that raised; the words of an error may hold secrets."""
+    return f"it raised `{type(error).__name__}`"
+
+
+def tell_left(ended: Ended | None, how: str) -> None:
+    """Tell of the end of work that was left; nobody is there who could be given an error."""
+    if ended is not None:
+        try:
+            ended(how)
+        except Exception as error:  # noqa: BLE001 - the trail may be lost, or closed
+            aside("there is no record of the end of a call that was left running", error)

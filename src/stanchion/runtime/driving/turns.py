@@ -25,7 +25,7 @@ STEP_S: Final = 0.05
 """How long one who waits sleeps before it looks whether those before it are still there."""
 
 
-class Waiter:
+class LineWaiter:
     """A place in a line; whoever stands there waits until it is called. `look` is called now and
     then meanwhile."""
 
@@ -82,17 +82,17 @@ class Turns:
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._lines: dict[str, deque[tuple[Waiter, Owner]]] = {}
+        self._lines: dict[str, deque[tuple[LineWaiter, LineOwner]]] = {}
 
     @property
     def lines(self) -> list[str]:
         """The records that somebody is in line for."""
         return list(self._lines)
 
-    def join(self, key: str, owner: Owner) -> Waiter:
+    def join(self, key: str, owner: LineOwner) -> LineWaiter:
         """A place at the end of the line for a record, for as long as its owner is at work; it is
         called when its turn has come."""
-        place = Waiter(lambda: self._go_on(key))
+        place = LineWaiter(lambda: self._go_on(key))
         with self._lock:
             line = self._lines.get(key)
             if line is None:
@@ -101,7 +101,7 @@ class Turns:
         self._go_on(key)
         return place
 
-    def leave(self, key: str, place: Waiter) -> None:
+    def leave(self, key: str, place: LineWaiter) -> None:
         """Leave the line, whether or not the turn had come; the next one goes."""
         with self._lock:
             line = self._lines.get(key) or deque()
@@ -116,7 +116,7 @@ class Turns:
             while line and line[0][1].is_gone():
                 line.popleft()
             if line:
-                first: Waiter | None = line[0][0]
+                first: LineWaiter | None = line[0][0]
             else:
                 first = None
                 self._lines.pop(key, None)
@@ -124,7 +124,7 @@ class Turns:
             first.call()
 
 
-class Owner:
+class LineOwner:
     """Whoever stands in line: a call in a thread, by its frame, or a task."""
 
     __slots__ = ("_frame", "_task")
@@ -154,15 +154,15 @@ class Courtesy:
     def __init__(self, turns: Turns) -> None:
         self._turns = turns
         self._key = ""
-        self._place: Waiter | None = None
+        self._place: LineWaiter | None = None
 
-    def join(self, moved: Moved) -> Waiter | None:
+    def join(self, moved: Moved) -> LineWaiter | None:
         """The place to wait at; none where it is in a line already, or nothing but time has moved.
         Whoever calls this stands in line until it leaves, or ends."""
         if self._place is not None or not moved.key:
             return None
         self._key = moved.key
-        self._place = self._turns.join(moved.key, Owner(sys._getframe(1)))
+        self._place = self._turns.join(moved.key, LineOwner(sys._getframe(1)))
         return self._place
 
     def leave(self) -> None:

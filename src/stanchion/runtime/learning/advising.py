@@ -41,7 +41,7 @@ nothing."""
 ADVISER: Final = "_adviser"
 
 
-class Texts(Protocol):
+class AdviceTexts(Protocol):
     """Keeps texts of advice for a program, where this process's own cache is not to."""
 
     def get(self, key: str) -> str | None:
@@ -59,7 +59,7 @@ class Adviser:
         self._cache: Final = AdviceCache()
         self._failures = 0
         self.resolver: Resolver | None = None
-        self.texts: Texts | None = None
+        self.texts: AdviceTexts | None = None
         tell_of_forks(self)
 
     def forked(self) -> None:
@@ -78,7 +78,7 @@ class Adviser:
         with self._lock:
             return self._cache.advice(style, context)
 
-    def _elsewhere(self, texts: Texts, style: StyleName, context: AdviceContext) -> str:
+    def _elsewhere(self, texts: AdviceTexts, style: StyleName, context: AdviceContext) -> str:
         key = f"{style}:{sha256(msgspec.json.encode(context)).hexdigest()}"
         kept = texts.get(key)
         known = kept is not None and len(kept) <= MOST_CHARS

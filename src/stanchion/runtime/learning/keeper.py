@@ -22,7 +22,6 @@ from stanchion.kernel.faults import FAILED
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
-from stanchion.runtime.learning.process import NEVER, PROCESS
 from stanchion.runtime.learning.shelves import place_of, shelf_of
 from stanchion.telemetry import loggers
 from stanchion.telemetry.catalogue import EXPERIENCE_DROPPED, EXPERIENCE_WRITTEN
@@ -30,7 +29,73 @@ from stanchion.telemetry.catalogue import EXPERIENCE_DROPPED, EXPERIENCE_WRITTEN
 if TYPE_CHECKING:
     from stanchion.kernel.chain import Plans
     from stanchion.kernel.decision import Decision
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.runtime.shield import Shield
+
+MOST_TOOLS: Final = 4_096
+"""How many tools are known, of all tenants; the one that was used longest ago is forgotten
+first."""
+NEVER: Final = -1
+
+Name = tuple[str, str, str]
+"""Where the store is, the tenant and the tool."""
+
+
+class ReadTool:
+    """What is known of one tool, and when it was last read from the store."""
+
+    __slots__ = ("known", "read_ms")
+
+    def __init__(self, known: Known, read_ms: int = NEVER) -> None:
+        self.known, self.read_ms = known, read_ms
+
+
+class ProcessTier:
+    """Knows tools by store, tenant and name. Shields on the same store share it, tenants never
+    do."""
+
+    def __init__(self, most: int = MOST_TOOLS) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._entries: OrderedDict[Name, ReadTool] = OrderedDict()
+        tell_of_forks(self)
+
+    def forked(self) -> None:
+        """In a forked process: nobody is left who could hold the lock."""
+        self._lock = Lock()
+
+    def add(self, place: str, one: Incident) -> None:
+        """Learn from one incident."""
+        name = (place, one.tenant, one.tool_name)
+        with self._lock:
+            before = self._entries.get(name)
+            entry = ReadTool(Known()) if before is None else before
+            self._put(name, ReadTool(entry.known.plus(one), entry.read_ms))
+
+    def put(self, place: str, tenant: str, tool: str, known: Known, read_ms: int) -> None:
+        """Take over what the store knows."""
+        with self._lock:
+            self._put((place, tenant, tool), ReadTool(known, read_ms))
+
+    def get(self, place: str, tenant: str, tool: str) -> ReadTool | None:
+        """What is known of a tool."""
+        with self._lock:
+            name = (place, tenant, tool)
+            if name in self._entries:
+                self._entries.move_to_end(name)
+            return self._entries.get(name)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def _put(self, name: Name, entry: ReadTool) -> None:
+        self._entries[name] = entry
+        self._entries.move_to_end(name)
+        if len(self._entries) > self._most:
+            self._entries.popitem(last=False)
+
+
+PROCESS: Final = ProcessTier()
+
 
 BATCH: Final = 200
 """How many incidents go to the store at a time, at the most."""
@@ -51,7 +116,7 @@ MOST_SESSIONS: Final = 1_024
 """How many runs have a session at a time; the one that was used longest ago ends first."""
 
 
-class Outcome(NamedTuple):
+class JudgedOutcome(NamedTuple):
     """What came of a call, as it was judged: nothing is read of it on the way of the call."""
 
     event: ToolResult | Failure
@@ -60,7 +125,7 @@ class Outcome(NamedTuple):
     hint: str = ""
 
 
-class Ended(NamedTuple):
+class EndedRun(NamedTuple):
     """A run has ended."""
 
     run: RunInfo
@@ -71,7 +136,7 @@ class Keeper:
     """Keeps the experience of a shield. Its thread is there while there is something to do, and
     nobody waits for it."""
 
-    def __init__(self, shield: Grounds) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._clock: Final = shield.clock
         self._count: Final[Callable[..., None]] = shield.telemetry.count
         self._store: Final = shield.store
@@ -82,7 +147,7 @@ class Keeper:
         _OPEN.add(self)
 
     def _begin(self) -> None:
-        self._waiting: deque[Outcome | Ended] = deque()
+        self._waiting: deque[JudgedOutcome | EndedRun] = deque()
         self._failing: set[tuple[str, str]] = set()
         """Runs and tools of which a failure waits."""
         self._owed: deque[Incident] = deque()
@@ -118,7 +183,7 @@ class Keeper:
             if self._hints
             else ""
         )
-        self._waiting.append(Outcome(event, plans, decision.proceeds, hint))
+        self._waiting.append(JudgedOutcome(event, plans, decision.proceeds, hint))
         self._wake(len(self._waiting) >= BATCH)
 
     def meant(self, run: str, about: str, hint: str) -> None:
@@ -148,7 +213,7 @@ class Keeper:
         """A run has ended: what it met goes to the store at once, and its session is forgotten
         after that."""
         if self._waiting or self._sessions:
-            self._waiting.append(Ended(run, plans))
+            self._waiting.append(EndedRun(run, plans))
             self._wake(at_once=True)
 
     def flush(self) -> bool:
@@ -292,10 +357,10 @@ class Keeper:
             self._count(EXPERIENCE_DROPPED)
             self._say("an outcome could not be kept", error)
 
-    def _take(self, outcome: Outcome | Ended) -> None:
+    def _take(self, outcome: JudgedOutcome | EndedRun) -> None:
         from stanchion.runtime.learning.redacted import kept_name, kept_outcome
 
-        if isinstance(outcome, Ended):
+        if isinstance(outcome, EndedRun):
             ended, plans = outcome
             self._sessions.pop((kept_name(plans, ended.tenant), kept_name(plans, ended.id)), None)
             return

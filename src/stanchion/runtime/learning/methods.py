@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from stanchion.experience.advice_context import AdviceContext, advice_context
 from stanchion.experience.incident import DAY_MS
 from stanchion.experience.shelf import ShelfError
 from stanchion.experience.similarity import Similar, similar_to
 from stanchion.experience.tally import Known, Reliability, reliability_of
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.kernel.events import RunInfo
+from stanchion.runtime.deciding.hosts import plans_of
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.learning.redacted import kept_args, kept_name
-from stanchion.runtime.standing.grounds import Grounds
 from stanchion.runtime.values import Unreadable, arguments
 
 if TYPE_CHECKING:
     from stanchion.runtime.deciding.desk import Desk
     from stanchion.runtime.learning.keeper import Keeper
+    from stanchion.runtime.shield import Shield
 
 MOST_SIMILAR = 5
 NOTHING = "none"
 
 
-class Experienced(Grounds, Protocol):
-    """A shield, as far as experience needs it."""
-
-    @property
-    def experience(self) -> Keeper:
-        """Keeps what calls came to."""
-
-
-def reliability(shield: Experienced, tool: str, tenant: str | None = None) -> Reliability:
+def reliability(shield: Shield, tool: str, tenant: str | None = None) -> Reliability:
     """How reliable a tool is for a tenant: successes, failures and their plain rate as reported,
     and beside it an estimate with a half-life of seven days and its Wilson interval (95 %).
 
@@ -43,7 +37,7 @@ def reliability(shield: Experienced, tool: str, tenant: str | None = None) -> Re
 
 
 def similar(
-    shield: Experienced, tool: str, args: dict[str, Any], tenant: str | None = None
+    shield: Shield, tool: str, args: dict[str, Any], tenant: str | None = None
 ) -> tuple[Similar, ...]:
     """Calls of a tool that worked for a tenant, the most alike first, each with the arguments that
     differ and how.
@@ -57,15 +51,12 @@ def similar(
     known = _known(shield, tool, whose)
     if not known.practices:
         return ()
-    from stanchion.kernel.chain import EVERY_ACTION
-    from stanchion.kernel.events import RunInfo
-    from stanchion.runtime.deciding.hosts import plans_of
 
     plans = plans_of(shield.policy, RunInfo("", tenant=whose), EVERY_ACTION)
     return similar_to(kept_args(plans, tool, _content(args))[0], known.practices)[:MOST_SIMILAR]
 
 
-def _known(shield: Experienced, tool: str, tenant: str) -> Known:
+def _known(shield: Shield, tool: str, tenant: str) -> Known:
     tier = shield.policy.file.experience.tier
     if tier == NOTHING:
         return Known()

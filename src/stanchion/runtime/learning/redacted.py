@@ -3,12 +3,13 @@ reaches no tier."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from stanchion.audit.redaction import masked
+from stanchion.audit.redaction import MASK, masked
 from stanchion.experience.bounded import CUT, DEEPEST, bounded, cut
 from stanchion.experience.incident import MOST_HINT, MOST_REASON
 from stanchion.guards.secrets import Secrets
@@ -17,11 +18,126 @@ from stanchion.kernel.content import content_of
 from stanchion.kernel.events import Event, Failure, Prompt, RunInfo, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.patches import apply
+from stanchion.kernel.regex import regex
 from stanchion.kernel.soundness import sound_or_none
 from stanchion.policy.veil import Veil
 from stanchion.readings import read
-from stanchion.runtime.deciding.discretion import arguments
-from stanchion.runtime.learning.hidden import everywhere, hidden_in, hiding
+from stanchion.runtime.deciding.discretion import arguments, taken_out
+
+SHORTEST: Final = 3
+"""What is shorter stands in every text by chance."""
+ALONE: Final = 8
+"""What is shorter counts only as a word of its own."""
+MOST_HIDDEN: Final = 200
+"""If more is hidden, texts beside it are withheld as a whole: looking for each would take too
+long."""
+WITHHELD_TEXT: Final = "[withheld]"
+
+SIGN: Final = regex(r"\[[^\[\]\n]{1,80}\]")
+"""What stands where something was hidden."""
+
+Hides = Callable[[str], str]
+
+
+def hidden_in(raw: Any, shown: Any) -> Iterator[str]:
+    """The texts of some data that are not in what is shown of it."""
+    if raw is shown or raw == shown:
+        return
+    if isinstance(raw, str) and isinstance(shown, str):
+        yield from _between(raw, shown)
+    elif isinstance(raw, dict) and isinstance(shown, dict):
+        for name, item in raw.items():
+            if name in shown:
+                yield from hidden_in(item, shown[name])
+            else:
+                yield from (name,) if isinstance(name, str) and len(name) >= ALONE else ()
+                yield from _texts(item)
+    elif (
+        isinstance(raw, list | tuple) and isinstance(shown, list | tuple) and len(raw) == len(shown)
+    ):
+        for one, other in zip(raw, shown, strict=True):
+            yield from hidden_in(one, other)
+    else:
+        yield from _texts(raw)
+
+
+def hiding(texts: Iterable[str]) -> Hides:
+    """What hides all these texts, and their lines, in another one."""
+    found = {line for text in texts for line in (text.strip(), *map(str.strip, text.splitlines()))}
+    hidden = sorted(
+        [text for text in found if len(text) >= SHORTEST and not SIGN.fullmatch(text)], key=len
+    )[::-1]
+    if len(hidden) > MOST_HIDDEN:
+        return lambda text: WITHHELD_TEXT if text else text
+    alone = [regex(rf"(?<!\w){_escaped(text)}(?!\w)") for text in hidden if len(text) < ALONE]
+
+    def hide(text: str) -> str:
+        for one in hidden:
+            if len(one) >= ALONE:
+                text = taken_out(text, one, MASK)
+        for pattern in alone:
+            text = pattern.sub(MASK, text)
+        return text
+
+    return hide
+
+
+def everywhere(value: Any, hide: Hides) -> Any:
+    """Data with every text of it hidden in, names included."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {everywhere(name, hide): everywhere(item, hide) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [everywhere(item, hide) for item in value]
+    if isinstance(value, int) and not isinstance(value, bool):
+        return MASK if hide(str(value)) != str(value) else value
+    return value
+
+
+def _between(raw: str, shown: str) -> Iterator[str]:
+    """What stands in a text where another one has signs. Where they differ otherwise, all that
+    differs."""
+    at, found = 0, []
+    parts = SIGN.split(shown)
+    for number, part in enumerate(parts):
+        last = number == len(parts) - 1
+        here = len(raw) - len(part) if last else raw.find(part, at)
+        if here < at or not raw.startswith(part, here) or (number == 0 and here):
+            yield _differing(raw, shown)
+            return
+        found.append(raw[at:here])
+        at = here + len(part)
+    yield from found
+
+
+def _differing(raw: str, shown: str) -> str:
+    least = min(len(raw), len(shown))
+    before = next((at for at in range(least) if raw[at] != shown[at]), least)
+    after = next(
+        (at for at in range(least - before) if raw[-1 - at] != shown[-1 - at]), least - before
+    )
+    return raw[before : len(raw) - after]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _texts(item)
+    elif isinstance(value, int | float) and not isinstance(value, bool):
+        yield str(value)
+
+
+def _escaped(text: str) -> str:
+    import re
+
+    return re.escape(text)
+
 
 # Windows: as much of data as has to be looked at to keep a little of it, however large it is.
 #
@@ -33,7 +149,7 @@ WIDEST: Final = 8_000
 """How much of one text is looked at."""
 SECRET: Final = 4_000
 """How long a secret can be; the end of a window is not kept."""
-MOST: Final = 128_000
+MOST_CHARS: Final = 128_000
 """How many characters of one call are looked at in all."""
 DEEP: Final = 2 * DEEPEST
 MARK: Final = "\n\ufdd0"
@@ -41,11 +157,11 @@ MARK: Final = "\n\ufdd0"
 character."""
 
 
-class _Room:
+class _RoomLeft:
     __slots__ = ("left",)
 
     def __init__(self) -> None:
-        self.left = MOST
+        self.left = MOST_CHARS
 
 
 def window(text: str) -> str:
@@ -55,7 +171,7 @@ def window(text: str) -> str:
 
 def windowed(args: dict[str, Any]) -> dict[str, Any]:
     """Arguments of which every text is a window, and no more of them than there is room for."""
-    seen: dict[str, Any] = _seen(args, _Room(), 0)
+    seen: dict[str, Any] = _seen(args, _RoomLeft(), 0)
     return seen
 
 
@@ -70,7 +186,7 @@ def closed(value: Any) -> Any:
     return value
 
 
-def _seen(value: Any, room: _Room, depth: int) -> Any:
+def _seen(value: Any, room: _RoomLeft, depth: int) -> Any:
     if room.left <= 0:
         return CUT
     room.left -= 8
@@ -93,7 +209,7 @@ def _seen(value: Any, room: _Room, depth: int) -> Any:
     return kept
 
 
-def _mapping(value: dict[Any, Any], room: _Room, depth: int) -> dict[Any, Any]:
+def _mapping(value: dict[Any, Any], room: _RoomLeft, depth: int) -> dict[Any, Any]:
     """The names in the order in which they are kept, so that what is left out is what would be."""
     kept: dict[Any, Any] = {}
     for name in sorted(value, key=str):
@@ -109,7 +225,7 @@ WITHHELD: Final = "$withheld"
 NOBODY: Final = RunInfo("")
 
 
-class Kept(NamedTuple):
+class KeptOutcome(NamedTuple):
     """An outcome as it is kept: without secrets, bounded, and whatever is hidden in one part of it
     is hidden in all. `whole` says whether all arguments could be read."""
 
@@ -129,7 +245,7 @@ def _veil() -> Veil:
     return Veil([_secrets()])
 
 
-def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
+def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> KeptOutcome:
     """What is kept of an outcome, and of what it was meant for."""
     args, task = windowed(event.args), window(meant)
     shown, whole = _shown(plans, event.tool, args)
@@ -148,7 +264,7 @@ def kept_outcome(plans: Plans, event: ToolResult | Failure, meant: str) -> Kept:
         else (*hidden_in(failed.text, words), *hidden_in(window(failed.error), kind))
     )
     hide = hiding(hidden)
-    return Kept(
+    return KeptOutcome(
         bounded(closed(everywhere(shown, hide))),
         whole,
         _reason(plans, closed(hide(kind)), closed(hide(words))),

@@ -3,40 +3,171 @@ and carried out by whichever process the answer reaches."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from zlib import crc32
 
 import msgspec
 
 from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, Wish
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
+from stanchion.audit.errors import AuditLost
+from stanchion.guards.breaker import CLOSED, circuit_of
+from stanchion.guards.locks.table import HeldLock, plain, table_of
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.kernel.compare_and_set import change
+from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.calling.pins import accept, pins_key
 from stanchion.runtime.deciding.allowances import allowances_key
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.operating.accept_store import accepted
+from stanchion.runtime.errors import StateError
 from stanchion.runtime.operating.allowances import Allowances
-from stanchion.runtime.operating.breakers import breakers_of, reset
-from stanchion.runtime.operating.locks import break_all, holders
-from stanchion.runtime.operating.release import held, released
+from stanchion.runtime.operating.budgets import held, released, topped, topped_up
 from stanchion.runtime.operating.retention import RETENTION, SUBJECT, Retention, erased
 from stanchion.runtime.operating.settle_effects import settle
-from stanchion.runtime.operating.top_up import topped, topped_up
-from stanchion.runtime.people.authority import tell_answered
-from stanchion.runtime.people.trust import TRUSTED
+from stanchion.runtime.people.authority import TRUSTED, tell_answered
+from stanchion.stores.seen import Seen
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating.grounds import Operated
+    from stanchion.runtime.shield import Shield
+    from stanchion.runtime.standing.epoch_memory import Memory
+
+
+def accept_store(
+    shield: Shield, why: str, *, restored: bool = False, by: By = "an operator"
+) -> int:
+    """Let everybody go on with the store as it is, although it has lost what it held
+    (`kernel.store_forgot`).
+
+    `restored` says that it is a backup: then approvals in it that are not used yet are taken back
+    first, because they may have been used since it was made. Says how many those are. What the
+    store holds stays held: spend is charged until it is settled, and permits come back when their
+    time is over. `AnswerRefused` where `by` is no operator.
+    """
+    _lasting(shield)
+    request = Request(
+        purpose=Purpose.STORE,
+        tenant=FLEET,
+        subject="store",
+        said={"restored": restored, "why": why},
+    )
+    return int(shield.act(request, by))
+
+
+def accepted(shield: Shield, request: Request, answer: Answer) -> int:
+    """Accept the store, as an operator has said."""
+    memory, restored = _lasting(shield), bool(request.said["restored"])
+    how, by = "restored" if restored else "accepted", answer.act.operator
+    why = answer.act.comment
+    unused = [one for one in shield.tickets(FLEET, "approved") if restored]
+    for ticket in unused:
+        shield.deny(
+            ticket.id,
+            by=by,
+            comment=f"the store was restored from a backup: {why}",
+            tenant=ticket.tenant,
+        )
+    for tenant, grant in shield.grants() if restored else []:
+        shield.revoke(grant.id, by=by, why="the store was restored from a backup", tenant=tenant)
+    epoch = drive(memory.begin(how, by, why), shield)
+    with contextlib.suppress(AuditLost):
+        data: dict[str, Any] = {"epoch_at": epoch.at, "approvals_taken_back": len(unused)}
+        tell_answered(shield, f"store.{how}", "store", FLEET, answer, **data)
+    return len(unused)
+
+
+def _lasting(shield: Shield) -> Memory:
+    """What is known of the store's epoch; `StateError` where it ends with the process."""
+    if shield.memory is None:
+        raise StateError("this store lives in memory only: there is nothing to accept")
+    return shield.memory
+
+
+def breakers_of(shield: Shield, tool: str, tenant: str) -> list[Seen]:
+    """Every breaker of a tool, those in shadow mode included."""
+    beginning = f"{key(tenant, 'breaker', tool)}:"
+    return [cell for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
+
+
+def reset(shield: Shield, request: Request, answer: Answer) -> bool:
+    """Close every breaker of a tool, as an operator said, and write that down; says whether there
+    was anything to close."""
+    tool, tenant = request.subject, request.tenant
+    found = [cell.key for cell in breakers_of(shield, tool, tenant)]
+    closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
+    if closed:
+        with contextlib.suppress(AuditLost):
+            tell_answered(shield, "breaker.reset", f"tool:{tool}", tenant, answer)
+    return bool(closed)
+
+
+def _close(shield: Shield, tenant: str, name: str) -> Flow[bool]:
+    changed = False
+
+    def closed(value: Any, _now: int) -> Any:
+        nonlocal changed
+        changed = circuit_of(value) != CLOSED
+        return msgspec.to_builtins(CLOSED) if changed else LEFT
+
+    yield from change(shield.records, f"breaker-{os.urandom(8).hex()}", tenant, name, closed)
+    return changed
+
+
+def holders(shield: Shield, request: Request) -> int:
+    """A number for whoever has locked something: an answer fits as long as it is the same runs,
+    however often they have renewed their locks meanwhile, and once, because every lock that is
+    broken changes it."""
+    tables = [table_of(shield.store.read(cell)[1]) for cell in _tables(shield, request.tenant)]
+    runs = sorted(
+        {lock.run for table in tables for lock in table.held if lock.name == request.subject}
+    )
+    said = "\n".join([str(sum([table.breaks for table in tables])), *runs])
+    return crc32(said.encode("utf-8", "surrogatepass"))
+
+
+def break_all(shield: Shield, request: Request, answer: Answer) -> bool:
+    """Break every lock of that name, as an operator said, and write that down; says whether there
+    was one."""
+    name, tenant = request.subject, request.tenant
+    broken = [
+        lock
+        for cell in _tables(shield, tenant)
+        for lock in drive(_broken(shield, tenant, cell, name), shield)
+    ]
+    if broken:
+        runs = sorted({lock.run for lock in broken})
+        with contextlib.suppress(AuditLost):
+            tell_answered(shield, "lock.broken", f"lock:{name}", tenant, answer, runs=runs)
+    return bool(broken)
+
+
+def _tables(shield: Shield, tenant: str) -> list[str]:
+    """The keys of all tables of locks of a tenant, those in shadow mode included."""
+    beginning = f"{key(tenant, 'locks')}:"
+    return [cell.key for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
+
+
+def _broken(shield: Shield, tenant: str, cell: str, name: str) -> Flow[list[HeldLock]]:
+    broken: list[HeldLock] = []
+
+    def without(value: Any, now: int) -> Any:
+        table = table_of(value).at(now)
+        broken[:] = [lock for lock in table.held if lock.name == name]
+        return plain(table.broken(name)) if broken else LEFT
+
+    yield from change(shield.records, f"locks-{os.urandom(8).hex()}", tenant, cell, without)
+    return broken
+
 
 BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 """What is signalled to have something back to normal, whatever state it is in."""
@@ -44,16 +175,16 @@ BACK: Final = (Signal.RESTART, Signal.SAFE_OFF, Signal.LAPSED, Signal.RECOVERED)
 MOST_TRUSTED: Final = 1_000
 
 
-class Act(NamedTuple):
+class ActHandling(NamedTuple):
     """How something is carried out. `number` is the version of what it changes: an answer fits that
     one alone."""
 
-    number: Callable[[Operated, Request], int]
-    done: Callable[[Operated, Request, Answer], Any]
+    number: Callable[[Shield, Request], int]
+    done: Callable[[Shield, Request, Answer], Any]
     critical: bool = False
 
 
-def wish_for(shield: Operated, request: Request) -> Wish:
+def wish(shield: Shield, request: Request) -> Wish:
     """What an operator is asked, who would have something done now."""
     act, request = _act(request), _fit(shield, request)
     return Wish(
@@ -67,16 +198,16 @@ def wish_for(shield: Operated, request: Request) -> Wish:
     )
 
 
-def carry_out(shield: Operated, request: Request, by: By) -> Any:
+def act(shield: Shield, request: Request, by: By) -> Any:
     """Have something done that somebody may have done: `AnswerRefused` where they may not, which is
     written down."""
     request = _fit(shield, request)
     comment = str(request.said.get("why", ""))
-    answer = shield.authority.said(wish_for(shield, request), by, comment=comment)
+    answer = shield.authority.said(wish(shield, request), by, comment=comment)
     return _act(request).done(shield, request, answer)
 
 
-def _fit(shield: Operated, request: Request) -> Request:
+def _fit(shield: Shield, request: Request) -> Request:
     """A request whose words are fit to be kept: secrets are hidden in them."""
     why = request.said.get("why")
     if not isinstance(why, str):
@@ -86,47 +217,47 @@ def _fit(shield: Operated, request: Request) -> Request:
     )
 
 
-def _act(request: Request) -> Act:
+def _act(request: Request) -> ActHandling:
     act = ACTS.get(request.purpose)
     if act is None:
         raise AnswerRefused(f"`{request.purpose}` cannot be asked for in this way")
     return act
 
 
-def _version(shield: Operated, cell: str) -> int:
+def _version(shield: Shield, cell: str) -> int:
     """How often a record was written."""
     number: int = shield.store.read(cell)[0]
     return number
 
 
-def _standing(shield: Operated, request: Request) -> int:
+def _standing(shield: Shield, request: Request) -> int:
     return _version(shield, standing_key(request.tenant))
 
 
-def _resume(shield: Operated, request: Request, answer: Answer) -> None:
+def _resume(shield: Shield, request: Request, answer: Answer) -> None:
     shield.signal(request.tenant, request.subject, BACK, NORMAL, answer.act.comment, answer)
 
 
-def _safe_mode_off(shield: Operated, request: Request, answer: Answer) -> None:
+def _safe_mode_off(shield: Shield, request: Request, answer: Answer) -> None:
     shield.signal(
         request.tenant, request.subject, (Signal.SAFE_OFF,), NORMAL, answer.act.comment, answer
     )
 
 
-def _breakers(shield: Operated, request: Request) -> int:
+def _breakers(shield: Shield, request: Request) -> int:
     return sum([cell.number for cell in breakers_of(shield, request.subject, request.tenant)])
 
 
-def _allow(shield: Operated, request: Request, answer: Answer) -> Any:
+def _allow(shield: Shield, request: Request, answer: Answer) -> Any:
     once, tool = bool(request.said.get("once", False)), str(request.said.get("tool", ""))
     return Allowances(shield, request.tenant).entered(request.subject, once, tool, answer)
 
 
-def _allowances(shield: Operated, request: Request) -> int:
+def _allowances(shield: Shield, request: Request) -> int:
     return _version(shield, allowances_key(request.tenant))
 
 
-def _settle(shield: Operated, request: Request, answer: Answer) -> None:
+def _settle(shield: Shield, request: Request, answer: Answer) -> None:
     settle(
         shield,
         request.subject,
@@ -137,15 +268,15 @@ def _settle(shield: Operated, request: Request, answer: Answer) -> None:
     )
 
 
-def _effect(shield: Operated, request: Request) -> int:
+def _effect(shield: Shield, request: Request) -> int:
     return _version(shield, key(request.tenant, "effect", request.subject))
 
 
-def _epoch(shield: Operated, _request: Request) -> int:
+def _epoch(shield: Shield, _request: Request) -> int:
     return 0 if shield.memory is None else drive(shield.memory.number(), shield)
 
 
-def _trust(shield: Operated, request: Request, answer: Answer) -> None:
+def _trust(shield: Shield, request: Request, answer: Answer) -> None:
     def added(value: Any, _now: int) -> Any:
         known = {} if value is None else dict(value)
         if len(known) >= MOST_TRUSTED:
@@ -159,11 +290,11 @@ def _trust(shield: Operated, request: Request, answer: Answer) -> None:
     tell_answered(shield, "policy.trusted", request.subject, FLEET, answer)
 
 
-def _trusted(shield: Operated, _request: Request) -> int:
+def _trusted(shield: Shield, _request: Request) -> int:
     return _version(shield, TRUSTED)
 
 
-def _retain(shield: Operated, request: Request, answer: Answer) -> None:
+def _retain(shield: Shield, request: Request, answer: Answer) -> None:
     kept = typed.convert({**request.said, "answer": answer}, Retention)
     value = msgspec.to_builtins(kept)
     drive(
@@ -187,32 +318,32 @@ def _retain(shield: Operated, request: Request, answer: Answer) -> None:
     )
 
 
-def _retained(shield: Operated, _request: Request) -> int:
+def _retained(shield: Shield, _request: Request) -> int:
     return _version(shield, RETENTION)
 
 
-def _once(_shield: Operated, _request: Request) -> int:
+def _once(_shield: Shield, _request: Request) -> int:
     """What is asked for names all that it changes: it fits no other state of things."""
     return 0
 
 
-def _pins(shield: Operated, request: Request) -> int:
+def _pins(shield: Shield, request: Request) -> int:
     return _version(shield, pins_key(request.tenant))
 
 
-ACTS: Final[dict[Purpose, Act]] = {
-    Purpose.RESUME: Act(_standing, _resume),
-    Purpose.SAFE_MODE_OFF: Act(_standing, _safe_mode_off),
-    Purpose.RESET: Act(_breakers, reset),
-    Purpose.BREAK_LOCK: Act(holders, break_all),
-    Purpose.ALLOW: Act(_allowances, _allow),
-    Purpose.SETTLE: Act(_effect, _settle),
-    Purpose.RELEASE: Act(held, released),
-    Purpose.TOP_UP: Act(topped, topped_up),
-    Purpose.STORE: Act(_epoch, accepted),
-    Purpose.TOOL: Act(_pins, accept),
-    Purpose.POLICY: Act(_trusted, _trust, critical=True),
-    Purpose.RETENTION: Act(_retained, _retain, critical=True),
-    Purpose.ERASE: Act(_once, erased),
+ACTS: Final[dict[Purpose, ActHandling]] = {
+    Purpose.RESUME: ActHandling(_standing, _resume),
+    Purpose.SAFE_MODE_OFF: ActHandling(_standing, _safe_mode_off),
+    Purpose.RESET: ActHandling(_breakers, reset),
+    Purpose.BREAK_LOCK: ActHandling(holders, break_all),
+    Purpose.ALLOW: ActHandling(_allowances, _allow),
+    Purpose.SETTLE: ActHandling(_effect, _settle),
+    Purpose.RELEASE: ActHandling(held, released),
+    Purpose.TOP_UP: ActHandling(topped, topped_up),
+    Purpose.STORE: ActHandling(_epoch, accepted),
+    Purpose.TOOL: ActHandling(_pins, accept),
+    Purpose.POLICY: ActHandling(_trusted, _trust, critical=True),
+    Purpose.RETENTION: ActHandling(_retained, _retain, critical=True),
+    Purpose.ERASE: ActHandling(_once, erased),
 }
 """Everything but tickets and operators, which have ways of their own."""

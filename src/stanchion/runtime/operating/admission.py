@@ -9,24 +9,29 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
+from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.state import key
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy
-from stanchion.policy.load import compile_document, load_policy, read_policy
+from stanchion.policy.errors import PolicyError
+from stanchion.policy.load import compile_document, load_policy, policy_file, read_policy
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.sealed import DocumentCache
 from stanchion.policy.whereabouts import FOUND
-from stanchion.runtime.standing.own_places import state_or_none
-from stanchion.runtime.standing.remarks import remark_on_found
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.standing.occurring import remark_on_found
+from stanchion.runtime.standing.places import state_or_none
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from stanchion.policy.document import Document
     from stanchion.policy.loosening import Loosening
-    from stanchion.runtime.operating.grounds import Operated
     from stanchion.runtime.operating.reload import Policies
-    from stanchion.runtime.people.trust import Trust
+    from stanchion.runtime.people.authority import Trust
+    from stanchion.runtime.shield import Shield
 
 TOLD: Final = 20
 """How many loosenings a record has in words."""
@@ -40,7 +45,7 @@ class Admitted(NamedTuple):
 
 
 def admitted(
-    shield: Operated,
+    shield: Shield,
     old: CompiledPolicy,
     source: str | Path | dict[str, Any],
     by: str,
@@ -80,7 +85,7 @@ class _Offer(NamedTuple):
     needs_trust: bool
 
 
-def _offered(shield: Operated, source: str | Path | dict[str, Any], joined: bool) -> _Offer:
+def _offered(shield: Shield, source: str | Path | dict[str, Any], joined: bool) -> _Offer:
     read = read_policy(source)
     document = read.variant(shield.env)
     seen = compile_document(document, read.files, imports=False, joined=joined)
@@ -99,7 +104,7 @@ def _offered(shield: Operated, source: str | Path | dict[str, Any], joined: bool
     )
 
 
-def _found(shield: Operated, old: CompiledPolicy) -> _Offer:
+def _found(shield: Shield, old: CompiledPolicy) -> _Offer:
     """What counts in the folder by now. Where it loosens nothing without the trusted files, what it
     loosens with them is what their trust is for; a file that is gone, or milder than it was, is
     another matter."""
@@ -116,7 +121,7 @@ def _found(shield: Operated, old: CompiledPolicy) -> _Offer:
 
 
 def _tell(
-    shield: Operated,
+    shield: Shield,
     what: str,
     policies: tuple[CompiledPolicy, CompiledPolicy],
     origin: str,
@@ -149,3 +154,36 @@ def first_policy(
     found = find_policy(env=env, trusts=trust.trusts)
     remark_on_found(found)
     return found.policy()
+
+
+def keep_text(shield: Shield, document: Document, env: str | None) -> None:
+    """Keep a policy that was just trusted, as it is in its environment."""
+    value = document.root.data()
+    drive(
+        change(
+            shield.records,
+            f"text-{os.urandom(8).hex()}",
+            FLEET,
+            _key(document, env),
+            lambda *_: value,
+        ),
+        shield,
+    )
+
+
+def last_text(shield: Shield, document: Document, env: str | None) -> CompiledPolicy | None:
+    """The policy of that name that was trusted last in that environment, with none of its code run;
+    `None` where there is none, or nobody trusts it any more."""
+    kept = shield.store.read(_key(document, env))[1]
+    if not isinstance(kept, dict):
+        return None
+    try:
+        policy = compile_document(read_policy(kept).variant(None), imports=False)
+    except PolicyError:
+        return None
+    return policy if shield.trust.trusts(policy.hash, policy) else None
+
+
+def _key(document: Document, env: str | None) -> str:
+    name: Any = policy_file(document).name
+    return key(FLEET, "trusted_text", str(name), "" if env is None else env)

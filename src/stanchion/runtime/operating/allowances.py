@@ -11,18 +11,18 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.compare_and_set import LEFT, change
 from stanchion.kernel.regex import regex
-from stanchion.runtime.deciding.allowances import Allowance, allowances_key, allowances_of
+from stanchion.runtime.deciding.allowances import FindingAllowance, allowances_key, allowances_of
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating.grounds import Operated
+    from stanchion.runtime.shield import Shield
 
 MOST: Final = 1_000
 """How many allowances a tenant can have."""
@@ -33,11 +33,11 @@ class Allowances:
     """A tenant's allowances, for people: given, listed and taken back; every change is written to
     the trail."""
 
-    def __init__(self, shield: Operated, tenant: str | None = None) -> None:
+    def __init__(self, shield: Shield, tenant: str | None = None) -> None:
         self._shield = shield
         self._tenant = shield.tenancy.of(tenant)
 
-    def listed(self) -> list[Allowance]:
+    def listed(self) -> list[FindingAllowance]:
         """All allowances, the newest first."""
         known = allowances_of(self._change(lambda _: LEFT))
         return sorted(known.values(), key=lambda one: (-one.at, one.fingerprint))
@@ -49,7 +49,7 @@ class Allowances:
         tool: str = "",
         why: str = "",
         by: By = "an operator",
-    ) -> Allowance:
+    ) -> FindingAllowance:
         """Let what has this fingerprint pass from now on, or once. An operator's: `AnswerRefused`
         where `by` is none, `ValueError` where it is no fingerprint."""
         if FINGERPRINT.fullmatch(fingerprint) is None:
@@ -61,14 +61,14 @@ class Allowances:
         made = self._shield.act(
             Request(purpose=Purpose.ALLOW, tenant=self._tenant, subject=fingerprint, said=said), by
         )
-        assert isinstance(made, Allowance)
+        assert isinstance(made, FindingAllowance)
         return made
 
-    def entered(self, fingerprint: str, once: bool, tool: str, answer: Answer) -> Allowance:
+    def entered(self, fingerprint: str, once: bool, tool: str, answer: Answer) -> FindingAllowance:
         """Enter an allowance, as an operator has said."""
         veil = self._shield.policy.veil
         act = answer.act
-        made = Allowance(
+        made = FindingAllowance(
             fingerprint,
             once,
             tool,
@@ -78,7 +78,7 @@ class Allowances:
             answer,
         )
 
-        def added(known: dict[str, Allowance]) -> Any:
+        def added(known: dict[str, FindingAllowance]) -> Any:
             if len(known) >= MOST and fingerprint not in known:
                 raise ValueError(
                     f"`{self._tenant}` has {MOST:,} allowances, which is the most: forget some of "
@@ -92,9 +92,9 @@ class Allowances:
 
     def forget(self, fingerprint: str, by: str = "", why: str = "") -> bool:
         """Take an allowance back; says whether there was one."""
-        gone: list[Allowance] = []
+        gone: list[FindingAllowance] = []
 
-        def without(known: dict[str, Allowance]) -> Any:
+        def without(known: dict[str, FindingAllowance]) -> Any:
             gone[:] = [known[fingerprint]] if fingerprint in known else []
             return (
                 {name: one for name, one in known.items() if name != fingerprint} if gone else LEFT
@@ -116,7 +116,7 @@ class Allowances:
             self._shield,
         ).value
 
-    def _tell(self, what: str, one: Allowance) -> None:
+    def _tell(self, what: str, one: FindingAllowance) -> None:
         data = {
             "once": one.once,
             "tool": one.tool,

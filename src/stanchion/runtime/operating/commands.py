@@ -8,23 +8,27 @@ from typing import TYPE_CHECKING, Any
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, named
-from stanchion.approvals.request import Request
-from stanchion.kernel.gates import standing_key, standing_of
+from stanchion.approvals.digest import Request
+from stanchion.kernel.gates import Standing, standing_key, standing_of
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
+from stanchion.policy.schema import id_of
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import StateError
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.epoch_memory import changed
 from stanchion.runtime.standing.states import TERMS, record_shift, scope_of, shift
+from stanchion.telemetry.guardrails import states
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating.grounds import Operated
+    from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.runtime.shield import Shield
+    from stanchion.telemetry.guardrails import GuardrailState
 
 
 def safe_mode(
-    shield: Operated,
+    shield: Shield,
     on: bool,
     why: str = "",
     tenant: str | None = None,
@@ -49,7 +53,7 @@ def safe_mode(
 
 
 def halt(
-    shield: Operated,
+    shield: Shield,
     why: str = "",
     tenant: str | None = None,
     scope: str = "",
@@ -60,7 +64,7 @@ def halt(
 
 
 def quarantine(
-    shield: Operated,
+    shield: Shield,
     scope: str,
     for_s: float = 300.0,
     why: str = "",
@@ -75,7 +79,7 @@ def quarantine(
 
 
 def resume(
-    shield: Operated,
+    shield: Shield,
     tenant: str | None = None,
     scope: str = "",
     by: By = "an operator",
@@ -87,7 +91,7 @@ def resume(
 
 
 def reset_tool(
-    shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator"
+    shield: Shield, name: str, tenant: str | None = None, why: str = "", by: By = "an operator"
 ) -> bool:
     """Let a tool be called again at once: its breakers are closed, in every process. Says whether
     one was not. An operator's: `AnswerRefused` where `by` is none."""
@@ -98,7 +102,7 @@ def reset_tool(
 
 
 def break_lock(
-    shield: Operated, name: str, tenant: str | None = None, why: str = "", by: By = "an operator"
+    shield: Shield, name: str, tenant: str | None = None, why: str = "", by: By = "an operator"
 ) -> bool:
     """Break the locks of the guard `locks` on something, by the name that `stanchion state locks`
     shows: whoever waits for it goes on, and its holder has to lock it again. Says whether there was
@@ -113,7 +117,7 @@ def break_lock(
 
 
 def release_call(
-    shield: Operated,
+    shield: Shield,
     call: str,
     used: Mapping[str, Any] | None = None,
     *,
@@ -129,13 +133,13 @@ def release_call(
     held of a counter of the whole fleet. `HoldError` where there is nothing to release yet,
     `AnswerRefused` where `by` is no operator.
     """
-    from stanchion.runtime.operating.release import release_request
+    from stanchion.runtime.operating.budgets import release_request
 
     shield.act(release_request(shield.tenancy.of, call, used, why, tenant), by)
 
 
 def top_up(
-    shield: Operated,
+    shield: Shield,
     budget: str,
     amount: Mapping[str, Any],
     *,
@@ -150,13 +154,13 @@ def top_up(
     `budget` is its id and whose it is: `spend/run:ID`, `spend/tenant`, `spend/fleet`. `BudgetError`
     where there is no such budget in the store, `AnswerRefused` where `by` is no operator.
     """
-    from stanchion.runtime.operating.top_up import top_up_request
+    from stanchion.runtime.operating.budgets import top_up_request
 
     shield.act(top_up_request(shield.tenancy.of(tenant), budget, amount, why), by)
 
 
 def signal(
-    shield: Operated,
+    shield: Shield,
     tenant: str | None,
     scope: str,
     signals: tuple[Signal, ...],
@@ -182,9 +186,7 @@ def signal(
         raise StateError(f"`{scope if scope else whose}` is halted: only `resume` lets it continue")
 
 
-def _request(
-    shield: Operated, purpose: Purpose, tenant: str | None, scope: str, why: str
-) -> Request:
+def _request(shield: Shield, purpose: Purpose, tenant: str | None, scope: str, why: str) -> Request:
     whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
     return Request(
         purpose=purpose,
@@ -192,3 +194,31 @@ def _request(
         subject="fleet" if scope == "fleet" else name,
         said={"why": why},
     )
+
+
+def standing(shield: Shield, tenant: str | None = None) -> Standing:
+    """The states of a tenant and of what is in it, as the store has them; `*` is the fleet."""
+    return standing_of(shield.store.read(standing_key(shield.tenancy.of(tenant)))[1])
+
+
+def health(shield: Shield, tool: str, tenant: str | None = None) -> int | None:
+    """How well a tool has worked lately, from 0 to 100; `None` where a `health` guard has seen no
+    call of it."""
+    from stanchion.guards.health import health_key, score
+
+    return score(shield.store.read(health_key(shield.tenancy.of(tenant), tool))[0])
+
+
+def guardrails(shield: Shield) -> tuple[GuardrailState, ...]:
+    """The state of each guardrail of the policy in force, in the policy's order: how often it was
+    reached by all processes that publish their figures in the same folder, and what it said. Guards
+    that are parts of one are one. Nothing is counted where `metrics` is off."""
+    return states(shield.telemetry.collect(), switched_on(shield.policy))
+
+
+def switched_on(policy: CompiledPolicy) -> dict[str, bool]:
+    """Every guardrail of a policy, and whether it is on: one of which a part is on is."""
+    found = {
+        entry.part_of if entry.part_of else id_of(entry): False for entry in policy.file.guards
+    }
+    return found | {seat.placed.whole: True for seat in policy.seats}

@@ -12,27 +12,27 @@ from stanchion.approvals.proof import rostered
 from stanchion.audit.errors import TrailError
 from stanchion.audit.journal import Journal
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.policy.load import load_policy
 from stanchion.policy.whereabouts import FOUND, own_policy
 from stanchion.runtime.operating.admission import first_policy
 from stanchion.runtime.operating.retention import USUAL, permitted, tell_first
 from stanchion.runtime.options import ShieldOptions, known
-from stanchion.runtime.people.authority import pinned_by
-from stanchion.runtime.people.trust import NO_TRUST, OperatorsTrust, Trust
-from stanchion.runtime.standing.anchors import look_for_ends
+from stanchion.runtime.people.authority import NO_TRUST, OperatorsTrust, Trust, pinned_by
 from stanchion.runtime.standing.epoch_memory import Memory, remember
-from stanchion.runtime.standing.listeners import tell_unopened
-from stanchion.runtime.standing.notify_file import post_for
+from stanchion.runtime.standing.listeners import post_for, tell_unopened
+from stanchion.runtime.standing.occurring import remark_on
 from stanchion.runtime.standing.places import (
+    StateFinder,
     epochs_folder,
     journal_for,
     keep_of,
     metrics_folder,
+    start_of,
     store_for,
     store_named,
     trail_folder,
 )
-from stanchion.runtime.standing.remarks import remark_on
-from stanchion.runtime.standing.state_places import Whose, start_of
+from stanchion.runtime.standing.store_door import look_for_ends
 from stanchion.stores.open_store import is_server
 from stanchion.stores.protocol import Store, StoreError
 from stanchion.telemetry.sinks import Telemetry
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 # the store.
 
 
-class Kept(NamedTuple):
+class OpenPlaces(NamedTuple):
     """A store and a journal, open; whether the store is a server that was opened by its name, which
     many share; and where this host remembers the store, `None` for one that was handed in; the
     folder of figures, `None` where nothing outlives the process; and what brings notices to
@@ -81,11 +81,11 @@ def open_kept(
     files: Sequence[Path],
     pinned: Sequence[Operator] = (),
     tenant: str = "",
-) -> Kept:
+) -> OpenPlaces:
     """Open what was named, or what the environment names, or what the project has for itself: the
     one that is named, or else that of a policy's files, or of the current folder."""
     environ = os.environ
-    whose = Whose(environ, start_of(project, files), store)
+    whose = StateFinder(environ, start_of(project, files), store)
     kept = store_for(store, environ, clock, whose)
     try:
         keep = permitted(keep_of(environ, USUAL), kept, pinned)
@@ -101,9 +101,9 @@ def open_kept(
         raise
     metrics = metrics_folder(store, journal, environ, whose)
     if kept is store:
-        return Kept(kept, records, False, None, metrics)
+        return OpenPlaces(kept, records, False, None, metrics)
     shared = is_server(store_named(store, environ))
-    return Kept(kept, records, shared, lambda: epochs_folder(store, environ, whose), metrics)
+    return OpenPlaces(kept, records, shared, lambda: epochs_folder(store, environ, whose), metrics)
 
 
 def opened(
@@ -115,7 +115,7 @@ def opened(
     clock: Callable[[], int],
     options: ShieldOptions,
     notify: str | Path | None = None,
-) -> tuple[CompiledPolicy, Kept]:
+) -> tuple[CompiledPolicy, OpenPlaces]:
     """The policy, and the store and journal of its project. Policies that are found are trusted by
     what that store has, so it is opened first; of others the files say whose project it is."""
     known(options)
@@ -136,7 +136,7 @@ def _opened(
     project: str | Path | None,
     clock: Callable[[], int],
     options: ShieldOptions,
-) -> tuple[CompiledPolicy, Kept]:
+) -> tuple[CompiledPolicy, OpenPlaces]:
     trust: Trust | None = options.get("trust")
     pinned: tuple[Operator, ...] = tuple(options.get("operators", ()))
     named: str | None = options.get("tenant")
@@ -172,7 +172,5 @@ def stored_trust(store: Any, pinned: tuple[Operator, ...]) -> Trust:
 
 def _own() -> tuple[Operator, ...]:
     """The operators whom the user's own policy names."""
-    from stanchion.policy.load import load_policy
-
     own = own_policy()
     return pinned_by(load_policy(own)) if own.exists() else ()

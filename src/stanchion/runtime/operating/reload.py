@@ -3,31 +3,38 @@ nothing."""
 
 from __future__ import annotations
 
+import os
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from stanchion import typed
+from stanchion.audit.layout import state_folder
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import Placed
+from stanchion.policy.custom import with_guards
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.whereabouts import FOUND, own_policy, possible_policies
 from stanchion.runtime.answers.lookups import Answerer
 from stanchion.runtime.answers.pool import wants_context
-from stanchion.runtime.people.trust import NO_TRUST, Trust
+from stanchion.runtime.people.authority import NO_TRUST, Trust
+from stanchion.runtime.standing.presence import HostProcess, process_at, this_process
+from stanchion.telemetry.occurrences import Kind, Occurrence
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from stanchion.policy.compiled import CompiledPolicy
     from stanchion.policy.scope import Home
     from stanchion.runtime.answers.deep import DeepRules
     from stanchion.runtime.answers.isolated.isolation import Isolation
     from stanchion.runtime.answers.resolver import Resolver, Resolving
     from stanchion.runtime.calling.ingest import Ingesting
-    from stanchion.runtime.operating.policy_trouble import PolicyTrouble, RefusedPolicy
+    from stanchion.runtime.shield import Shield
 
 REMEMBERED: Final = 16
 """How many policies a shield remembers, so that a decision under way finds the code of the one it
@@ -79,8 +86,6 @@ class Policies:
     def enter(self, policy: CompiledPolicy) -> CompiledPolicy:
         """Add the user's own guards to a policy, the brake where it is on, and what is known of
         tools besides; gives the policy to put in force."""
-        from stanchion.policy.custom import with_guards
-
         policy, guards = self._at_home(policy)
         whole, answerers = with_guards(policy, guards, self.brake)
         asking = [guard for guard, call in policy.calls.items() if call == RESOLVES]
@@ -113,13 +118,13 @@ class Policies:
         ]
         if not guards:
             return
-        from stanchion.runtime.answers.deep import DeepRules, Terms
+        from stanchion.runtime.answers.deep import DeepRules, DeepTerms
 
         if self._deep is None:
             self._deep = DeepRules()
         said = policy.file.deep
         self._deep.enter(
-            policy.hash, guards, Terms(*[getattr(said, name) for name in Terms._fields])
+            policy.hash, guards, DeepTerms(*[getattr(said, name) for name in DeepTerms._fields])
         )
 
     def deep_rules(self) -> DeepRules | None:
@@ -192,7 +197,6 @@ def watched(source: Any, policy: CompiledPolicy) -> tuple[Path, ...]:
     that may appear."""
     if source != FOUND:
         return policy.files
-    from pathlib import Path
 
     return tuple(dict.fromkeys([*policy.files, own_policy(), *possible_policies(Path.cwd())]))
 
@@ -325,3 +329,111 @@ class Watcher:
             except OSError:
                 found.append((str(path), 0, -1, 0))
         return tuple(found)
+
+
+FOLDER: Final = "refused-policies"
+LARGEST: Final = 64 * 1024
+MOST_WORDS: Final = 4_000
+"""How much is noted of what is wrong with a policy."""
+
+
+class RefusedPolicy(msgspec.Struct, frozen=True):
+    """A policy that a process could not put in force: where it comes from, since when (milliseconds
+    since 1970), what was wrong with it last, and which process goes on with the one before it."""
+
+    origin: str
+    since: int
+    error: str
+    process: HostProcess
+
+
+class PolicyTrouble:
+    """Keeps one shield's note: written while its policy is refused, and gone when one is in
+    force."""
+
+    def __init__(self, shield: Shield) -> None:
+        self._shield = shield
+        self._note: Path | None = None
+        self.now: RefusedPolicy | None = None
+        """What is refused now; `None` where the policy in force is the one that is there."""
+
+    def refused(self, error: Exception) -> None:
+        """A policy was refused; the one before it stays in force."""
+        shield = self._shield
+        at, said = shield.clock(), shield.policy.veil.words(str(error))[:MOST_WORDS]
+        origin = shield.origin if shield.origin else "policy"
+        since = at if self.now is None else self.now.since
+        self.now = RefusedPolicy(origin, since, said, this_process())
+        text = f"the policy `{origin}` did not load, and the previous one stays in force: {said}"
+        self._write(self.now)
+        self._tell(Kind.POLICY_REFUSED, at, text, origin)
+
+    def loaded(self) -> None:
+        """A policy is in force that was loaded just now."""
+        refused, self.now = self.now, None
+        if refused is None:
+            return
+        self.close()
+        origin = refused.origin
+        self._tell(
+            Kind.POLICY_LOADED,
+            self._shield.clock(),
+            f"the policy `{origin}` is in force again",
+            origin,
+        )
+
+    def close(self) -> None:
+        """Remove the note: the process does not watch any more."""
+        note, self._note = self._note, None
+        if note is not None:
+            with suppress(OSError):
+                note.unlink(missing_ok=True)
+
+    def _tell(self, kind: Kind, at: int, text: str, origin: str) -> None:
+        self._shield.occurrences.tell(
+            Occurrence(kind=kind, at=at, text=text, about=f"policy:{origin}")
+        )
+
+    def _write(self, refused: RefusedPolicy) -> None:
+        """Note it. Where that cannot be written, it is told all the same."""
+        with suppress(OSError):
+            if self._note is None:
+                folder = state_folder(os.environ) / FOLDER
+                folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+                self._note = folder / f"{refused.process.pid}-{os.urandom(8).hex()}.json"
+            new = self._note.with_suffix(".new")
+            with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
+                file.write(msgspec.json.encode(refused))
+            os.replace(new, self._note)
+
+
+def refused_policies(environ: Mapping[str, str]) -> Iterator[RefusedPolicy]:
+    """The policies that processes of this host could not load, oldest first. The notes of processes
+    that are gone are removed."""
+    found = []
+    try:
+        files = sorted((state_folder(environ) / FOLDER).glob("*.json"))
+    except OSError:
+        return
+    for file in files:
+        try:
+            with file.open("rb") as reading:
+                one = typed.decode(reading.read(LARGEST), RefusedPolicy)
+        except (OSError, msgspec.MsgspecError):
+            continue
+        if _is_gone(one.process):
+            with suppress(OSError):
+                file.unlink(missing_ok=True)
+        else:
+            found.append(one)
+    yield from sorted(found, key=lambda one: one.since)
+
+
+def _is_gone(process: HostProcess) -> bool:
+    """Whether a process has ended; one in another space of process ids, or on a system that does
+    not tell, may be there."""
+    me = this_process()
+    if not me.started or process.space != me.space:
+        return False
+    there = process_at(process.pid)
+    return there is None or there.started != process.started

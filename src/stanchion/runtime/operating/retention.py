@@ -12,12 +12,13 @@ import msgspec
 
 from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
+from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import RECORD, Operator
 from stanchion.approvals.proof import doubt, rostered
-from stanchion.approvals.request import Request
 from stanchion.approvals.rules import Asked
 from stanchion.audit.retention import Keep
+from stanchion.audit.trail import Trail
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
 from stanchion.runtime.errors import StateError
@@ -25,7 +26,7 @@ from stanchion.runtime.people.authority import tell_answered
 from stanchion.telemetry.loggers import TRAIL, WARNING, say
 
 if TYPE_CHECKING:
-    from stanchion.runtime.operating.grounds import Operated
+    from stanchion.runtime.shield import Shield
 
 RETENTION: Final = key(FLEET, "retention")
 """Where it is kept how much of the trail may leave, with the answer that says so."""
@@ -108,11 +109,10 @@ def tell_first(folder: Path | None, keep: Keep) -> None:
         sys.stderr.write(f"{said} STANCHION_AUDIT_KEEP_MB change that (`all` keeps everything)\n")
 
 
-def erased(shield: Operated, request: Request, answer: Answer) -> int:
+def erased(shield: Shield, request: Request, answer: Answer) -> int:
     """Erase what was said in the records that somebody was asked about, in the shield's trail and
     in those beside it; gives in how many. `StateError` where the shield keeps no trail."""
     from stanchion.audit.erasure import Rows, count_of, erase
-    from stanchion.audit.trail import Trail
 
     journal = shield.journal
     if not isinstance(journal, Trail):

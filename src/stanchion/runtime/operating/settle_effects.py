@@ -9,17 +9,26 @@ import msgspec
 from stanchion import typed
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By
-from stanchion.approvals.effects import settled, ticket_id
-from stanchion.approvals.request import Request
+from stanchion.approvals.digest import Request
+from stanchion.approvals.errors import TicketClosed, TicketError
+from stanchion.approvals.questions import said_of, settled, ticket_id
 from stanchion.approvals.shelf import read
-from stanchion.approvals.ticket import key_of
+from stanchion.approvals.ticket import Ticket, key_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import CLOCK, Batch, Put, Reply, StoreLost, When, key
-from stanchion.runtime.calling.ledger import DONE, FAILED, STARTED, UNKNOWN, Effect, id_of, kept
+from stanchion.runtime.calling.ledger import (
+    DONE,
+    FAILED,
+    STARTED,
+    UNKNOWN,
+    LedgerEffect,
+    id_of,
+    kept,
+)
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
@@ -27,7 +36,7 @@ from stanchion.runtime.standing.veil import tell
 from stanchion.runtime.values import project
 
 if TYPE_CHECKING:
-    from stanchion.runtime.deciding.grounds import Deciding
+    from stanchion.runtime.shield import Shield
 
 ID: Final = regex("[0-9a-f]{32}")
 OPEN: Final = frozenset({STARTED, UNKNOWN})
@@ -43,7 +52,7 @@ def effect_named(run: RunInfo, name: str) -> str:
 
 
 def settle_effect(
-    shield: Deciding,
+    shield: Shield,
     effect: str,
     happened: bool,
     *,
@@ -68,7 +77,7 @@ def settle_effect(
 
 
 def settle(
-    shield: Deciding, effect: str, happened: bool, result: Any, answer: Answer, tenant: str
+    shield: Shield, effect: str, happened: bool, result: Any, answer: Answer, tenant: str
 ) -> None:
     """Put an effect to what an operator has said of it."""
     from secrets import token_hex
@@ -79,14 +88,14 @@ def settle(
 
 
 def _settle(
-    shield: Deciding,
+    shield: Shield,
     batch_id: str,
     tenant: str,
     effect_id: str,
     happened: bool,
     result: Any,
     answer: Answer,
-) -> Flow[Effect]:
+) -> Flow[LedgerEffect]:
     """Put an effect whose outcome is open to what a person says of it, with the ticket about it,
     and write that down first."""
     cell, place = key(tenant, "effect", effect_id), key_of(tenant, ticket_id(tenant, effect_id))
@@ -101,7 +110,7 @@ def _settle(
                 f"there is no effect `{effect_id}`: give the id that `stanchion explain` shows, or "
                 f"the call's own key"
             )
-        effect = typed.convert(found.value, Effect)
+        effect = typed.convert(found.value, LedgerEffect)
         if effect.state not in OPEN:
             raise EffectError(f"effect `{effect_id}` is {effect.state}: there is nothing to settle")
         keeps = happened and data is not None and kept(data)
@@ -130,3 +139,17 @@ def _settle(
             shield.waiting.wake(place)
             return new
     raise StoreLost(f"effect `{effect_id}` changed {TRIES} times in the meantime: try again")
+
+
+def settle_by(shield: Shield, ticket: Ticket, answer: Answer) -> Ticket:
+    """Settle the effect that a ticket is about as somebody has said, which uses the ticket up;
+    `TicketError` where there is nothing to settle any more."""
+    effect, happened = said_of(ticket, answer)
+    try:
+        settle(shield, effect, happened, None, answer, ticket.tenant)
+    except EffectError as error:
+        raise TicketClosed(f"ticket `{ticket.id}` has nothing to settle: {error}") from None
+    after = read(shield.store.read(ticket.key)[1])
+    if after is None:
+        raise TicketError(f"ticket `{ticket.id}` is gone: its effect is settled")
+    return after

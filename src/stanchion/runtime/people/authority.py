@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from stanchion import typed
 from stanchion.approvals.act import GRANT_S, LONGEST_S, Answer, Purpose, Way
 from stanchion.approvals.answerers import By, Dialog, Person, Signer, Wish, called, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
@@ -17,24 +18,23 @@ from stanchion.approvals.operators import (
     ELSEWHERE,
     PINNED,
     RECORD,
-    Change,
     Operator,
     Roster,
+    RosterChange,
     changes_of,
     check_name,
     operators_of,
 )
-from stanchion.approvals.proof import doubt, rostered
+from stanchion.approvals.proof import SpentAnswers, doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
 from stanchion.approvals.scope import Scope, reach
-from stanchion.approvals.spent import Spent
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass
 from stanchion.kernel.compare_and_set import LEFT, change, change_together
 from stanchion.kernel.scopes import FLEET
-from stanchion.kernel.state import ABSENT, StoreLost
+from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.veil import tell
@@ -42,7 +42,7 @@ from stanchion.stores.protocol import ends_here
 
 if TYPE_CHECKING:
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.runtime.shield import Shield
 
 DISAPPEARED: Final = (
     "changes to the operators have disappeared from the store: restore it, or restart this process"
@@ -52,19 +52,19 @@ FUTURE_MS: Final = 60_000
 """By how much the clock of whoever signs may be ahead of the store's."""
 
 
-class Authority:
+class OperatorAuthority:
     """The operators that a shield knows: those its program and its policy pin, and those in the
     store who follow from them. The first operator of a store counts only where it was there before
     the shield's first run."""
 
-    def __init__(self, shield: Grounds, pinned: Iterable[Operator]) -> None:
+    def __init__(self, shield: Shield, pinned: Iterable[Operator]) -> None:
         self._shield = shield
         self._pinned = tuple(
             [msgspec.structs.replace(one, key=public_of(one.key).line) for one in pinned]
         )
         self._begun: str | None = None
-        self._spent = Spent()
-        self._heard = Spent()
+        self._spent = SpentAnswers()
+        self._heard = SpentAnswers()
         self._known: tuple[int, tuple[Operator, ...], Roster] = (-1, (), Roster())
         self._furthest: tuple[tuple[Operator, ...], Roster] = ((), Roster())
 
@@ -191,7 +191,7 @@ class Authority:
         otherwise."""
         return not ends_here(self._shield.store)
 
-    def follows(self, roster: Roster, change: Change) -> bool:
+    def follows(self, roster: Roster, change: RosterChange) -> bool:
         """Whether a change is one that an operator has signed."""
         known = [msgspec.to_builtins(one) for one in (*roster.changes, change)]
         return not self.rostered(known).trouble
@@ -320,7 +320,7 @@ def told(answer: Answer) -> dict[str, Any]:
 
 
 def tell_answered(
-    shield: Grounds, what: str, about: str, tenant: str, answer: Answer, run: str = "", **data: Any
+    shield: Shield, what: str, about: str, tenant: str, answer: Answer, run: str = "", **data: Any
 ) -> None:
     """Write down what was done because somebody answered, and how it is known who."""
     act = answer.act
@@ -334,3 +334,62 @@ def _role(operator: Operator | None, asked: Asked) -> str:
     roles = () if operator is None else operator.roles
     counts = [role for role in asked.roles if role in roles and may_bypass(asked.mode, role)]
     return next(iter((*counts, *roles)), OPERATOR)
+
+
+TRUSTED: Final = key(FLEET, "trusted")
+"""Where the policies are kept that operators trust, by their hashes, each with the answer that says
+so."""
+
+CRITICAL: Final = Asked(critical=True)
+
+
+class Trust(Protocol):
+    """Knows which policies operators have trusted, by their content's hash."""
+
+    def trusts(self, policy_hash: str, policy: CompiledPolicy, /) -> bool:
+        """Whether a policy may loosen what is in force.
+
+        The policy is there to be looked at: none of the code that it names has been run. What
+        cannot be found out is no trust.
+        """
+
+
+class NoTrust:
+    """Trusts nothing: what loosens does not come into force."""
+
+    def trusts(self, _policy_hash: str, _policy: CompiledPolicy, /) -> bool:
+        """No."""
+        return False
+
+
+NO_TRUST: Final = NoTrust()
+
+
+class OperatorsTrust:
+    """Trusts what an operator has signed, by what the store has."""
+
+    def __init__(self, store: Any, roster: Callable[[], Roster]) -> None:
+        self._store = store
+        self._roster = roster
+
+    def trusts(self, policy_hash: str, _policy: CompiledPolicy, /) -> bool:
+        """Whether an operator has said yes to a policy with that hash."""
+        try:
+            kept = self._store.read(TRUSTED)[1]
+            said = kept.get(policy_hash) if isinstance(kept, dict) else None
+            if said is None:
+                return False
+            answer = typed.convert(said, Answer)
+            return _is_about(answer, policy_hash) and not doubt(self._roster(), answer, CRITICAL)
+        except (StoreLost, TicketError, msgspec.ValidationError):
+            return False
+
+
+def _is_about(answer: Answer, policy_hash: str) -> bool:
+    act = answer.act
+    return (act.purpose, act.tenant, act.subject, act.yes) == (
+        Purpose.POLICY,
+        FLEET,
+        policy_hash,
+        True,
+    )

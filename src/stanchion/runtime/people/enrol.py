@@ -12,28 +12,28 @@ from stanchion.approvals.act import Purpose, Way
 from stanchion.approvals.answerers import By, Person, Signer, Wish, named
 from stanchion.approvals.digest import hashed
 from stanchion.approvals.errors import AnswerRefused, OperatorError
-from stanchion.approvals.operators import RECORD, Change, Operator, Roster, applied, checked
+from stanchion.approvals.operators import RECORD, Operator, Roster, RosterChange, applied, checked
+from stanchion.approvals.public_key import public_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.scopes import FLEET
 from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.standing.presence import asker, beside, live_runs
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
-    from stanchion.runtime.people.grounds import Answered
+    from stanchion.runtime.shield import Shield
 
 
 def enrol(
-    shield: Answered, kind: Literal["add", "revoke", "rotate"], operator: Operator, by: By
+    shield: Shield, kind: Literal["add", "revoke", "rotate"], operator: Operator, by: By
 ) -> Roster:
     """Change who is an operator of the store; `TicketError` where `by` may not, which is written
     down."""
-    from stanchion.approvals.public_key import public_of
-
     operator = msgspec.structs.replace(operator, key=public_of(operator.key).line)
     roster = drive(shield.authority.keepers(), shield)
-    made = Change(
+    made = RosterChange(
         kind=kind, operator=operator, at=shield.clock(), before=roster.last, by=_signs(roster, by)
     )
     try:
@@ -56,7 +56,7 @@ def _signs(roster: Roster, by: By) -> str:
     return by.name if isinstance(by, Signer) and roster.operators else ""
 
 
-def _signed(shield: Answered, roster: Roster, made: Change, by: By) -> Change:
+def _signed(shield: Shield, roster: Roster, made: RosterChange, by: By) -> RosterChange:
     if roster.operators:
         if not isinstance(by, Signer):
             raise AnswerRefused(
@@ -83,10 +83,8 @@ def _signed(shield: Answered, roster: Roster, made: Change, by: By) -> Change:
     return made
 
 
-def _first(shield: Answered, made: Change, by: Person) -> None:
+def _first(shield: Shield, made: RosterChange, by: Person) -> None:
     """Have the first operator confirmed, while nothing runs that could play a person."""
-    from stanchion.runtime.standing.live import live_runs
-
     try:
         open_now = live_runs(shield.presence.state) if shield.presence is not None else ()
     except OSError as error:
@@ -111,7 +109,7 @@ def _first(shield: Answered, made: Change, by: Person) -> None:
     )
 
 
-def _keep(shield: Answered, roster: Roster, made: Change, by: By) -> Roster:
+def _keep(shield: Shield, roster: Roster, made: RosterChange, by: By) -> Roster:
     after = (*roster.changes, made)
 
     def written(value: Any, _now: int) -> Any:
@@ -136,3 +134,21 @@ def _keep(shield: Answered, roster: Roster, made: Change, by: By) -> Roster:
     fact = Fact(made.at, f"operator.{words}", f"operator:{made.operator.name}", FLEET, by=named(by))
     tell(shield, fact._replace(data=data))
     return Roster(applied(roster.operators, made), after)
+
+
+def nobody_beside(shield: Shield) -> None:
+    """Raise `AnswerRefused` where an answer without a key would be given beside an open run: in its
+    process, below it, or at its terminal."""
+    if shield.presence is None:
+        return
+
+    try:
+        found = beside(live_runs(shield.presence.state), asker())
+    except OSError as error:
+        raise AnswerRefused(f"it is not known which runs are open: {error}; use a key") from None
+    if found is not None:
+        raise AnswerRefused(
+            f"process {found.pid} has an open run, and this process belongs to it: answer at "
+            f"another terminal, or "
+            "use a key"
+        )

@@ -21,13 +21,13 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.runtime.shield import Shield
 
 AT_ONCE: Final = 16
 """How many missed reviews are told of in one look; the rest in the next."""
 
 
-def tell_missed(shield: Grounds, tenant: str) -> tuple[str, ...]:
+def tell_missed(shield: Shield, tenant: str) -> tuple[str, ...]:
     """Tell of the reviews of a tenant that nobody has given in time; gives their tickets. Whoever
     looks first tells, and no process tells of one again. One that cannot be told of now is left to
     the next look."""
@@ -51,7 +51,7 @@ def tell_missed(shield: Grounds, tenant: str) -> tuple[str, ...]:
     return tuple([one.id for one in missed])
 
 
-def _taken(shield: Grounds, tenant: str, due: list[str]) -> tuple[Ticket, ...]:
+def _taken(shield: Shield, tenant: str, due: list[str]) -> tuple[Ticket, ...]:
     """Take reviews that are due from those that are watched for; gives those that this process took
     and nobody had given."""
     records, name = shield.records, reviews_key(tenant)

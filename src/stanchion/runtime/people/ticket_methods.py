@@ -14,12 +14,12 @@ from stanchion.kernel.scopes import FLEET
 if TYPE_CHECKING:
     from stanchion.approvals.grants import Grant
     from stanchion.approvals.ticket import Ticket
-    from stanchion.runtime.people.grounds import Answered
     from stanchion.runtime.people.tickets import Tickets
+    from stanchion.runtime.shield import Shield
 
 
 def tickets(
-    shield: Answered, tenant: str | None = None, state: str | None = None, *, most: int = 50
+    shield: Shield, tenant: str | None = None, state: str | None = None, *, most: int = 50
 ) -> list[Ticket]:
     """What waits for a person, and what was approved and is not used yet; the most urgent comes
     first. With a `state` (`open`, `approved`, `used`, …; `all` for every one) all that are kept are
@@ -30,19 +30,19 @@ def tickets(
     return [one for one in kept.every(whose) if state in ("all", one.state)]
 
 
-def ticket(shield: Answered, id: str, tenant: str | None = None) -> Ticket:
+def ticket(shield: Shield, id: str, tenant: str | None = None) -> Ticket:
     """One ticket, by its id or by as much of it as is unique; `UnknownTicket` where there is
     none."""
     return ticketing(shield).find(id, _whose(shield, tenant))
 
 
-def grants(shield: Answered, tenant: str | None = None) -> list[tuple[str, Grant]]:
+def grants(shield: Shield, tenant: str | None = None) -> list[tuple[str, Grant]]:
     """Every yes that reaches further than one call and still holds, with its tenant."""
     return ticketing(shield).grants(_whose(shield, tenant))
 
 
 def approve(
-    shield: Answered,
+    shield: Shield,
     id: str,
     *,
     by: By,
@@ -73,7 +73,7 @@ def approve(
     )
 
 
-def deny(shield: Answered, id: str, *, by: By, comment: str, tenant: str | None = None) -> Ticket:
+def deny(shield: Shield, id: str, *, by: By, comment: str, tenant: str | None = None) -> Ticket:
     """Say no to a ticket, or take back an approval that is not used yet; the agent reads the
     comment, so there has to be one."""
     return ticketing(shield).answer(
@@ -81,14 +81,14 @@ def deny(shield: Answered, id: str, *, by: By, comment: str, tenant: str | None 
     )
 
 
-def answer(shield: Answered, data: bytes) -> Ticket:
+def answer(shield: Shield, data: bytes) -> Ticket:
     """Take an answer to a ticket that an operator has signed elsewhere; any process may carry it
     here."""
     return ticketing(shield).carried(answer_of(data))
 
 
 def review(
-    shield: Answered,
+    shield: Shield,
     id: str,
     *,
     by: By,
@@ -109,19 +109,19 @@ def review(
 
 
 def revoke(
-    shield: Answered, grant: str, *, by: str, why: str = "", tenant: str | None = None
+    shield: Shield, grant: str, *, by: str, why: str = "", tenant: str | None = None
 ) -> bool:
     """Take back a yes that reaches further than one call, by its id; says whether there was one."""
     return ticketing(shield).revoke(grant, by, why, shield.tenancy.of(tenant))
 
 
-def ticketing(shield: Answered) -> Tickets:
+def ticketing(shield: Shield) -> Tickets:
     """The tickets of a shield's store."""
     from stanchion.runtime.people.tickets import Tickets
 
     return Tickets(shield)
 
 
-def _whose(shield: Answered, tenant: str | None) -> str | None:
+def _whose(shield: Shield, tenant: str | None) -> str | None:
     whose = shield.tenancy.named if tenant is None else tenant
     return None if whose in ("", FLEET) else whose

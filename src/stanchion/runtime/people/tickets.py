@@ -11,26 +11,36 @@ import msgspec
 
 from stanchion.approvals.act import GRANT_S, Answer
 from stanchion.approvals.answerers import By, Wish
-from stanchion.approvals.edits import checked_edits
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
-from stanchion.approvals.grants import Grant, added, grant_of, grants_key, grants_of, without
-from stanchion.approvals.lookup import LEAST, named as one_of
+from stanchion.approvals.grants import (
+    Grant,
+    added,
+    checked_edits,
+    grant_of,
+    grants_key,
+    grants_of,
+    without,
+)
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_answer, fact_of, told_of
-from stanchion.approvals.pages import (
+from stanchion.approvals.quorum import needed, turn, voted
+from stanchion.approvals.rules import Asked
+from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
+from stanchion.approvals.shelf import (
+    LEAST,
     TENANTS,
+    KeptTicket,
+    all_in,
+    change,
     head_key,
     head_of,
     listed,
+    named as one_of,
     page_key,
+    read,
     relisted,
     tenants_of,
 )
-from stanchion.approvals.quorum import needed, voted
-from stanchion.approvals.reasons import check_reason
-from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
-from stanchion.approvals.shelf import all_in, read
 from stanchion.approvals.ticket import (
     FAST_MS,
     Kind,
@@ -41,6 +51,7 @@ from stanchion.approvals.ticket import (
     listed_until,
     wish_of,
 )
+from stanchion.approvals.words import check_reason
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
@@ -48,13 +59,66 @@ from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
 from stanchion.kernel.state import ABSENT
+from stanchion.runtime.asides import aside
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.people.authority import told
-from stanchion.runtime.people.passing import is_due, pass_on
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
-    from stanchion.runtime.people.grounds import Answered
+    from stanchion.runtime.shield import Shield
+
+
+def is_due(ticket: Ticket, roster: Roster, now: int) -> bool:
+    """Whether a role is asked by now that has not been told. Who cannot tell who the operators are
+    tells nobody."""
+    if ticket.next_ms <= 0 or ticket.state is not State.OPEN or roster.trouble:
+        return False
+    role = turn(ticket, roster, now).role
+    return bool(role) and role not in ticket.told
+
+
+def pass_on(shield: Shield, ticket: Ticket, roster: Roster, batch_id: str) -> Flow[KeptTicket]:
+    """Ask whose turn it is by the store's time. Of all processes that notice, the one tells that
+    has written it down: a step is told once, and not at all where that process is killed in
+    between."""
+
+    def told(kept: Ticket | None, now: int) -> Ticket | None:
+        if kept is None or not is_due(as_of(kept, now), roster, now):
+            return kept
+        return msgspec.structs.replace(kept, told=(*kept.told, turn(kept, roster, now).role))
+
+    made = yield from change(shield.records, batch_id, ticket.tenant, ticket.key, told)
+    if made.changed and made.ticket is not None:
+        _write_down(shield, made.ticket, made.now)
+    return made
+
+
+def context(ticket: Ticket) -> dict[str, object]:
+    """What whoever is asked has to know of a ticket at first sight; `stanchion tickets show` has
+    all of it."""
+    return {
+        "digest": ticket.deed.digest,
+        "about": ticket.about,
+        "expires_at": ticket.expires_at,
+        "kind": str(ticket.kind),
+        "asks": ticket.told[-1] if ticket.told else "",
+        "agent": ticket.agent,
+        "task": ticket.task,
+        "risk": ticket.risk,
+        "guard": ticket.guard,
+    }
+
+
+def _write_down(shield: Shield, ticket: Ticket, now: int) -> None:
+    fact = Fact(
+        now, "ticket.passed", ticket.id, ticket.tenant, ticket.run, ticket.agent, ticket.message
+    )
+    try:
+        tell(shield, fact._replace(data=context(ticket)), ticket.deed.tool)
+    except AuditLost as lost:
+        aside(f"it is not recorded that ticket `{ticket.id}` passes to the next role", lost)
+
 
 FIRST: Final = 50
 """How many tickets are listed unless more are asked for."""
@@ -65,7 +129,7 @@ LIVE: Final = frozenset({State.OPEN, State.APPROVED})
 class Tickets:
     """The tickets in a store, for people: what waits, and their answers."""
 
-    def __init__(self, shield: Answered) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._shield = shield
         self._store = shield.store
 

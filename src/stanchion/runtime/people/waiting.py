@@ -4,25 +4,25 @@ again."""
 from __future__ import annotations
 
 from stanchion.locks import Lock
-from stanchion.runtime.driving.turns import Waiter
+from stanchion.runtime.driving.turns import LineWaiter
 
 
-class Waiting:
+class AnswerWaiters:
     """Who waits for which ticket, in this process. Waking is a courtesy: what counts is what the
     store says."""
 
     def __init__(self) -> None:
         self._lock = Lock()
-        self._places: dict[str, list[Waiter]] = {}
+        self._places: dict[str, list[LineWaiter]] = {}
 
-    def join(self, key: str) -> Waiter:
+    def join(self, key: str) -> LineWaiter:
         """A place that is called when the ticket is answered."""
-        place = Waiter()
+        place = LineWaiter()
         with self._lock:
             self._places.setdefault(key, []).append(place)
         return place
 
-    def leave(self, key: str, place: Waiter) -> None:
+    def leave(self, key: str, place: LineWaiter) -> None:
         """Wait no longer."""
         with self._lock:
             places = [one for one in self._places.get(key, ()) if one is not place]

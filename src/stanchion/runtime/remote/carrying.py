@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
 from typing import Any
 
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.undos import MAX_UNDO
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.needs import Invoke
+from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused, ToolFailed
-from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
-from stanchion.runtime.remote.faults import MOST_TEXT, told
-from stanchion.runtime.remote.framing import BadFrame
-from stanchion.runtime.remote.link import Conversation
+from stanchion.runtime.remote.errors import (
+    MOST_TEXT,
+    BrokerLost,
+    NotThroughBroker,
+    misfit,
+    told,
+    unjudged,
+)
+from stanchion.runtime.remote.link import BadFrame, Conversation
 from stanchion.runtime.remote.messages import (
     Call,
     Done,
@@ -23,15 +28,49 @@ from stanchion.runtime.remote.messages import (
     Outcome,
     Raised,
     Refusal,
+    Value,
     Withheld,
 )
-from stanchion.runtime.remote.replies import misfit
-from stanchion.runtime.remote.sharing import sent, shared
-from stanchion.runtime.values import Read, arguments, read, restored
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values import Read, Unreadable, arguments, read, restored
+from stanchion.runtime.values.form_of import is_stream
 
 
-class Undos:
+def sent(reading: Callable[[], Read]) -> tuple[Value, Read]:
+    """A value as it is told to a broker, and as it was read."""
+    try:
+        seen = reading()
+    except Unreadable as error:
+        return Value(unreadable=str(error)), Read(None, None)
+    return Value(seen.content, seen.unread, int(seen.seen), seen.plain), seen
+
+
+def shared(content: Any, changed: Any) -> Any:
+    """Changed content that shares with the first what is still the same, so that untouched parts
+    stay the objects they are."""
+    if type(content) is not type(changed):
+        return changed
+    if type(content) is dict:
+        parts = {
+            name: shared(content[name], part) if name in content else part
+            for name, part in changed.items()
+        }
+        same = len(parts) == len(content) and all(
+            parts[name] is content.get(name) for name in parts
+        )
+        return content if same and list(parts) == list(content) else parts
+    if type(content) is list:
+        if len(content) != len(changed):
+            return changed
+        items = list(map(shared, content, changed))
+        return (
+            content
+            if all(one is other for one, other in zip(items, content, strict=True))
+            else items
+        )
+    return content if content == changed else changed
+
+
+class RequestedUndos:
     """How the calls of a run are undone, by their requests; the broker says when. The oldest is
     forgotten first."""
 
@@ -56,11 +95,11 @@ class Undos:
         return Outcome()
 
 
-class Carried:
+class CarriedCall:
     """One call: its arguments as they were taken, and what came of it here."""
 
     def __init__(
-        self, undos: Undos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
+        self, undos: RequestedUndos, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> None:
         values = tool.values(args, kwargs)
         self._undos, self._tool = undos, tool

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from contextvars import ContextVar, Token
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
+from stanchion import typed
 from stanchion.kernel.actions import NAMES, Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
@@ -13,12 +14,11 @@ from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.at_work import awork, tool_at_work, work
-from stanchion.runtime.calling.call_methods import CallsOnce, Locking, P, R
+from stanchion.runtime.calling.call_methods import AsksForBypass, CallsOnce, Locking, P, R
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
-from stanchion.runtime.calling.report_fields import given
-from stanchion.runtime.calling.report_methods import Reporting
+from stanchion.runtime.calling.report_methods import Reporting, given
 from stanchion.runtime.calling.reports import BadEvent
-from stanchion.runtime.calling.tool import Shape, Tool
+from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.hosts import able
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.deciding.undos import Undone
@@ -26,28 +26,99 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.remote import messages
-from stanchion.runtime.remote.asking import AsksBroker
-from stanchion.runtime.remote.carrying import Carried, Undos
-from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
-from stanchion.runtime.remote.far import Far
-from stanchion.runtime.remote.faults import told
-from stanchion.runtime.remote.framing import BadFrame
-from stanchion.runtime.remote.link import Conversation, conversed
+from stanchion.runtime.remote.carrying import CarriedCall, RequestedUndos, sent
+from stanchion.runtime.remote.errors import (
+    BrokerLost,
+    NotThroughBroker,
+    misfit,
+    refused,
+    told,
+    unjudged,
+    value_of,
+)
+from stanchion.runtime.remote.link import BadFrame, BrokerLink, Conversation, conversed
 from stanchion.runtime.remote.messages import (
+    Advise,
+    AskBypass,
     Began,
     Begin,
     Call,
     Decided,
     Done,
     End,
+    Escalate,
     Go,
     Notices,
     Report,
     Resume,
+    Value,
 )
-from stanchion.runtime.remote.replies import given as value_of, misfit, refused
-from stanchion.runtime.remote.sharing import sent
 from stanchion.runtime.values import arguments, read
+
+if TYPE_CHECKING:
+    from stanchion.approvals.bypass import BypassRequest
+
+
+class AsksBroker(AsksForBypass):
+    """Asks people where a run's actions are judged by a broker."""
+
+    _named: Callable[[], dict[str, Any]]
+    _simply: Callable[[Callable[[], Any]], Flow[Any]]
+
+    def _asked_past(
+        self, guardrail: str, reason: str, urgency: str, call: str | None
+    ) -> Flow[BypassRequest]:
+        about: dict[str, Any] = {
+            "guardrail": guardrail,
+            "reason": reason,
+            "urgency": urgency,
+            "call": call,
+        }
+        reply = yield from self._simply(lambda: AskBypass(**self._named(), **about))
+
+        from stanchion.approvals.bypass import BypassRequest
+
+        return typed.convert(value_of(reply), BypassRequest)
+
+    def _escalate(self, /, reason: str) -> Flow[str]:
+        """Ask for a person to look at this run, with what was refused last; gives the ticket's
+        id."""
+        return str(
+            value_of((yield from self._simply(lambda: Escalate(**self._named(), reason=reason))))
+        )
+
+    def _awareness(self, /, *, tokens: int | None = None) -> Flow[str]:
+        """What the agent should know of its tools, for its prompt, in no more than so many
+        tokens."""
+        return str(
+            value_of((yield from self._simply(lambda: Advise(**self._named(), tokens=tokens))))
+        )
+
+    def _advice(self, /, tool: str, args: dict[str, Any] | None = None) -> Flow[str]:
+        """Advice about a call: what is known of its tool, and how the arguments differ from a call
+        that worked."""
+        value: Value = sent(lambda: arguments({} if args is None else args, copies=False))[0]
+        return str(
+            value_of(
+                (yield from self._simply(lambda: Advise(**self._named(), tool=tool, args=value)))
+            )
+        )
+
+    escalate, aescalate = twins(_escalate)
+    awareness, aawareness = twins(_awareness)
+    advice, aadvice = twins(_advice)
+
+
+class Far(Protocol):
+    """A shield that is somewhere else, as far as its runs need it."""
+
+    @property
+    def link(self) -> BrokerLink: ...
+
+    @property
+    def tool_of(self) -> Callable[..., Tool]: ...
+    def new_id(self) -> str: ...
+
 
 _open: ContextVar[tuple[RemoteRun, ...]] = ContextVar("stanchion_remote_runs", default=())
 
@@ -79,7 +150,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         self._shield, self._began, self._boot = shield, began, boot
         self.can = can
         """What its host can carry out."""
-        self._undos = Undos()
+        self._undos = RequestedUndos()
         self._tokens: list[Token[tuple[RemoteRun, ...]]] = []
 
     @property
@@ -200,7 +271,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         Raises `Refused` where it does not go ahead, and whatever the tool raises.
         """
         known = self._single(tool)
-        if known.shape is not Shape.PLAIN:
+        if known.shape is not ToolShape.PLAIN:
             raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
         return work(self._desk, known.name, self.called(known, args, kwargs))
 
@@ -222,7 +293,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
 
     def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
-        if known.shape in (Shape.GENERATOR, Shape.ASYNC_GENERATOR):
+        if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
             raise NotThroughBroker(
                 f"`{known.name}` gives its items one by one, which a broker cannot judge: return a "
                 f"list"
@@ -239,7 +310,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
     def _carried(
         self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str
     ) -> Flow[Any]:
-        carried, said = Carried(self._undos, tool, args, kwargs), tool.declared
+        carried, said = CarriedCall(self._undos, tool, args, kwargs), tool.declared
 
         def talk(conversation: Conversation) -> Flow[Any]:
             request = Call(

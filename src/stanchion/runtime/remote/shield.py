@@ -9,21 +9,20 @@ from typing import Any
 
 from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
-from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.tool import Tool, Toolbox
 from stanchion.runtime.calling.tool_options import Shielding
-from stanchion.runtime.calling.toolbox import Toolbox
 from stanchion.runtime.deciding.hosts import able
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, no_run
 from stanchion.runtime.keywords import spelled
-from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, unjudged
-from stanchion.runtime.remote.framing import BadFrame
-from stanchion.runtime.remote.link import Link, conversed
+from stanchion.runtime.options import known
+from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, misfit, unjudged
+from stanchion.runtime.remote.link import BadFrame, BrokerLink, conversed
 from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
-from stanchion.runtime.remote.replies import misfit
 from stanchion.runtime.remote.run import RemoteRun, begin_fields, open_remote_runs
 from stanchion.runtime.standing.places import BROKER
+from stanchion.telemetry.loggers import POLICY, WARNING, say
 
 
 @spelled
@@ -41,7 +40,7 @@ class RemoteShield(Shielding):
                 f"`{BROKER}{path}` does not name a broker: write "
                 f"`{BROKER}/absolute/path/of/its.sock`"
             )
-        self.link = Link(path)
+        self.link = BrokerLink(path)
         try:
             self.link.back(self.link.wire())
         except BrokerLost as lost:
@@ -159,3 +158,22 @@ class RemoteShield(Shielding):
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def through_broker(path: str, source: Any, options: Mapping[str, Any]) -> Any:
+    """The shield at a broker; `NotThroughBroker` for an option that is the broker's to choose, a
+    word in the log where a policy was named: the broker has its own."""
+    known(options, "env", "journal", "project")
+    for name, given in options.items():
+        if given is not None:
+            raise NotThroughBroker(
+                f"`{name}` is chosen by the broker: leave it out, or use a store of your own"
+            )
+    if source != "default" and not str(source).startswith(BROKER):
+        named = source if isinstance(source, str) else "that was handed in"
+        say(
+            POLICY,
+            WARNING,
+            f"the policy `{named}` is not in force: the broker at `{path}` uses its own",
+        )
+    return RemoteShield(path)

@@ -12,7 +12,7 @@ from stanchion.audit.verifying.witness import Witness, read_witness
 from stanchion.audit.witnessing.place import OTHERS, PUT_BACK, Entry, Unreachable, Written, hash_of
 from stanchion.runtime.remote import messages as m
 from stanchion.runtime.remote.errors import BrokerLost
-from stanchion.runtime.remote.wire import Wire, connected
+from stanchion.runtime.remote.link import Wire, connected
 
 NAME: Final = "trail"
 """What a witness is called where nobody says."""

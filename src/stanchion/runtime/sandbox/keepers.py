@@ -23,7 +23,7 @@ Seen = tuple[object, ...]
 """What a keeper was started for: another one is needed if it has changed."""
 
 
-class Keeper:
+class KeeperProcess:
     """A keeper that was started, with the commands that it still has to end. Whoever calls holds
     the sandbox's lock."""
 

@@ -6,21 +6,106 @@ from __future__ import annotations
 import errno
 import json
 import os
+import selectors
 import shutil
 import time
 from collections.abc import Iterable, Mapping
+from enum import StrEnum
 from itertools import count
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, Final, TypeVar
 
 import msgspec
 
 from stanchion.kernel.shown import StanchionError
 from stanchion.locks import Lock
-from stanchion.runtime.sandbox.keepers import GRACE_S, Keeper, Seen, memory_file, which
+from stanchion.runtime.sandbox.keepers import GRACE_S, KeeperProcess, Seen, memory_file, which
 from stanchion.runtime.sandbox.limits import Limits
-from stanchion.runtime.sandbox.reading import CHUNK, Reading
-from stanchion.runtime.sandbox.walls import HOLDS, REQUIRED, Kind, Wall
+
+CHUNK: Final = 65_536
+
+
+class OutputReading:
+    """Reads what a command prints, each pipe up to a bound, until a deadline."""
+
+    def __init__(self, pipes: list[int], most: tuple[int, ...], deadline: float) -> None:
+        self._pipes, self._most, self._deadline = pipes, most, deadline
+        self.got = [bytearray() for _ in pipes]
+        self._selector = selectors.DefaultSelector()
+        for place, pipe in enumerate(pipes):
+            os.set_blocking(pipe, False)
+            self._selector.register(pipe, selectors.EVENT_READ, place)
+
+    def read(self) -> str:
+        """Read to the end; says why it was not waited for."""
+        while self._selector.get_map():
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                return "time"
+            for key, _ in self._selector.select(left):
+                place: int = key.data
+                came = os.read(key.fd, CHUNK)
+                if not came:
+                    self._selector.unregister(key.fd)
+                    continue
+                room = self._most[place] - len(self.got[place])
+                self.got[place] += came[:room]
+                if len(came) > room:
+                    return "output"
+        return ""
+
+    def drain(self, until: float) -> None:
+        """Wait until nobody holds the pipes any more, whatever comes out of them."""
+        while self._selector.get_map() and (left := until - time.monotonic()) > 0:
+            for key, _ in self._selector.select(left):
+                if not os.read(key.fd, CHUNK):
+                    self._selector.unregister(key.fd)
+
+    def close(self) -> None:
+        """Let go of the pipes."""
+        self._selector.close()
+        for pipe in self._pipes:
+            os.close(pipe)
+
+
+class Wall(StrEnum):
+    """Something that a command cannot do."""
+
+    FILES = "files"
+    UNSEEN = "unseen"
+    NETWORK = "network"
+    IPC = "ipc"
+    PROCESSES = "processes"
+    LEFTOVERS = "leftovers"
+    USER = "user"
+    PRIVILEGES = "privileges"
+    LIMITS = "limits"
+    TMP = "tmp"
+    CHILDREN = "children"
+    LANDLOCK = "landlock"
+    CALLS = "calls"
+
+
+class WallKind(StrEnum):
+    """What walls are made of; the strongest first."""
+
+    NAMESPACES = "namespaces"
+    BUBBLEWRAP = "bubblewrap"
+    LANDLOCK = "landlock"
+
+
+_BOTH: Final = frozenset(Wall) - {Wall.LANDLOCK}
+HOLDS: Final = {
+    WallKind.NAMESPACES: _BOTH,
+    WallKind.BUBBLEWRAP: _BOTH,
+    WallKind.LANDLOCK: frozenset(Wall) - {Wall.UNSEEN, Wall.USER, Wall.TMP},
+}
+"""What each kind holds wherever it stands; Landlock on kernels from 6.12. Namespaces may have
+more."""
+REQUIRED: Final = _BOTH
+"""The walls without which nothing runs, unless whoever makes a sandbox says otherwise."""
+
 
 SHOWN: Final = (
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/etc/ld.so.cache",
@@ -39,7 +124,7 @@ LAST_USER: Final = (1 << 32) - 2
 """The number after it means to the kernel that nothing changes."""
 WORDS_BYTES: Final = 6 << 20
 """More than this no kernel takes. Less may be too much for it, too: then it says so itself."""
-Named = TypeVar("Named", Wall, Kind)
+Named = TypeVar("Named", Wall, WallKind)
 
 
 class SandboxError(StanchionError, RuntimeError):
@@ -56,7 +141,7 @@ class Confined(msgspec.Struct, frozen=True):
     stderr: bytes = b""
     why: str = ""
     walls: tuple[Wall, ...] = ()
-    kind: Kind | None = None
+    kind: WallKind | None = None
 
 
 class Sandbox:
@@ -88,11 +173,11 @@ class Sandbox:
         self._env = {**ENVIRONMENT, **({} if env is None else env)}
         self._shown = [*SHOWN, *shown]
         self._user = _runs_as(user)
-        self._kinds = list(Kind) if kind is None else [_one_of(Kind, kind, "kind of walls")]
+        self._kinds = list(WallKind) if kind is None else [_one_of(WallKind, kind, "kind of walls")]
         self._reasons: list[str] = []
         self._required = _required(kind, required)
         self._choosing, self._lock, self._ids = Lock(), Lock(), count(1)
-        self._keeper: Keeper | None = None
+        self._keeper: KeeperProcess | None = None
 
     def run(self, argv: Iterable[str], write: bool = False) -> Confined:
         """Run the words of a command; raises `SandboxError` where a wall cannot be built, and then
@@ -113,7 +198,7 @@ class Sandbox:
                 f"nothing ran: {'; '.join([*self._reasons, f'{kind}: {error}'])}"
             ) from None
 
-    def _chosen(self) -> Kind:
+    def _chosen(self) -> WallKind:
         """The strongest kind that stands, tried with a command that does nothing. It is chosen
         once."""
         while len(self._kinds) > 1:
@@ -124,7 +209,7 @@ class Sandbox:
                 self._reasons.append(f"{self._kinds.pop(0)}: {error}")
         return self._kinds[0]
 
-    def _ground(self, kind: Kind, base: str) -> dict[str, Any]:
+    def _ground(self, kind: WallKind, base: str) -> dict[str, Any]:
         most = self.limits
         return {
             "kind": kind,
@@ -145,16 +230,16 @@ class Sandbox:
                 "RLIMIT_CORE": 0,
             },
             "bwrap": (shutil.which("bwrap", path=ENVIRONMENT["PATH"]) or "")
-            if kind is Kind.BUBBLEWRAP
+            if kind is WallKind.BUBBLEWRAP
             else "",
         }
 
-    def _collected(self, kind: Kind, words: list[str], write: bool) -> Confined:
+    def _collected(self, kind: WallKind, words: list[str], write: bool) -> Confined:
         name = str(next(self._ids))
         pipes = [os.pipe() for _ in range(3)]
         given = [memory_file(b"\0".join(map(os.fsencode, words))), *(pipe[1] for pipe in pipes)]
         most = (self.limits.stdout_bytes, self.limits.stderr_bytes, CHUNK)
-        reading = Reading(
+        reading = OutputReading(
             [pipe[0] for pipe in pipes], most, time.monotonic() + self.limits.timeout_s
         )
         why, keeper = "interrupt", None
@@ -175,7 +260,7 @@ class Sandbox:
                 self._done(keeper)
         return _told(reading, why, self.limits, kind)
 
-    def _sent(self, kind: Kind, verb: str, name: str, files: list[int]) -> Keeper:
+    def _sent(self, kind: WallKind, verb: str, name: str, files: list[int]) -> KeeperProcess:
         """Hand a command to the keeper, or to a new one if that has died or was started for what is
         not there any more."""
         with self._lock:
@@ -188,9 +273,9 @@ class Sandbox:
                     return self._keeper
         raise SandboxError("its keeper cannot be started")
 
-    def _kept(self, kind: Kind, seen: Seen) -> Keeper:
+    def _kept(self, kind: WallKind, seen: Seen) -> KeeperProcess:
         try:
-            return Keeper(seen, self._user, lambda base: self._ground(kind, base))
+            return KeeperProcess(seen, self._user, lambda base: self._ground(kind, base))
         except OSError as error:
             who = "" if self._user is None else f" as user {self._user}"
             raise SandboxError(f"its keeper cannot be started{who}: {error.strerror}") from None
@@ -202,7 +287,7 @@ class Sandbox:
             self._keeper.drop()
         self._keeper = None
 
-    def _done(self, keeper: Keeper) -> None:
+    def _done(self, keeper: KeeperProcess) -> None:
         with self._lock:
             keeper.running -= 1
             if keeper is not self._keeper and not keeper.running:
@@ -250,10 +335,10 @@ def _one_of(named: type[Named], value: str, what: str) -> Named:
 def _required(kind: str | None, required: Iterable[str] | None) -> frozenset[Wall]:
     if required is not None:
         return frozenset(_one_of(Wall, wall, "wall") for wall in required)
-    return REQUIRED if kind is None else HOLDS[Kind(kind)]
+    return REQUIRED if kind is None else HOLDS[WallKind(kind)]
 
 
-def _told(reading: Reading, why: str, limits: Limits, kind: Kind) -> Confined:
+def _told(reading: OutputReading, why: str, limits: Limits, kind: WallKind) -> Confined:
     stdout, stderr, status = (bytes(one) for one in reading.got)
     if why == "time":
         return Confined(
@@ -272,3 +357,30 @@ def _told(reading: Reading, why: str, limits: Limits, kind: Kind) -> Confined:
         return Confined(False, why=f"it cannot be started: {told['why']}", kind=kind)
     walls = tuple(sorted(Wall(wall) for wall in told["walls"]))
     return Confined(True, told["rc"], stdout, stderr, walls=walls, kind=kind)
+
+
+class WallStanding(msgspec.Struct, frozen=True):
+    """A kind of walls here: what holds and what does not, or why nothing of it stands."""
+
+    kind: WallKind
+    walls: tuple[Wall, ...] = ()
+    missing: tuple[Wall, ...] = ()
+    why: str = ""
+
+
+def standing(user: int | None = None) -> tuple[WallStanding, ...]:
+    """Every kind of walls, the strongest first, as it stands for this user or for another one."""
+    with TemporaryDirectory(prefix="stanchion-walls-") as folder:
+        os.chmod(folder, 0o755)  # the other user has to get in
+        return tuple(_tried(kind, folder, user) for kind in WallKind)
+
+
+def _tried(kind: WallKind, folder: str, user: int | None) -> WallStanding:
+    with Sandbox(folder, user=user, kind=kind, required=()) as sandbox:
+        try:
+            came = sandbox.run(["true"])
+        except SandboxError as error:
+            return WallStanding(kind, missing=tuple(Wall), why=str(error).partition(f"{kind}: ")[2])
+    if not came.ended:
+        return WallStanding(kind, missing=tuple(Wall), why=came.why)
+    return WallStanding(kind, came.walls, tuple(wall for wall in Wall if wall not in came.walls))

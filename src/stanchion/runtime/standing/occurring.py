@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
-from stanchion.kernel.events import Event, RunInfo
+from stanchion.kernel.events import Event
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.tuples import NamedTuple
+from stanchion.policy.compiled import CompiledPolicy
+from stanchion.telemetry.loggers import POLICY, WARNING, say
 from stanchion.telemetry.occurrences import Kind, Occurrence
 
 if TYPE_CHECKING:
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.policy.found import FoundPolicy
+    from stanchion.runtime.shield import Shield
 
 
-class Told(NamedTuple):
+class FactTelling(NamedTuple):
     """How a fact is told: as what, in which words, and whether it has happened even where it could
     not be recorded."""
 
@@ -24,57 +28,69 @@ class Told(NamedTuple):
     stands: bool = True
 
 
-FACTS: Final[dict[str, Told]] = {
-    "ticket.opened": Told(Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"),
-    "ticket.passed": Told(
+FACTS: Final[dict[str, FactTelling]] = {
+    "ticket.opened": FactTelling(
+        Kind.TICKET_OPENED, "ticket `{about}` waits for {asks}: {who}: {why}"
+    ),
+    "ticket.passed": FactTelling(
         Kind.TICKET_PASSED,
         "nobody has answered ticket `{about}`, and it waits for {asks} now: {who}: {why}",
     ),
-    "ticket.voted": Told(
+    "ticket.voted": FactTelling(
         Kind.TICKET_ANSWERED,
         "`{by}` said yes to `{about}`, and others have to: {why}",
         stands=False,
     ),
-    "ticket.approved": Told(
+    "ticket.approved": FactTelling(
         Kind.TICKET_ANSWERED, "`{by}` approved ticket `{about}`: {why}", stands=False
     ),
-    "ticket.denied": Told(
+    "ticket.denied": FactTelling(
         Kind.TICKET_ANSWERED, "`{by}` denied ticket `{about}`: {why}", stands=False
     ),
-    "ticket.withdrawn": Told(
+    "ticket.withdrawn": FactTelling(
         Kind.TICKET_ANSWERED, "`{by}` withdrew the approval of `{about}`: {why}", stands=False
     ),
-    "bypass.requested": Told(Kind.BYPASS_REQUESTED, "ticket `{about}` asks for a bypass: {why}"),
-    "bypass.granted": Told(
+    "bypass.requested": FactTelling(
+        Kind.BYPASS_REQUESTED, "ticket `{about}` asks for a bypass: {why}"
+    ),
+    "bypass.granted": FactTelling(
         Kind.BYPASS_ANSWERED, "`{by}` granted the bypass of ticket `{about}`: {why}", stands=False
     ),
-    "bypass.denied": Told(
+    "bypass.denied": FactTelling(
         Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` is denied: {why}", stands=False
     ),
-    "bypass.withdrawn": Told(
+    "bypass.withdrawn": FactTelling(
         Kind.BYPASS_ANSWERED, "`{by}` withdrew the bypass of `{about}`: {why}", stands=False
     ),
-    "bypass.used": Told(Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` was used: {why}"),
-    "bypass.overridden": Told(Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"),
-    "bypass.reviewed": Told(
+    "bypass.used": FactTelling(
+        Kind.BYPASS_ANSWERED, "the bypass of ticket `{about}` was used: {why}"
+    ),
+    "bypass.overridden": FactTelling(
+        Kind.BYPASS_OVERRIDDEN, "ticket `{about}` was not answered: {why}"
+    ),
+    "bypass.reviewed": FactTelling(
         Kind.BYPASS_ANSWERED, "`{by}` reviewed ticket `{about}`: {why}", stands=False
     ),
-    "bypass.review_missed": Told(
+    "bypass.review_missed": FactTelling(
         Kind.REVIEW_MISSED, "ticket `{about}` was not reviewed in time: {why}"
     ),
-    "run.flagged": Told(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
-    "state.halt": Told(Kind.HALTED, "`{about}` is halted: {why}"),
-    "state.quarantine": Told(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
-    "state.safe_mode": Told(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
-    "state.normal": Told(Kind.NORMAL, "`{about}` is back to normal: {why}"),
-    "answer.refused": Told(
+    "run.flagged": FactTelling(Kind.RUN_FLAGGED, "`{about}` is flagged: {why}"),
+    "state.halt": FactTelling(Kind.HALTED, "`{about}` is halted: {why}"),
+    "state.quarantine": FactTelling(Kind.QUARANTINED, "`{about}` is isolated: {why}"),
+    "state.safe_mode": FactTelling(Kind.SAFE_MODE, "`{about}` is in safe mode: {why}"),
+    "state.normal": FactTelling(Kind.NORMAL, "`{about}` is back to normal: {why}"),
+    "answer.refused": FactTelling(
         Kind.ANSWER_REFUSED, "the answer or command of `{by}` about `{about}` was refused: {why}"
     ),
-    "definition.changed": Told(Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"),
-    "coverage.escaped": Told(Kind.ESCAPED, "`{about}` passed by: {why}"),
-    "coverage.unguarded": Told(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
-    "coverage.canary_missed": Told(Kind.ESCAPED, "`{about}` does not catch its canary: {why}"),
-    "definition.suspect": Told(
+    "definition.changed": FactTelling(
+        Kind.DEFINITION_CHANGED, "`{about}` is not as it was pinned: {why}"
+    ),
+    "coverage.escaped": FactTelling(Kind.ESCAPED, "`{about}` passed by: {why}"),
+    "coverage.unguarded": FactTelling(Kind.ESCAPED, "nothing guards `{about}`: {why}"),
+    "coverage.canary_missed": FactTelling(
+        Kind.ESCAPED, "`{about}` does not catch its canary: {why}"
+    ),
+    "definition.suspect": FactTelling(
         Kind.DEFINITION_SUSPECT, "the definition of `{about}` is suspect: {why}"
     ),
 }
@@ -88,7 +104,7 @@ ASKED: Final = frozenset(
 NO_REASON: Final = "no reason was given"
 
 
-def tell_fact(shield: Grounds, fact: Fact, tool: str = "", stands: bool = True) -> None:
+def tell_fact(shield: Shield, fact: Fact, tool: str = "", stands: bool = True) -> None:
     """Tell of a fact, as it is shown in records, where operators have to hear of it. `stands` says
     whether it could be recorded."""
     told = FACTS.get(fact.what)
@@ -143,20 +159,9 @@ def _who(fact: Fact) -> str:
     )
 
 
-class OfRun(Protocol):
-    """A run, as far as something of it is told."""
-
-    @property
-    def shield(self) -> Grounds: ...
-
-    @property
-    def info(self) -> RunInfo: ...
-
-
-def tell_run(desk: OfRun, kind: Kind, text: str, event: Event, about: str = "") -> None:
+def tell_run(shield: Shield, kind: Kind, text: str, event: Event, about: str = "") -> None:
     """Tell what an event has come to for its run, with names as they are shown."""
-    shield, info = desk.shield, desk.info
-    veil = shield.policy.veil
+    veil, info = shield.policy.veil, event.run
     shield.occurrences.tell(
         Occurrence(
             kind=kind,
@@ -172,13 +177,13 @@ def tell_run(desk: OfRun, kind: Kind, text: str, event: Event, about: str = "") 
     )
 
 
-def trail_lost(shield: Grounds, why: Exception) -> None:
+def trail_lost(shield: Shield, why: Exception) -> None:
     """Tell that the trail cannot be written."""
     text = f"the audit trail cannot be written: {why}; what cannot be recorded is refused"
     _tell(shield, Kind.TRAIL_LOST, text, place_of(shield.journal))
 
 
-def trail_back(shield: Grounds) -> None:
+def trail_back(shield: Shield) -> None:
     """Tell that the trail can be written again, where it could not."""
     if Kind.TRAIL_LOST in shield.occurrences.open:
         _tell(
@@ -189,13 +194,13 @@ def trail_back(shield: Grounds) -> None:
         )
 
 
-def trail_tampered(shield: Grounds, words: str) -> None:
+def trail_tampered(shield: Shield, words: str) -> None:
     """Tell that the trail is not as it was written."""
     text = f"the audit trail is not as it was written: {words}; see `stanchion audit verify`"
     _tell(shield, Kind.TRAIL_TAMPERED, text, place_of(shield.journal))
 
 
-def _tell(shield: Grounds, kind: Kind, text: str, about: str) -> None:
+def _tell(shield: Shield, kind: Kind, text: str, about: str) -> None:
     shield.occurrences.tell(Occurrence(kind=kind, at=shield.clock(), text=text, about=about))
 
 
@@ -203,3 +208,43 @@ def place_of(journal: Any) -> str:
     """Where a journal is, as operators know it."""
     folder = getattr(journal, "folder", None)
     return "trail" if folder is None else f"trail:{folder}"
+
+
+UNBOUNDED: Final = "unbounded"
+"""What a guard says of a measure that many at once can use more of than there is."""
+
+
+def remark_on(policy: CompiledPolicy) -> None:
+    """Say which measures of its budgets have no bound for what nobody estimates."""
+    if not policy.measures:
+        return
+    from stanchion.policy.seat import own_points
+
+    for point in [point for seat in policy.seats for point in own_points(seat, policy)]:
+        if point.code == UNBOUNDED:
+            say(POLICY, WARNING, f"policy `{policy.file.name}`: {point.message}; {point.advice}")
+
+
+def remark_on_tools(
+    policy: CompiledPolicy, schemas: Mapping[str, Any], declared: Collection[str] = ()
+) -> None:
+    """Say which rules do not fit the tools that are known, and of which of these nobody says what
+    they do; `declared` are those whose code does."""
+    from stanchion.policy.tool_lint import about_arguments, about_effects
+
+    points = [point for seat in policy.seats for point in about_arguments(seat, schemas)]
+    points += [point for _, point in about_effects(policy, schemas, declared)]
+    for point in points:
+        said = policy.veil.words(f"{point.message}; {point.advice}")
+        say(POLICY, WARNING, f"policy `{policy.file.name}`: {said}")
+
+
+def remark_on_found(found: FoundPolicy) -> None:
+    """Say what of a project's policies does not count because nobody has trusted them."""
+    for file in found.files:
+        for each in file.left_out:
+            say(
+                POLICY,
+                WARNING,
+                f"policy `{file.file}`: {each}: left out until an operator trusts the file",
+            )

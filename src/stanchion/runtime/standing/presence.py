@@ -11,19 +11,249 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import stat
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
+from stanchion import typed
 from stanchion.audit.layout import state_folder
+from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import StanchionError
+from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Reentrant
-from stanchion.runtime.standing.live import FOLDER, Live, beside, live_runs, name_of
-from stanchion.runtime.standing.processes import Asker, asker, this_process
 from stanchion.stores.protocol import is_lasting
+
+PROC: Final = Path("/proc")
+PS: Final = "/bin/ps"
+
+FIRST_SPACE: Final = "pid:[4026531836]"
+"""How Linux names the space of process ids that is not inside of another."""
+
+DEEPEST: Final = 10_000
+"""How many ancestors are looked at; no real process has so many."""
+
+
+class HostProcess(msgspec.Struct, frozen=True):
+    """One process of a host. What the system does not tell is empty or 0.
+
+    A number of a process, session or terminal means something in its own `space` alone: a container
+    has another. `started` is the time since the host's start, so that a number that is used again
+    is another process.
+    """
+
+    pid: int
+    started: str = ""
+    tty: int = 0
+    session: int = 0
+    space: str = ""
+
+
+class Asker(NamedTuple):
+    """A process, and those from which it descends; the nearest first."""
+
+    process: HostProcess
+    ancestors: tuple[HostProcess, ...]
+
+
+class _KnownProcess(NamedTuple):
+    process: HostProcess
+    parent: int
+
+
+def this_process() -> HostProcess:
+    """The process that asks."""
+    pid = os.getpid()
+    known = _stat(pid)
+    return HostProcess(pid, session=os.getsid(0)) if known is None else known.process
+
+
+def asker() -> Asker:
+    """The process that asks, with its ancestors, as far as they can be told."""
+    return Asker(this_process(), ancestors(os.getppid()))
+
+
+def ancestors(parent: int) -> tuple[HostProcess, ...]:
+    """A process and all above it. One that cannot be looked at is known by its number, and ends the
+    row."""
+    if not (PROC / "self").exists():
+        return _by_table(parent, _table())
+    found: list[HostProcess] = []
+    while parent > 0 and len(found) < DEEPEST:
+        known = _stat(parent)
+        found.append(HostProcess(parent, space=_space()) if known is None else known.process)
+        parent = 0 if known is None else known.parent
+    return tuple(found)
+
+
+def process_at(pid: int) -> HostProcess | None:
+    """The process with a number, in this space; `None` where there is none, or it cannot be looked
+    at."""
+    known = _stat(pid)
+    return None if known is None else known.process
+
+
+def _stat(pid: int) -> _KnownProcess | None:
+    try:
+        line = (PROC / str(pid) / "stat").read_text("utf-8", "replace")
+    except OSError:
+        return None
+    return read_stat(line, _space())
+
+
+def read_stat(line: str, space: str) -> _KnownProcess | None:
+    """Read what Linux tells of a process in one line. Its second field is a name that may hold
+    anything."""
+    words = line.rpartition(")")[2].split()
+    try:
+        pid, parent, session, tty = (
+            int(line.split(" ", 1)[0]),
+            int(words[1]),
+            int(words[3]),
+            int(words[4]),
+        )
+        return _KnownProcess(HostProcess(pid, str(int(words[19])), tty, session, space), parent)
+    except (ValueError, IndexError):
+        return None
+
+
+def _space() -> str:
+    try:
+        return os.readlink(PROC / "self" / "ns" / "pid")
+    except OSError:
+        return ""
+
+
+def _by_table(parent: int, parents: Mapping[int, int]) -> tuple[HostProcess, ...]:
+    found: list[HostProcess] = []
+    while parent > 0 and len(found) < DEEPEST:
+        found.append(HostProcess(parent))
+        parent = parents.get(parent, 0)
+    return tuple(found)
+
+
+def _table() -> dict[int, int]:
+    """The parent of every process, where there is no `/proc`; empty where that cannot be told."""
+    import subprocess
+
+    try:
+        done = subprocess.run(
+            [PS, "-axo", "pid=,ppid="], capture_output=True, text=True, timeout=10, check=True
+        )
+        return {
+            int(pid): int(parent)
+            for pid, parent in (line.split() for line in done.stdout.splitlines())
+        }
+    except (OSError, subprocess.SubprocessError, ValueError):
+        return {}
+
+
+FOLDER: Final = "live"
+"""The folder of the notes, in the folder of the state."""
+
+LARGEST: Final = 4096
+"""How many bytes a note has at most."""
+
+_NAME: Final = regex(r"([1-9][0-9]{0,18})-([0-9]{0,20})-[0-9a-f]{16}")
+
+Live = HostProcess
+"""A process that has a run open."""
+
+
+def name_of(process: HostProcess) -> str:
+    """A name for a process's note that no other note has, and none will have again."""
+    return f"{process.pid}-{process.started}-{os.urandom(8).hex()}"
+
+
+def live_runs(state: Path) -> tuple[Live, ...]:
+    """The processes that have a run open on the state in a folder. The notes of others are removed.
+
+    `OSError` where there is a folder that cannot be read. On Windows nothing is known.
+    """
+    if os.name == "nt":
+        return ()
+    folder = state / FOLDER
+    try:
+        names = os.listdir(folder)
+    except (FileNotFoundError, NotADirectoryError):
+        return ()
+    named = [
+        (name, match) for name in sorted(names) if (match := _NAME.fullmatch(name)) is not None
+    ]
+    found = [_noted(folder / name, HostProcess(int(match[1]), match[2])) for name, match in named]
+    return tuple(dict.fromkeys([live for live in found if live is not None]))
+
+
+def beside(live: Iterable[Live], me: Asker) -> Live | None:
+    """The first process with an open run that is `me`, from which `me` descends, or whose terminal
+    or session `me` shares; `None` where there is none.
+
+    Who leaves all of these behind is not known: this tells an agent's own shell from another
+    terminal, and proves nothing. In a space of process ids inside of another one, like a container,
+    nothing can be told about processes of other spaces, nor where `/proc` is hidden from `me`
+    alone: they count as beside. On a host without `/proc` a terminal is known by its session, and
+    one elsewhere can be used.
+    """
+    return next((each for each in live if _is_beside(each, me)), None)
+
+
+def _is_beside(each: Live, me: Asker) -> bool:
+    mine = me.process
+    if each.space and each.space != mine.space:
+        # A process can enter a space inside of its own, and none outside of it.
+        return mine.space != FIRST_SPACE
+    if any(_is_same(each, process) for process in (mine, *me.ancestors)):
+        return True
+    same_session = each.session != 0 and each.session == mine.session
+    same_terminal = each.tty != 0 and each.tty == mine.tty
+    return same_session or same_terminal
+
+
+def _is_same(one: HostProcess, two: HostProcess) -> bool:
+    return one.pid == two.pid and (one.started == two.started or not one.started or not two.started)
+
+
+def _noted(path: Path, named: HostProcess) -> Live | None:
+    """The process whose note this is, where it still holds it."""
+    import fcntl
+
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except OSError:
+        return _running(named)
+    try:
+        if not stat.S_ISREG(os.fstat(file).st_mode):
+            return None
+        # Several may look at once, so that nobody takes another who looks for a process with a run.
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
+    except BlockingIOError:
+        return _read(file, named)
+    except OSError:
+        return _running(named)
+    finally:
+        os.close(file)
+
+
+def _read(file: int, named: HostProcess) -> Live:
+    try:
+        return typed.decode(os.read(file, LARGEST), HostProcess)
+    except (OSError, msgspec.MsgspecError):
+        return named
+
+
+def _running(named: HostProcess) -> Live | None:
+    """The process that a note's name means, as the system tells of it, where the note itself cannot
+    be read."""
+    process = process_at(named.pid)
+    return process if process is not None and process.started == named.started else None
 
 
 class NoLocks(StanchionError, OSError):

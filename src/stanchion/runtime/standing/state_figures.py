@@ -10,7 +10,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote
 
-from stanchion.approvals.pages import TENANTS, head_key, head_of, tenants_of
+from stanchion.approvals.shelf import TENANTS, head_key, head_of, tenants_of
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
@@ -34,7 +34,7 @@ LimitOf = Callable[[str], int | None]
 _PARTS: Final = regex(r"\{[^{}]*\}budget:([^:]+):([^:]+):([^:]+):?(.*?)(?:/[0-9]+)?", re.DOTALL)
 
 
-class Spent(NamedTuple):
+class SpentBudget(NamedTuple):
     """How much of one budget is used, and whose it is."""
 
     share: float
@@ -107,7 +107,7 @@ def _limit(guard: Any, unit: Unit, of_task: bool, whose: str) -> int | None:
     return limit
 
 
-def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], LimitOf]) -> Spent | None:
+def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], LimitOf]) -> SpentBudget | None:
     taken = _PARTS.fullmatch(cell.key)
     if taken is None:
         return None
@@ -117,4 +117,4 @@ def _spent(tenant: str, cell: Seen, limits: dict[tuple[str, str], LimitOf]) -> S
     if limit is None:
         return None
     used = cell.number if cell.live is None else cell.live
-    return Spent(used / limit if limit else 1.0, tenant, budget, measure, per, whose)
+    return SpentBudget(used / limit if limit else 1.0, tenant, budget, measure, per, whose)

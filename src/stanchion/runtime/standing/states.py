@@ -21,7 +21,7 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
-    from stanchion.runtime.standing.grounds import Grounds
+    from stanchion.runtime.shield import Shield
 
 TERMS: Final = Terms()
 REMEMBERED_MS: Final = 86_400_000
@@ -111,7 +111,7 @@ def _lasts(mark: Mark, now: int) -> bool:
 
 
 def record_shift(
-    shield: Grounds,
+    shield: Shield,
     tenant: str,
     one: Shift,
     by: str = "",

@@ -5,17 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 import msgspec
 
 from stanchion.audit.anchors import is_moored
+from stanchion.audit.open_trail import backlog_of
+from stanchion.audit.trail import Trail
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.policy.veil import renamed
 from stanchion.runtime.errors import NoTenant
-from stanchion.runtime.standing.grounds import Grounds
 from stanchion.runtime.standing.veil import hidden_by
 from stanchion.telemetry.catalogue import (
     RULE_QUESTIONS,
@@ -27,6 +28,9 @@ from stanchion.telemetry.catalogue import (
 from stanchion.telemetry.registry import Registry, Series
 from stanchion.telemetry.sinks import Telemetry, Told, ToldRun
 
+if TYPE_CHECKING:
+    from stanchion.runtime.shield import Shield
+
 METRICS: Final = "STANCHION_METRICS"
 KERNEL: Final = "kernel"
 SWITCH: Final = {"": True, "on": True, "off": False}
@@ -35,24 +39,7 @@ _told_of: WeakSet[Any] = WeakSet()
 """Journals whose state somebody reports: shields of one process may share one."""
 
 
-class Figured(Grounds, Protocol):
-    """A shield, as far as figures are made of it: beside what holds, what waits to be told."""
-
-    @property
-    def tenant(self) -> str: ...
-
-    @property
-    def unwritten(self) -> Any: ...
-
-    @property
-    def unsettled(self) -> Any: ...
-
-    def tell_missed(self, tenant: str) -> tuple[str, ...]: ...
-    @property
-    def answers(self) -> Any: ...
-
-
-def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, str]) -> Telemetry:
+def telemetry_of(shield: Shield, metrics: bool | None, environ: Mapping[str, str]) -> Telemetry:
     """The telemetry of a shield; it counts unless `metrics` says that it does not, or
     `STANCHION_METRICS` does."""
     counts = switched(environ) if metrics is None else metrics
@@ -62,7 +49,7 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
         if is_moored(shield.journal) and shield.journal not in _told_of:
             _told_of.add(shield.journal)
             registry.gauges.append(lambda: _trail(shield.journal))
-    telemetry = Telemetry(Shown(shield), registry)
+    telemetry = Telemetry(ShownTelling(shield), registry)
     telemetry.state.append(lambda: _state(shield))
     telemetry.alert(shield.occurrences.tell, lambda: shield.clock())
     last = partial(telemetry.settle, last=True)
@@ -70,7 +57,7 @@ def telemetry_of(shield: Figured, metrics: bool | None, environ: Mapping[str, st
     return telemetry
 
 
-def _state(shield: Figured) -> Iterable[Series]:
+def _state(shield: Shield) -> Iterable[Series]:
     from stanchion.runtime.standing.state_figures import state_figures
 
     for one in _tenants(shield) if shield.policy.file.bypass.safety_responses else ():
@@ -78,7 +65,7 @@ def _state(shield: Figured) -> Iterable[Series]:
     return state_figures(shield.store, shield.policy, _tenants(shield))
 
 
-def _tenants(shield: Figured) -> tuple[str, ...]:
+def _tenants(shield: Shield) -> tuple[str, ...]:
     try:
         return (shield.tenant,)
     except NoTenant:
@@ -93,10 +80,10 @@ def switched(environ: Mapping[str, str]) -> bool:
     return SWITCH[said]
 
 
-class Shown:
+class ShownTelling:
     """Words decisions and runs of a shield as they may be shown."""
 
-    def __init__(self, shield: Figured) -> None:
+    def __init__(self, shield: Shield) -> None:
         self._shield = shield
 
     def name(self, name: str) -> str:
@@ -145,7 +132,7 @@ class Shown:
         return renamed(told, self._shield.policy.veil.of_run(run))
 
 
-def _waiting(shield: Figured) -> Iterable[Series]:
+def _waiting(shield: Shield) -> Iterable[Series]:
     yield Series(UNWRITTEN.name, (), (len(shield.unwritten.waiting),))
     yield Series(UNSETTLED.name, (), (len(shield.unsettled.waiting),))
     for labels, number in shield.answers.counted().items():
@@ -153,11 +140,7 @@ def _waiting(shield: Figured) -> Iterable[Series]:
 
 
 def _trail(journal: Any) -> Iterable[Series]:
-    from stanchion.audit.trail import Trail
-
     if isinstance(journal, Trail):
-        from stanchion.audit.open_trail import backlog_of
-
         known = backlog_of(journal)
         yield Series(TRAIL_RECORDS.name, (), (known.written,))
         yield Series(TRAIL_WAITING.name, (), (known.waiting_bytes,))

@@ -4,7 +4,7 @@ more."""
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -127,7 +127,7 @@ def _nearest(guard: Any, text: str, at: int) -> int:
     return best
 
 
-class Held:
+class HeldText:
     """What waits on one channel of a stream, what was passed on just before it, and the shape it
     came in."""
 
@@ -196,3 +196,121 @@ class Held:
         if self.shape is bytes:
             return text.encode("utf-8", ESCAPED)
         return Piece(channel, text) if self.shape is Piece else text
+
+
+class _Waiting(NamedTuple):
+    """An object that waits: for the text of these channels, or for what stands before it. One
+    without text has a number, by which channels know that they began behind it."""
+
+    made: Any
+    after: frozenset[str] = frozenset()
+    number: int = 0
+
+
+class Order:
+    """Objects without text wait behind text that is held back, and so does whatever began after
+    them: what opens a block goes out before what is in it, and what ends it behind that. Text that
+    is not behind them does not wait."""
+
+    def __init__(self, held: Mapping[str, HeldText]) -> None:
+        self._held = held
+        self._line: list[_Waiting] = []
+        self._count = 0
+        self._began: dict[str, int] = {}
+        """The last object that waited where a channel began."""
+
+    def put(
+        self, made: Any, spoken: Collection[str], begun: Collection[str] = (), last: bool = False
+    ) -> tuple[Any, ...]:
+        """Take an object with text of some channels, and the channels that begin with it; gives
+        what goes out now. The last object of its text also says that nothing comes behind it: what
+        waited goes out first."""
+        if spoken:
+            self._begin(begun)
+            behind = max([self._began.get(name, 0) for name in spoken])
+            if not any(0 < one.number <= behind for one in self._line):
+                return (*self.settle(), made) if last else (made, *self.settle())
+            self._line.insert(len(self._line) if last else self._place(behind), _Waiting(made))
+            return self.settle()
+        after = frozenset([name for name, held in self._held.items() if held.text])
+        if not after and not self._line:
+            return (made,)
+        self._count += 1
+        self._line.append(_Waiting(made, after, self._count))
+        self._begin(begun)
+        return self.settle()
+
+    def _begin(self, channels: Collection[str]) -> None:
+        """Note behind which object channels begin, where one waits."""
+        last = max([one.number for one in self._line], default=0)
+        if last:
+            self._began |= dict.fromkeys(channels, last)
+
+    def _place(self, behind: int) -> int:
+        """Where text has to stand that began behind an object: before the next one that has
+        none."""
+        return next(
+            (place for place, one in enumerate(self._line) if one.number > behind), len(self._line)
+        )
+
+    def settle(self) -> tuple[Any, ...]:
+        """What no longer waits, in its order."""
+        out = []
+        while self._line and not any(self._held[name].text for name in self._line[0].after):
+            out.append(self._line.pop(0).made)
+        return tuple(out)
+
+    def first(self) -> list[str]:
+        """The channels, those that began behind an object later than it."""
+        return sorted(self._held, key=lambda name: self._began.get(name, 0))
+
+
+NUMBERS: Final = ("output_index", "content_index", "summary_index")
+BLOCKS: Final = "content_block"
+"""What is in the type of an event about one of several blocks."""
+ENDING: Final = ("_stop", ".done", ".completed", ".incomplete", ".failed", ".cancelled")
+STARTING: Final = ("_start", ".created", ".added", ".in_progress", ".queued")
+WHOLE: Final = (*ENDING, *STARTING)
+
+Block = tuple[int, ...]
+"""Numbers that name a block, from the outermost; a part of it has the same and more."""
+
+
+def numbers_of(content: Any, outermost: bool) -> Block:
+    """The numbers that an object, or a part of one, gives to what it is about.
+
+    An object's own `index` may just count objects. It is that of a block only where the object says
+    so.
+    """
+    if not isinstance(content, dict):
+        return ()
+    own = not outermost or BLOCKS in str(content.get("type"))
+    numbers = [content.get(name) for name in (("index", *NUMBERS) if own else NUMBERS)]
+    return tuple([number for number in numbers if type(number) is int])
+
+
+def is_whole(content: Any) -> bool:
+    """Whether an object brings whole texts: those that came in pieces once more, or such as come at
+    once."""
+    return isinstance(content, dict) and "delta" not in content and _named(content).endswith(WHOLE)
+
+
+def ended_by(content: Any) -> list[Block]:
+    """The blocks that end with an object; without numbers all of them do."""
+    if not isinstance(content, dict):
+        return []
+    if _named(content).endswith(ENDING):
+        return [numbers_of(content, True)]
+    choices = content.get("choices")
+    over = [one for one in choices if isinstance(one, dict)] if isinstance(choices, list) else []
+    return [numbers_of(one, False) for one in over if one.get("finish_reason") is not None]
+
+
+def is_of(block: Block, outer: Block) -> bool:
+    """Whether a block is another one, or a part of it."""
+    return block[: len(outer)] == outer
+
+
+def _named(content: dict[str, Any]) -> str:
+    name = content.get("type")
+    return name if isinstance(name, str) else ""

@@ -3,33 +3,87 @@ until it can be."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import Any, Final
 
 from stanchion.kernel.events import ModelChunk
 from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.patches import apply
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.pace import END, InTime, Pace
-from stanchion.runtime.calling.replies import others
-from stanchion.runtime.calling.stream_end import Account, Streaming
-from stanchion.runtime.deciding.clean import hidden
+from stanchion.runtime.calling.model_call import others
+from stanchion.runtime.calling.pace import END, InTime, Pace, in_time, next_in_time
+from stanchion.runtime.calling.stream_end import StreamAccount, Streaming
+from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
-from stanchion.runtime.deciding.discretion import WITHHELD
-from stanchion.runtime.deciding.judge import judge
+from stanchion.runtime.deciding.discretion import WITHHELD, hidden
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.unread import against, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.streams.blocks import Block, ended_by, is_of, is_whole, numbers_of
-from stanchion.runtime.streams.closing import aclosing, closing
-from stanchion.runtime.streams.holdback import Held, Item, Keepers, Piece
-from stanchion.runtime.streams.order import Order
+from stanchion.runtime.streams.holdback import (
+    Block,
+    HeldText,
+    Item,
+    Keepers,
+    Order,
+    Piece,
+    ended_by,
+    is_of,
+    is_whole,
+    numbers_of,
+)
 from stanchion.runtime.values import Unreadable, read, restored
 from stanchion.runtime.values.anatomy import MISSING, defined
-from stanchion.runtime.values.streams import is_stream
+from stanchion.runtime.values.form_of import is_stream
 from stanchion.runtime.values.words import LOGPROBS, TEXT, Path, at, fields_of, words_of
+
+
+@contextmanager
+def closing(source: Iterable[Item]) -> Iterator[Iterator[Item]]:
+    """A source's items; whatever ends the stream, the source is closed, and what ended it is what
+    is raised."""
+    items = iter(source)
+    try:
+        yield items
+    except BaseException:
+        with suppress(Exception):
+            _close(items, source)
+        raise
+    _close(items, source)
+
+
+def _close(*ends: Any) -> None:
+    for end in {id(end): end for end in ends}.values():
+        close = getattr(end, "close", None)
+        if close is not None:
+            close()
+
+
+@asynccontextmanager
+async def aclosing(source: AsyncIterable[Item], pace: Pace) -> AsyncIterator[AsyncIterator[Item]]:
+    own = aiter(source)
+    items = in_time(own, partial(_aclose, own, source), pace)
+    ends = (own, source) if items is own else (items,)
+    try:
+        yield items
+    except BaseException:
+        with suppress(Exception):
+            await _aclose(*ends)
+        raise
+    await _aclose(*ends)
+
+
+async def _aclose(*ends: Any) -> None:
+    for end in {id(end): end for end in ends}.values():
+        close = getattr(end, "aclose", getattr(end, "close", None))
+        done = None if close is None else close()
+        if inspect.isawaitable(done):
+            await done
+
 
 SHAPES: Final = (str, bytes, Piece)
 """What a stream is made of; anything else is an object whose words are found by its shape."""
@@ -48,7 +102,7 @@ def chunks(
     desk: Desk,
     source: Iterable[Item],
     channel: str,
-    account: Account,
+    account: StreamAccount,
     final: bool | None = None,
     **about: Any,
 ) -> Iterator[Item]:
@@ -60,7 +114,7 @@ def chunks(
     ):
         raise TypeError("these chunks have to be awaited: use `astream` instead of `stream`")
     drive(account.begin(**about), desk) if about else None
-    stream = Stream(desk, channel, account, final)
+    stream = ReplyStream(desk, channel, account, final)
     pace = Pace(desk, STREAM, None)
     try:
         try:
@@ -84,12 +138,11 @@ async def achunks(
     desk: Desk,
     source: AsyncIterable[Item],
     channel: str,
-    account: Account,
+    account: StreamAccount,
     final: bool | None = None,
     **about: Any,
 ) -> AsyncIterator[Item]:
     """The same on an event loop."""
-    from stanchion.runtime.calling.item_task import next_in_time
     from stanchion.runtime.driving.doors import abegin
     from stanchion.runtime.driving.on_loop import adrive
 
@@ -97,7 +150,7 @@ async def achunks(
         raise TypeError("these chunks cannot be awaited: use `stream` instead of `astream`")
     if about:
         await abegin(account.begin(**about), desk)
-    stream = Stream(desk, channel, account, final)
+    stream = ReplyStream(desk, channel, account, final)
     pace = Pace(desk, STREAM, None)
     try:
         try:
@@ -130,12 +183,12 @@ def delivered(desk: Desk, reply: Streaming, awaited: bool) -> Any:
     return pass_on(desk, reply.source, "text", reply.account, reply.final)
 
 
-class Stream:
+class ReplyStream:
     """One streamed reply: what is held back on each of its channels until it can be judged for
     good."""
 
     def __init__(
-        self, desk: Desk, channel: str, account: Account, final: bool | None = None
+        self, desk: Desk, channel: str, account: StreamAccount, final: bool | None = None
     ) -> None:
         self._desk = desk
         self._channel = channel
@@ -148,7 +201,7 @@ class Stream:
         """Texts that came as a whole, and what was passed on of each."""
         self._beside: dict[tuple[str, ...], tuple[str, str]] = {}
         """What came last in each field that is no words: its end, and the last piece of it."""
-        self._held: dict[str, Held] = {}
+        self._held: dict[str, HeldText] = {}
         self._last: dict[str, tuple[Any, Path]] = {}
         """The object that brought the last text of a channel, and where it had it."""
         self._blocks: dict[str, Block] = {}
@@ -249,7 +302,7 @@ class Stream:
         with the last."""
         held = self._held.get(name)
         if held is None:
-            held = self._held[name] = Held(str)
+            held = self._held[name] = HeldText(str)
             self._blocks[name] = block
             self._mains += [name] if channel == TEXT else []
         return (yield from self._flow(name, held, given, last))
@@ -334,7 +387,7 @@ class Stream:
             if not decision.proceeds:
                 raise self._desk.refusal(decision)
 
-    def _opened(self, item: Any) -> tuple[str, Held, str | bytes]:
+    def _opened(self, item: Any) -> tuple[str, HeldText, str | bytes]:
         """The channel of an item, what is held there, and the item's text."""
         shape: type[Any] = type(item)
         name, given = item if shape is Piece else (self._channel, item)
@@ -343,7 +396,7 @@ class Stream:
             held = self._begun(name, given, shape)
         return name, held, given
 
-    def _begun(self, name: Any, given: Any, shape: type[Any]) -> Held:
+    def _begun(self, name: Any, given: Any, shape: type[Any]) -> HeldText:
         """What is held on a channel on which something comes for the first time, or in another
         shape."""
         kinds: tuple[type[Any], ...] = SHAPES
@@ -352,7 +405,7 @@ class Stream:
             raise TypeError(
                 f"a piece has a text, not `{type(given).__name__}`: give the text of each chunk"
             )
-        held = self._held.setdefault(name, Held(shape))
+        held = self._held.setdefault(name, HeldText(shape))
         if (held.shape is bytes) != (shape is bytes):
             raise TypeError(
                 f"the channel `{name}` has both text and bytes: give only one of them, or use a "
@@ -362,7 +415,7 @@ class Stream:
         return held
 
     def _flow(
-        self, name: str, held: Held, given: str | bytes, last: bool = False
+        self, name: str, held: HeldText, given: str | bytes, last: bool = False
     ) -> Flow[str | None]:
         """Put a text into its channel; gives what comes out of it, judged, or `None` where nothing
         does yet."""
@@ -374,7 +427,7 @@ class Stream:
             return None
         return (yield from self._pass_on(name, held, count, refused))
 
-    def _pass_on(self, name: str, held: Held, count: int, refused: Any = None) -> Flow[str]:
+    def _pass_on(self, name: str, held: HeldText, count: int, refused: Any = None) -> Flow[str]:
         text, before = held.take(count, self._keepers.context)
         passed = yield from self._judged(name, text, before, refused)
         held.passed.append(passed)

@@ -18,7 +18,7 @@ from stanchion.runtime.values.anatomy import (
     overrides,
     own,
 )
-from stanchion.runtime.values.form import Form, Leaf, Parts, Unreadable
+from stanchion.runtime.values.form import Form, Unreadable, ValueLeaf, ValueParts
 from stanchion.runtime.values.scalars import real, speaks, whole
 from stanchion.runtime.values.texts import (
     ESCAPE,
@@ -66,9 +66,9 @@ def key(name: Any) -> str:
     raise Unreadable(f"it has a key of type `{kind.__name__}`: use strings as keys")
 
 
-def _dict_parts(value: Any) -> Parts:
+def _dict_parts(value: Any) -> ValueParts:
     held = dict.copy(value)
-    return Parts([name if is_name(name) else key(name) for name in held], list(held.values()))
+    return ValueParts([name if is_name(name) else key(name) for name in held], list(held.values()))
 
 
 def _dict_made(value: Any, items: Any) -> Any:
@@ -87,7 +87,7 @@ def _dict_made(value: Any, items: Any) -> Any:
     return defaultdict(value.default_factory, fresh) if kind is defaultdict else fresh
 
 
-def _tuple_parts(value: Any) -> Parts:
+def _tuple_parts(value: Any) -> ValueParts:
     items = list(tuple.__iter__(value))
     fields = defined(type(value), "_fields")
     if (
@@ -95,8 +95,8 @@ def _tuple_parts(value: Any) -> Parts:
         and len(fields) == len(items)
         and all(type(name) is str for name in fields)
     ):
-        return Parts(list(fields), items)
-    return Parts(None, items)
+        return ValueParts(list(fields), items)
+    return ValueParts(None, items)
 
 
 def _tuple_made(value: Any, items: Any) -> Any:
@@ -107,9 +107,9 @@ def _deque_made(value: Any, items: Any) -> Any:
     return deque(items, value.maxlen)
 
 
-def _listed(copy: Callable[[Any], Any]) -> Callable[[Any], Parts]:
-    def parts(value: Any) -> Parts:
-        return Parts(None, list(copy(value)))
+def _listed(copy: Callable[[Any], Any]) -> Callable[[Any], ValueParts]:
+    def parts(value: Any) -> ValueParts:
+        return ValueParts(None, list(copy(value)))
 
     return parts
 
@@ -139,8 +139,8 @@ VIEW: Final = Form(parts=_listed(list), made=_made(list))
 """A view of a mapping is the list of what it shows."""
 
 
-def _range(value: Any) -> Leaf:
-    return Leaf({"$range": [whole(value.start), whole(value.stop), whole(value.step)]}, value)
+def _range(value: Any) -> ValueLeaf:
+    return ValueLeaf({"$range": [whole(value.start), whole(value.stop), whole(value.step)]}, value)
 
 
 RANGE: Final = Form(_range, mutable=False)
@@ -154,7 +154,7 @@ def buffer_form(kind: type[Any]) -> Form | None:
     return Form(_numbers, made=_memory_again, copy=_copied)
 
 
-def _numbers(value: Any) -> Leaf:
+def _numbers(value: Any) -> ValueLeaf:
     """What memory holds: a text where it is one, or has one in it, and numbers otherwise."""
     if type(value) is not memoryview and beside(value):
         raise Unreadable("it is a structured array: give its numbers as a list")
@@ -169,7 +169,7 @@ def _numbers(value: Any) -> Leaf:
             return text_leaf(data, value)
         if view.itemsize and view.nbytes // view.itemsize > MAX_VALUES:
             raise Unreadable(f"it has more than {MAX_VALUES:,} values")
-        return Leaf(_plain(view.tolist()), value)
+        return ValueLeaf(_plain(view.tolist()), value)
 
 
 def _copied(value: Any) -> Any:

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion.runtime.values.anatomy import MISSING, is_any
 from stanchion.runtime.values.containers import MAX_VALUES, RESERVED, is_name
-from stanchion.runtime.values.form import Form, Leaf, Seen, Unreadable
+from stanchion.runtime.values.form import Form, Seen, Unreadable, ValueLeaf
 from stanchion.runtime.values.form_of import ENUM, form_of
 from stanchion.runtime.values.scalars import LARGE
 from stanchion.runtime.values.texts import (
@@ -53,12 +53,12 @@ def read(value: Any) -> Read:
         size = len(value)
         if size < 64 or (size <= MAX_CHARS and not in_letters(value)):
             return Read(value, value, chars=size)
-    return _Reader(copies=False).whole(value)
+    return _ValueReader(copies=False).whole(value)
 
 
 def taken(value: Any) -> Read:
     """Read a value and take it: what goes on is a copy wherever somebody could still change it."""
-    return _Reader(copies=True).whole(value)
+    return _ValueReader(copies=True).whole(value)
 
 
 def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = True) -> Read:
@@ -86,13 +86,13 @@ def arguments(values: dict[str, Any], own: Collection[str] = (), copies: bool = 
         else:
             if chars <= MAX_CHARS:
                 return Read(dict(values), values, chars=size)
-    return _Reader(copies, frozenset(own)).whole(values)
+    return _ValueReader(copies, frozenset(own)).whole(values)
 
 
 def project(value: Any) -> Any:
     """A value as JSON-like data. What has no such form is named by its type, never by a repr that
     could leak."""
-    return _Reader(copies=False).whole(value).content
+    return _ValueReader(copies=False).whole(value).content
 
 
 class Told(dict[str, Any]):
@@ -104,7 +104,7 @@ class Told(dict[str, Any]):
         self.said = said
 
 
-class _Reader(msgspec.Struct, eq=False):
+class _ValueReader(msgspec.Struct, eq=False):
     """One reading: how much more it may read, where it is, and what it could not read."""
 
     copies: bool
@@ -142,7 +142,7 @@ class _Reader(msgspec.Struct, eq=False):
             known = self._parts(value, depth)
             if known is not None:
                 return known
-        if kind is Leaf:
+        if kind is ValueLeaf:
             return self._leaf(value)[0], value
         if kind is Told:
             return self._told(value)
@@ -203,7 +203,7 @@ class _Reader(msgspec.Struct, eq=False):
             self._note(what, Seen.SPELLED)
             self._path.pop()
 
-    def _leaf(self, leaf: Leaf) -> tuple[Any, Any]:
+    def _leaf(self, leaf: ValueLeaf) -> tuple[Any, Any]:
         content, handed, unread, seen = leaf
         if type(content) is str:
             self._chars -= len(content)

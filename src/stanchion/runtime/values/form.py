@@ -23,7 +23,7 @@ class Seen(IntEnum):
     """Its type alone, so that two values with the same content need not be the same."""
 
 
-class Leaf(NamedTuple):
+class ValueLeaf(NamedTuple):
     """A value that is one piece of content. `handed` is what goes on in its place, itself where
     that can be trusted; `unread` says what could not be read, and `seen` how much of it is in the
     content."""
@@ -34,7 +34,7 @@ class Leaf(NamedTuple):
     seen: Seen = Seen.WHOLE
 
 
-class Parts(NamedTuple):
+class ValueParts(NamedTuple):
     """A value made of others: their names in the content (`None` for a list) and the values
     themselves, in order; a `Leaf` among them stands for itself.
 
@@ -54,8 +54,8 @@ class Form(NamedTuple):
     change the value while it is judged, `ordered` that its parts come in an order of their own.
     """
 
-    leaf: Callable[[Any], Leaf] | None = None
-    parts: Callable[[Any], Parts] | None = None
+    leaf: Callable[[Any], ValueLeaf] | None = None
+    parts: Callable[[Any], ValueParts] | None = None
     made: Callable[[Any, Any], Any] | None = None
     copy: Callable[[Any], Any] | None = None
     mutable: bool = True

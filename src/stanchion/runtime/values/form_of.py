@@ -29,7 +29,7 @@ from stanchion.runtime.values.containers import (
     buffer_form,
     is_buffer,
 )
-from stanchion.runtime.values.form import Form, Leaf, Parts, Seen, Unreadable
+from stanchion.runtime.values.form import Form, Seen, Unreadable, ValueLeaf, ValueParts
 from stanchion.runtime.values.models import SPEAKS, model_form, plain_form
 from stanchion.runtime.values.responses import response_form
 from stanchion.runtime.values.scalars import SCALARS, date_kind, enum_parts, speaks, written
@@ -53,9 +53,9 @@ def file_form(kind: type[Any]) -> Form | None:
     )
 
 
-def _content(value: Any) -> Leaf:
+def _content(value: Any) -> ValueLeaf:
     if not _is_readable(value) or beside(value):
-        return Leaf(
+        return ValueLeaf(
             {"$object": name_of(type(value))},
             value,
             "an open pipe, connection or closed file",
@@ -67,7 +67,7 @@ def _content(value: Any) -> Leaf:
         raise Unreadable(f"it is a file of more than {MAX_CHARS:,} characters")
     if isinstance(data, str):
         handed = value if in_memory else io.StringIO(data)
-        return Leaf(data if encodable(data) else spelled_out(data), handed)
+        return ValueLeaf(data if encodable(data) else spelled_out(data), handed)
     return text_leaf(data, value if in_memory else io.BytesIO(data))
 
 
@@ -159,12 +159,12 @@ def _alone(form: Form) -> Form:
     """The form of a subclass: one of its objects that holds something beside what its base does is
     not read."""
 
-    def parts(value: Any) -> Parts:
+    def parts(value: Any) -> ValueParts:
         if beside(value) or (
             type(value) is defaultdict and not isinstance(value.default_factory, type | None)
         ):
-            return Parts(None, [_opaque(value)])
-        return form.parts(value) if form.parts is not None else Parts(None, [])
+            return ValueParts(None, [_opaque(value)])
+        return form.parts(value) if form.parts is not None else ValueParts(None, [])
 
     return form._replace(parts=parts)
 
@@ -191,10 +191,10 @@ def _gives_items(kind: type[Any]) -> bool:
     )
 
 
-def _opaque(value: Any) -> Leaf:
+def _opaque(value: Any) -> ValueLeaf:
     """A value that is named by its type alone, never by a text of its own."""
     name = name_of(type(value))
-    return Leaf({"$object": name}, value, f"an object of type `{name}`", Seen.NOTHING)
+    return ValueLeaf({"$object": name}, value, f"an object of type `{name}`", Seen.NOTHING)
 
 
 OPAQUE: Final = Form(_opaque)
@@ -207,8 +207,8 @@ def _data(value: Any) -> Any:
     return None if state is None else state.get("data")
 
 
-def _wrapped(value: Any) -> Parts:
-    return Parts(["data"], [_data(value)])
+def _wrapped(value: Any) -> ValueParts:
+    return ValueParts(["data"], [_data(value)])
 
 
 def _rewrapped(value: Any, items: Any) -> Any:
@@ -218,9 +218,22 @@ def _rewrapped(value: Any, items: Any) -> Any:
 WRAPPERS: Final[tuple[tuple[type[Any], Form], ...]] = (
     (
         UserString,
-        Form(lambda value: Leaf(_data(value), value), made=lambda _value, text: UserString(text)),
+        Form(
+            lambda value: ValueLeaf(_data(value), value), made=lambda _value, text: UserString(text)
+        ),
     ),
     (UserDict, Form(parts=_wrapped, made=_rewrapped)),
     (UserList, Form(parts=_wrapped, made=_rewrapped)),
 )
 """Python's own containers written in Python: what they hold is in `data`."""
+
+
+def is_stream(value: Any, awaited: bool | None = None) -> bool:
+    """Whether a value gives its items one after the other: a generator, an iterator, or the stream
+    of an SDK; `awaited` asks for one of that kind alone."""
+    if form_of(value) is not OPAQUE:
+        return False
+    kind = type(value)
+    waits = defined(kind, "__anext__") is not MISSING
+    plain = defined(kind, "__next__") is not MISSING
+    return (waits or plain) if awaited is None else waits if awaited else plain

@@ -19,7 +19,7 @@ from stanchion.runtime.values.anatomy import (
     own,
     twin,
 )
-from stanchion.runtime.values.form import Form, Parts
+from stanchion.runtime.values.form import Form, ValueParts
 
 MODELS: Final = (
     "__dataclass_fields__", "__attrs_attrs__", "__pydantic_validator__", "__fields_set__",
@@ -69,7 +69,7 @@ def _of_library(kind: type[Any]) -> bool:
     return module_of(kind).partition(".")[0] in LIBRARIES
 
 
-def _fields(value: Any) -> Parts:
+def _fields(value: Any) -> ValueParts:
     held = held_in(value)
     shown = {name: item for name, item in held.items() if name not in MARKS}
     for place in BESIDE:
@@ -79,9 +79,9 @@ def _fields(value: Any) -> Parts:
     return _parts(shown)
 
 
-def _parts(shown: dict[str, Any]) -> Parts:
+def _parts(shown: dict[str, Any]) -> ValueParts:
     """Fields as parts; private ones that cannot be read are nobody's business."""
-    return Parts(
+    return ValueParts(
         list(shown),
         list(shown.values()),
         frozenset([name for name in shown if name.startswith("_")]),
@@ -102,7 +102,7 @@ def _refilled(value: Any, items: Any) -> Any:
     return twin(value, changed | {name: item for name, item in given.items() if name in held})
 
 
-def _named(parts: Parts, items: Any) -> dict[str, Any]:
+def _named(parts: ValueParts, items: Any) -> dict[str, Any]:
     names = [] if parts.names is None else parts.names
     return items if isinstance(items, dict) else dict(zip(names, items, strict=True))
 
@@ -117,7 +117,7 @@ def plain_form(kind: type[Any]) -> Form | None:
     return Form(parts=_held, made=_remade)
 
 
-def _held(value: Any) -> Parts:
+def _held(value: Any) -> ValueParts:
     """What an object holds, with the texts and numbers that its class gives to every one."""
     shown: dict[str, Any] = {}
     for each in reversed(mro_of(type(value))):

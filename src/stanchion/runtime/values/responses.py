@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Any, Final
 
 from stanchion.runtime.values.anatomy import MISSING, held_in, is_any, is_open, state_of, twin
-from stanchion.runtime.values.form import Form, Leaf, Parts, Seen
+from stanchion.runtime.values.form import Form, Seen, ValueLeaf, ValueParts
 
 BODIES: Final = {"status_code": "_content", "status": "_body"}
 """Where clients keep a body, by where they keep the status."""
@@ -25,7 +25,7 @@ def _body_of(held: dict[str, Any]) -> str | None:
     return next((body for status, body in BODIES.items() if status in held and body in held), None)
 
 
-def _parts(value: Any) -> Parts:
+def _parts(value: Any) -> ValueParts:
     held = held_in(value)
     place = _body_of(held)
     body = None if place is None else held[place]
@@ -40,10 +40,10 @@ def _parts(value: Any) -> Parts:
     history = held.get("history", held.get("_history"))
     if is_any(type(history), (list, tuple)) and history:
         shown["history"] = list(history)
-    return Parts(list(shown), list(shown.values()))
+    return ValueParts(list(shown), list(shown.values()))
 
 
-UNREAD: Final = Leaf(None, None, "which was not read yet", Seen.NOTHING)
+UNREAD: Final = ValueLeaf(None, None, "which was not read yet", Seen.NOTHING)
 """Stands for a body that is still to come."""
 
 

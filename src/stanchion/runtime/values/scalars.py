@@ -19,7 +19,7 @@ from stanchion.runtime.values.anatomy import (
     own,
     state_of,
 )
-from stanchion.runtime.values.form import Form, Leaf, Parts, Seen, Unreadable
+from stanchion.runtime.values.form import Form, Seen, Unreadable, ValueLeaf, ValueParts
 from stanchion.runtime.values.texts import bytes_again, encodable, spelled_out, text_leaf
 
 LARGE: Final = 1 << 63
@@ -105,35 +105,35 @@ def _trusted(value: Any, base: type[Any], plain: Any) -> Any:
     return value if kind is base or not (speaks(kind, base) or beside(value)) else plain
 
 
-def _text(value: Any) -> Leaf:
+def _text(value: Any) -> ValueLeaf:
     text = str.__str__(value)
     handed = _trusted(value, str, text)
-    return Leaf(text if text.isascii() or encodable(text) else spelled_out(text), handed)
+    return ValueLeaf(text if text.isascii() or encodable(text) else spelled_out(text), handed)
 
 
-def _int(value: Any) -> Leaf:
+def _int(value: Any) -> ValueLeaf:
     number = int.__int__(value)
-    return Leaf(whole(number), _trusted(value, int, number))
+    return ValueLeaf(whole(number), _trusted(value, int, number))
 
 
-def _float(value: Any) -> Leaf:
+def _float(value: Any) -> ValueLeaf:
     number = float.__float__(value)
-    return Leaf(real(number), _trusted(value, float, number))
+    return ValueLeaf(real(number), _trusted(value, float, number))
 
 
-def _complex(value: Any) -> Leaf:
+def _complex(value: Any) -> ValueLeaf:
     number = complex.__complex__(value)
-    return Leaf(
+    return ValueLeaf(
         {"$complex": [real(number.real), real(number.imag)]}, _trusted(value, complex, number)
     )
 
 
-def _bytes(value: Any) -> Leaf:
+def _bytes(value: Any) -> ValueLeaf:
     data = bytes.__bytes__(value) if type(value) is not bytes else value
     return text_leaf(data, _trusted(value, bytes, data))
 
 
-def _bytearray(value: Any) -> Leaf:
+def _bytearray(value: Any) -> ValueLeaf:
     data = bytes(memoryview(value))
     return text_leaf(data, _trusted(value, bytearray, bytearray(data)))
 
@@ -157,14 +157,18 @@ SCALARS: Final[tuple[tuple[type[Any], Form], ...]] = (
 """Built-in types of single values, and how they and their subclasses are read."""
 
 
-def enum_parts(value: Any) -> Parts:
+def enum_parts(value: Any) -> ValueParts:
     """The value of a member of an enumeration, and what else it holds."""
     state = state_of(value)
     held = (
         {} if state is None else {name: item for name, item in state.items() if name not in _MEMBER}
     )
     shown = {"value": None if state is None else state.get("_value_")} | held
-    return Parts(list(shown), list(shown.values())) if held else Parts(None, [shown["value"]])
+    return (
+        ValueParts(list(shown), list(shown.values()))
+        if held
+        else ValueParts(None, [shown["value"]])
+    )
 
 
 def written(kind: type[Any]) -> Form | None:
@@ -181,28 +185,28 @@ def written(kind: type[Any]) -> Form | None:
     return None
 
 
-def _as_written(value: Any) -> Leaf:
+def _as_written(value: Any) -> ValueLeaf:
     try:
         text = str(value)
     except ValueError:
         raise Unreadable("it is a number with more digits than can be written") from None
-    return Leaf(text if text.isascii() or encodable(text) else spelled_out(text), value)
+    return ValueLeaf(text if text.isascii() or encodable(text) else spelled_out(text), value)
 
 
 def _path_again(value: Any, text: Any) -> Any:
     return type(value)(text) if isinstance(text, str) else text
 
 
-def _moment(value: Any) -> Leaf:
+def _moment(value: Any) -> ValueLeaf:
     """A time of the day, in a zone that is known: others answer by code of their own."""
     zone = value.tzinfo
     if zone is not None and not (name_of(type(zone)) in _ZONES and is_of_its_module(type(zone))):
-        return Leaf(
+        return ValueLeaf(
             {"$object": "datetime.datetime"}, value, "a time with a custom time zone", Seen.NOTHING
         )
     told = value.isoformat()
     named = "" if zone is None else str(zone)
-    return Leaf(told if named.startswith("UTC") or not named else f"{told} [{named}]", value)
+    return ValueLeaf(told if named.startswith("UTC") or not named else f"{told} [{named}]", value)
 
 
 def date_kind(kind: type[Any]) -> Form | None:
@@ -213,15 +217,15 @@ def date_kind(kind: type[Any]) -> Form | None:
     return None
 
 
-def _plain_date(base: Any, value: Any) -> Leaf:
+def _plain_date(base: Any, value: Any) -> ValueLeaf:
     if base is datetime.timedelta:
         plain: Any = datetime.timedelta(
             base.days.__get__(value), base.seconds.__get__(value), base.microseconds.__get__(value)
         )
-        return Leaf(str(plain), plain)
+        return ValueLeaf(str(plain), plain)
     parts = {name: getattr(base, name).__get__(value) for name in _PARTS[base]}
     plain = base(**parts)
-    leaf = Leaf(plain.isoformat(), plain) if base is datetime.date else _moment(plain)
+    leaf = ValueLeaf(plain.isoformat(), plain) if base is datetime.date else _moment(plain)
     return leaf if speaks(type(value), base) or beside(value) else leaf._replace(handed=value)
 
 

@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.runtime.values.form import Leaf, Seen, Unreadable
+from stanchion.runtime.values.form import Seen, Unreadable, ValueLeaf
 
 MAX_CHARS: Final = 16 * 1024 * 1024
 """How long a text, or all texts of a value together, may be."""
@@ -63,17 +63,17 @@ _DATA: Final = ("data", "blob")
 _SEEN_OR_HEARD: Final = frozenset({"image", "audio", "video"})
 
 
-def text_leaf(data: bytes, handed: Any) -> Leaf:
+def text_leaf(data: bytes, handed: Any) -> ValueLeaf:
     """Bytes as content: their text, or what they are by length and hash."""
     if len(data) > MAX_CHARS:
         raise Unreadable(f"it has more than {MAX_CHARS:,} bytes")
     name = encoding_of(data)
     if name:
-        return Leaf(data.decode(name), handed)
+        return ValueLeaf(data.decode(name), handed)
     what = f"{media(data)} of {len(data):,} bytes"
     if what.startswith(UNKNOWN):
-        return Leaf(bytes_spelled_out(data), handed, what, Seen.SPELLED)
-    return Leaf(
+        return ValueLeaf(bytes_spelled_out(data), handed, what, Seen.SPELLED)
+    return ValueLeaf(
         {"$bytes": len(data), "$sha256": sha256(data).hexdigest()}, handed, what, Seen.DIGEST
     )
 

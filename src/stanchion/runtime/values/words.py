@@ -73,7 +73,7 @@ ABOUT: Final = frozenset(
 """Fields of envelopes that are about a reply, and no words of it."""
 
 
-class Words(NamedTuple):
+class ReplyWords(NamedTuple):
     """Where the words of a reply are, channel by channel, and whether it calls no tool: then it is
     an answer."""
 
@@ -91,12 +91,12 @@ class Words(NamedTuple):
         return [(path, found) for path, found in wanted if found]
 
 
-def words_of(content: Any) -> Words:
+def words_of(content: Any) -> ReplyWords:
     """The words of a reply that was read, or of a piece of one."""
     places = tuple(_known(content, ()))
     if not places and not _is_envelope(content):
         places = tuple((path, TEXT) for path in texts_in(content) if not _is_about(path))
-    return Words(places, not _calls(content))
+    return ReplyWords(places, not _calls(content))
 
 
 def at(content: Any, path: Path) -> Any:

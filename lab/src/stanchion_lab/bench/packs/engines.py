@@ -18,7 +18,7 @@ from stanchion.readings.scan import Scanner
 from stanchion.readings.scan.hyper import installed
 from stanchion.readings.scan.scanner import LONG
 from stanchion.runtime.operating.admission import first_policy
-from stanchion.runtime.people.trust import NO_TRUST
+from stanchion.runtime.people.authority import NO_TRUST
 from stanchion_lab.bench.packs.hand import Sought
 
 CORE: Final = "core"

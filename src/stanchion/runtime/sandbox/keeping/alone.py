@@ -10,17 +10,19 @@ import signal
 import socket
 
 from stanchion.runtime.sandbox.keeping.become import forked
-from stanchion.runtime.sandbox.keeping.calls import PR_SET_CHILD_SUBREAPER, PR_SET_PDEATHSIG, prctl
-from stanchion.runtime.sandbox.keeping.ground import Ended, Ground, awaited, tell_end
-from stanchion.runtime.sandbox.keeping.landlock import (
+from stanchion.runtime.sandbox.keeping.calls import (
     DEVICES,
     EVERY,
     HOLDS_FILES_SINCE,
+    PR_SET_CHILD_SUBREAPER,
+    PR_SET_PDEATHSIG,
     READS,
     SCOPES_SINCE,
     fence,
+    prctl,
 )
-from stanchion.runtime.sandbox.keeping.seccomp import alone, filtered
+from stanchion.runtime.sandbox.keeping.ground import CommandEnded, Ground, awaited, tell_end
+from stanchion.runtime.sandbox.keeping.seccomp import filter_alone, filtered
 
 HELD = ["network", "ipc", "leftovers", "privileges", "limits", "children", "landlock", "calls"]
 
@@ -50,7 +52,7 @@ def stand(ground: Ground, write: bool, line: socket.socket) -> None:
 
 
 def _end(*_: object) -> None:
-    raise Ended
+    raise CommandEnded
 
 
 def _with_room(ground: Ground, folder: str) -> Ground:
@@ -78,7 +80,7 @@ def _fenced(ground: Ground, write: bool, folder: str) -> list[str]:
     abi = fence([*shown, *devices, (ground.root, EVERY if write else READS), (folder, EVERY)])
     if not abi:
         raise OSError("the kernel has no Landlock")
-    filtered(alone(write))
+    filtered(filter_alone(write))
     files = ["files"] if abi >= HOLDS_FILES_SINCE else []
     return [*HELD, *files, *(["processes"] if abi >= SCOPES_SINCE else [])]
 

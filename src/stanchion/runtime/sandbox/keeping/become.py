@@ -12,8 +12,8 @@ from stanchion.runtime.sandbox.keeping.calls import PR_SET_NO_NEW_PRIVS, close_o
 from stanchion.runtime.sandbox.keeping.ground import (
     NO_PROGRAM,
     NO_WALL,
-    Command,
     Ground,
+    WalledCommand,
     heard,
     tell,
 )
@@ -39,7 +39,7 @@ def cores(ground: Ground) -> None:
     os.sched_setaffinity(0, (usable[first:] + usable[:first])[: ground.cores])
 
 
-def spawned(ground: Ground, command: Command) -> tuple[int, str]:
+def spawned(ground: Ground, command: WalledCommand) -> tuple[int, str]:
     """Start the command from a process that is bounded already; gives it, or 0 and why it cannot be
     started. Nothing of this process is copied for it."""
     cores(ground)
@@ -69,7 +69,7 @@ def spawned(ground: Ground, command: Command) -> tuple[int, str]:
 
 
 def forked(
-    ground: Ground, command: Command, fence: Callable[[], list[str]]
+    ground: Ground, command: WalledCommand, fence: Callable[[], list[str]]
 ) -> tuple[int, dict[str, object]]:
     """Start the command in a process that builds the last walls round itself alone; gives it, and
     what it said before it was the command. `fence` builds them, and names all that stand."""
@@ -86,7 +86,7 @@ def forked(
     return child, heard(read)
 
 
-def wear(command: Command) -> None:
+def wear(command: WalledCommand) -> None:
     """Have the pipes of a command as standard output and error, nothing as input, and nothing
     else."""
     nothing = os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)
@@ -95,7 +95,9 @@ def wear(command: Command) -> None:
     close_on_exec()
 
 
-def _become(ground: Ground, command: Command, fence: Callable[[], list[str]], said: int) -> None:
+def _become(
+    ground: Ground, command: WalledCommand, fence: Callable[[], list[str]], said: int
+) -> None:
     os.setsid()
     cores(ground)
     bounded(ground)
@@ -119,7 +121,7 @@ def _become(ground: Ground, command: Command, fence: Callable[[], list[str]], sa
     os._exit(127)
 
 
-def _candidates(ground: Ground, command: Command) -> Iterator[bytes]:
+def _candidates(ground: Ground, command: WalledCommand) -> Iterator[bytes]:
     """Where the program may be."""
     name = command.argv[0]
     for folder in [b""] if b"/" in name else ground.env["PATH"].encode().split(b":"):

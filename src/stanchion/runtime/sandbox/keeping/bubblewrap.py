@@ -16,8 +16,8 @@ from stanchion.runtime.sandbox.keeping.calls import PR_SET_PDEATHSIG, prctl
 from stanchion.runtime.sandbox.keeping.ground import (
     NO_PROGRAM,
     NO_WALL,
-    Command,
     Ground,
+    WalledCommand,
     awaited,
     tell,
     tell_end,
@@ -73,7 +73,7 @@ def _followed(ground: Ground, told: int, go: int) -> dict[str, object]:
 
 
 def _become(
-    ground: Ground, walls: list[str], steps: bytes, command: Command, pipes: tuple[int, int]
+    ground: Ground, walls: list[str], steps: bytes, command: WalledCommand, pipes: tuple[int, int]
 ) -> None:
     prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     os.setsid()

@@ -47,11 +47,11 @@ class Ground(NamedTuple):
             raise OSError(f"it has no wall `{missing[0]}` here")
 
 
-class Ended(BaseException):
+class CommandEnded(BaseException):
     """The command is not wanted any more, or the keeper is gone."""
 
 
-class Command(NamedTuple):
+class WalledCommand(NamedTuple):
     """One command: its words, where it prints, and where its end is told."""
 
     argv: list[bytes]
@@ -65,17 +65,17 @@ def ground_of(file: int) -> Ground:
     return Ground(**json.loads(_whole(file)))._replace(user=os.getuid(), group=os.getgid())
 
 
-def awaited(line: socket.socket) -> Command:
-    """The command that comes over a line; raises `Ended` where nobody is at its other end any
-    more."""
+def awaited(line: socket.socket) -> WalledCommand:
+    """The command that comes over a line; raises `CommandEnded` where nobody is at its other end
+    any more."""
     said, fds, _, _ = socket.recv_fds(line, 16, 4, socket.MSG_CMSG_CLOEXEC)
     if not said:
-        raise Ended
+        raise CommandEnded
     line.close()
     asked, out, err, status = fds
     argv = _whole(asked).split(b"\0")
     os.close(asked)
-    return Command(argv, out, err, status)
+    return WalledCommand(argv, out, err, status)
 
 
 def _whole(file: int) -> bytes:
@@ -88,7 +88,7 @@ def tell(pipe: int, **what: object) -> None:
     os.write(pipe, json.dumps(what).encode() + b"\n")
 
 
-def tell_end(command: Command, **what: object) -> None:
+def tell_end(command: WalledCommand, **what: object) -> None:
     """Tell how a command ended. That the pipe is closed tells the owner that this was all."""
     tell(command.status, **what)
     os.close(command.status)

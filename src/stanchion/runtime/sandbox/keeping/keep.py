@@ -15,8 +15,10 @@ import os
 import select
 import signal
 import socket
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from stanchion.runtime.sandbox.keeping import alone, bubblewrap, namespaces
 from stanchion.runtime.sandbox.keeping.calls import (
     MACHINE,
     PR_SET_DUMPABLE,
@@ -25,16 +27,53 @@ from stanchion.runtime.sandbox.keeping.calls import (
     libc,
     prctl,
 )
-from stanchion.runtime.sandbox.keeping.ground import NO_WALL, Ground, ground_of, tell
+from stanchion.runtime.sandbox.keeping.ground import (
+    NO_WALL,
+    CommandEnded,
+    Ground,
+    awaited,
+    ground_of,
+    tell,
+)
 from stanchion.runtime.sandbox.keeping.namespaces import ALL, mold
-from stanchion.runtime.sandbox.keeping.seccomp import alone, among_walls
-from stanchion.runtime.sandbox.keeping.standby import KINDS, stand_by
+from stanchion.runtime.sandbox.keeping.seccomp import among_walls, filter_alone
+
+
+class StandbyKind(NamedTuple):
+    """A kind of walls: what a process does that stands by, and the signal that ends it with all of
+    its command."""
+
+    stand: Callable[[Ground, bool, socket.socket], None]
+    ends_by: signal.Signals
+
+
+KINDS = {
+    "namespaces": StandbyKind(namespaces.stand, signal.SIGKILL),
+    "bubblewrap": StandbyKind(bubblewrap.stand, signal.SIGKILL),
+    "landlock": StandbyKind(alone.stand, signal.SIGTERM),
+}
+
+
+def stand_by(ground: Ground, write: bool, line: socket.socket) -> None:
+    """Build walls, run one command, tell its end; never comes back. Walls that cannot be built are
+    told to whoever asks."""
+    try:
+        KINDS[ground.kind].stand(ground, write, line)
+    except CommandEnded:
+        pass
+    except BaseException as error:  # noqa: BLE001 - whatever it is, this process must not go on as the keeper
+        # A kind closes the line as soon as it knows its command: then it is too late to say that
+        # nothing ran.
+        with contextlib.suppress(OSError, CommandEnded):
+            tell(awaited(line).status, error=NO_WALL, why=str(error))
+    os._exit(0)
+
 
 IDLE_S = 0.005
 """After so much silence a process is made that stands by: what is asked for comes first."""
 
 
-class Standing(NamedTuple):
+class StandbyProcess(NamedTuple):
     """A process that stands by: the line to it, and whether its command may write."""
 
     pid: int
@@ -56,7 +95,7 @@ def start(line: int, user: str) -> None:
     gc.disable()
     gc.freeze()  # what a fork does not touch need not be copied
     with contextlib.suppress(OSError):
-        Keeper(ground, socket.socket(fileno=line), [owner, outside], why).keep()
+        RequestKeeper(ground, socket.socket(fileno=line), [owner, outside], why).keep()
     with contextlib.suppress(OSError):
         os.rmdir(name, dir_fd=outside)
 
@@ -78,7 +117,7 @@ def _another(user: int) -> str:
     return ""
 
 
-class Keeper:
+class RequestKeeper:
     """Takes requests until the owner is gone: `read ID` or `write ID` with what is asked and three
     pipes, and `end ID`."""
 
@@ -86,7 +125,7 @@ class Keeper:
         self._ground, self._line, self._held, self._owner = ground, line, held, held[0]
         self._why = why or ground.closed(False) or _molded(ground)
         self._running: dict[str, int] = {}
-        self._next: Standing | None = None
+        self._next: StandbyProcess | None = None
         self._write = False
         self._reaped, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
@@ -155,7 +194,7 @@ class Keeper:
             if not self._why:
                 self._stand()
 
-    def _stand(self) -> Standing:
+    def _stand(self) -> StandbyProcess:
         """The process that stands by: it is made, where there is none."""
         if self._next is None:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -169,7 +208,7 @@ class Keeper:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 stand_by(self._ground, self._write, theirs)
             theirs.close()
-            self._next = Standing(pid, ours, self._write)
+            self._next = StandbyProcess(pid, ours, self._write)
         return self._next
 
     def _forget(self) -> None:
@@ -211,7 +250,7 @@ def _molded(ground: Ground) -> str:
     try:
         # Whoever is forked from this process has the filters then, and need not build them.
         if ground.kind == "landlock":
-            alone(False), alone(True)
+            filter_alone(False), filter_alone(True)
         else:
             among_walls()
         if ground.kind == "namespaces":

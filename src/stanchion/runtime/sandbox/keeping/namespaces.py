@@ -10,6 +10,8 @@ import socket
 
 from stanchion.runtime.sandbox.keeping.become import bounded, spawned
 from stanchion.runtime.sandbox.keeping.calls import (
+    DEVICES,
+    EVERY,
     MACHINE,
     MNT_DETACH,
     MS_BIND,
@@ -20,8 +22,10 @@ from stanchion.runtime.sandbox.keeping.calls import (
     MS_RDONLY,
     MS_REC,
     PR_SET_PDEATHSIG,
+    READS,
     SYS_PIVOT_ROOT,
     checked,
+    fence,
     harden,
     libc,
     mount,
@@ -29,7 +33,6 @@ from stanchion.runtime.sandbox.keeping.calls import (
     written,
 )
 from stanchion.runtime.sandbox.keeping.ground import NO_PROGRAM, Ground, awaited, tell_end
-from stanchion.runtime.sandbox.keeping.landlock import DEVICES, EVERY, READS, fence
 from stanchion.runtime.sandbox.keeping.seccomp import among_walls, filtered
 
 CLONE_NEWNS, CLONE_NEWCGROUP, CLONE_NEWUTS = 0x20000, 0x2000000, 0x4000000

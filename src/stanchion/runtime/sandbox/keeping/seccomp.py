@@ -101,7 +101,7 @@ def among_walls() -> bytes:
 
 
 @cache
-def alone(write: bool) -> bytes:
+def filter_alone(write: bool) -> bytes:
     """The filter for commands that Landlock alone stands round."""
     if MACHINE not in ARCH:
         raise OSError(f"there is no filter for calls of the kernel on `{MACHINE}`")
