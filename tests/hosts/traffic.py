@@ -18,7 +18,7 @@ import msgspec
 from stanchion.hosts import Host
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite.behaviours import Capped, recorded
-from stanchion.testing.host_suite.table import HeardEvent, Traffic
+from stanchion.testing.host_suite.table import ReportedEvent, Traffic
 from tests.hosts.results import HERE, ROOT
 
 REPLAYED: Final = ("allow", "block", "modify", "redact", "error", "handoff", "parallel")
@@ -71,7 +71,7 @@ def judged_again(traffic: Traffic) -> list[tuple[str, str, str]]:
         return [_again(hosted, one) for one in traffic.heard]
 
 
-def _again(hosted: Any, heard: HeardEvent) -> tuple[str, str, str]:
+def _again(hosted: Any, heard: ReportedEvent) -> tuple[str, str, str]:
     told = hosted.report(
         heard.stage, key=heard.id if heard.stage in STARTS else heard.call, **heard.fields
     )

@@ -104,7 +104,7 @@ def _guarded(agent: Any, hosted: Hosted) -> Any:
     # Ours is the outermost: Agno runs a tool with the arguments that the first hook gets, whatever
     # later ones pass on.
     made.tool_hooks = [
-        ToolHook(hosted, made).around,
+        AgnoToolHook(hosted, made).around,
         *(agent.tool_hooks if agent.tool_hooks else ()),
     ]
     return made
@@ -175,7 +175,7 @@ class Input(BaseGuardrail):
             run_input.input_content = told.content
 
 
-class ToolHook:
+class AgnoToolHook:
     """The hook round every tool of an agent."""
 
     def __init__(self, hosted: Hosted, agent: Any) -> None:

@@ -40,7 +40,7 @@ HEARD: Final = frozenset(
 )
 
 
-class HeardEvent(msgspec.Struct, frozen=True):
+class ReportedEvent(msgspec.Struct, frozen=True):
     """One event as it was reported, and what was decided: the action, and the code of what
     determined it."""
 
@@ -59,7 +59,7 @@ class Traffic(msgspec.Struct, frozen=True):
     behaviour: str
     policy: dict[str, Any]
     can: tuple[str, ...]
-    heard: tuple[HeardEvent, ...]
+    heard: tuple[ReportedEvent, ...]
 
 
 class Hearing(msgspec.Struct, frozen=True):
@@ -91,13 +91,13 @@ def traffic_of(
     )
 
 
-def _heard(event: Any, kept: Any) -> HeardEvent:
+def _heard(event: Any, kept: Any) -> ReportedEvent:
     said = msgspec.to_builtins(event, enc_hook=str)
     fields = {name: value for name, value in said.items() if name not in OWN and value is not None}
     if not event.tool:
         del fields["tool"]
     code = kept.findings[0].code if kept.findings else ""
-    return HeardEvent(event.stage.value, event.id, event.call, fields, kept.action, code)
+    return ReportedEvent(event.stage.value, event.id, event.call, fields, kept.action, code)
 
 
 ANOTHER = "stanchion.testing.host_suite.another_process"
