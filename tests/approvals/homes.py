@@ -14,9 +14,9 @@ from tests.cli.terminals import person
 CODE = r"Type ([A-Z0-9]{6}) to continue"
 MAIN = """
 import sys
-from stanchion.approvals import new_key
+from stanchion.approvals import keys
 from stanchion.cli.main import main
-new_key.ROUNDS = 1
+keys.ROUNDS = 1
 sys.exit(main({!r}))
 """
 """A command; a key that it makes is opened with less work than anybody else's."""

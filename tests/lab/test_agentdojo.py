@@ -340,7 +340,7 @@ def test_the_work_is_split_by_goal() -> None:
     ("words", "says"),
     [
         (["agentdoyo"], "`stanchion lab` cannot `agentdoyo`: did you mean `agentdojo`?"),
-        (["agentdojo", "banking"], "`banking` is one word too many: name suites with `--suite`"),
+        (["agentdojo", "banking"], "`stanchion lab agentdojo` takes no `banking`: see"),
         (
             ["agentdojo", "--suite", "bankin"],
             "AgentDojo has no suite `bankin`: did you mean `banking`?",

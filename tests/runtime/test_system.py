@@ -36,6 +36,6 @@ def test_the_command_line_says_it_too() -> None:
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     (line,) = done.stderr.splitlines()
-    assert line.startswith("stanchion: cannot continue: Stanchion needs the file locks")
+    assert line.startswith("stanchion: Stanchion needs the file locks")

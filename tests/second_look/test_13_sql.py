@@ -6,6 +6,7 @@ Statements are drawn: dialect, kind, case, quotes, comments, and others before a
 from __future__ import annotations
 
 import logging
+from itertools import count
 
 import pytest
 from hypothesis import given, strategies as st
@@ -17,12 +18,14 @@ TOOLS = ["helper", "duckdb_query", "db_query", "runTask", "mcp__x__go", "lookup"
 ARGUMENTS = ["q", "query", "input", "payload", "text"]
 
 DATABASE = shield_for({"name": "d", "extends": "database"})
+CLERKS = count()
+"""An agent for each call: one alone may ask a person thirty times a minute, and tests are fast."""
 READERS = shield_for({"name": "r", "guards": [{"use": "sql", "level": "read_only"}]})
 
 
 def judged(shield: object, tool: str, argument: str, text: str) -> str:
     """The code with which a call is refused; empty where it goes ahead."""
-    decision = shield.run("clerk").check(tool, {argument: text})  # type: ignore[attr-defined]  # a shield of either kind
+    decision = shield.run(f"clerk-{next(CLERKS)}").check(tool, {argument: text})  # type: ignore[attr-defined]  # a shield of either kind
     return "" if decision.proceeds else decision.code
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from stanchion import typed
 from stanchion.audit.apart import is_erased
-from stanchion.audit.reader import FoundRecord, TrailReader
 from stanchion.audit.record import FINDING, OUTCOME, RISKS, RecordEntry
 from stanchion.audit.repeated import AT_MOST, digest_of_left
 from stanchion.kernel.actions import Risk
@@ -27,6 +26,9 @@ from stanchion.kernel.lookups import Answer, Answered
 from stanchion.kernel.replay import replay
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Reply
+
+if TYPE_CHECKING:
+    from stanchion.audit.reader import FoundRecord, TrailReader
 
 # From a record back to what was judged: the event, the moment, and the inputs a decision was made
 # from.

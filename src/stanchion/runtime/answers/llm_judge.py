@@ -58,7 +58,7 @@ class BadReply(RuntimeError):
     """What the endpoint sent is no verdict."""
 
 
-class JudgeVerdict(msgspec.Struct, forbid_unknown_fields=True):
+class EndpointVerdict(msgspec.Struct, forbid_unknown_fields=True):
     """What the model has to say."""
 
     verdict: Literal["allow", "refuse", "unsure"]
@@ -117,7 +117,7 @@ async def _asked(asked: Any, text: str) -> dict[str, Any]:
     reply = typed.convert(_plain(body), EndpointReply)
     if len(reply.choices) != 1:
         raise BadReply
-    said = typed.convert(_plain(reply.choices[0].message.content), JudgeVerdict)
+    said = typed.convert(_plain(reply.choices[0].message.content), EndpointVerdict)
     used = reply.usage
     return {
         "verdict": said.verdict,

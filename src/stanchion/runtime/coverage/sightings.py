@@ -28,8 +28,7 @@ _ROOT: Final = os.path.join(
 _PYTHON: Final = os.path.join(os.path.dirname(os.path.abspath(os.__file__)), "")
 _INSTALLED: Final = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 _PASSES_ON: Final = (
-    "runtime/calling/call_methods.py",
-    "runtime/calling/call_methods.py",
+    "runtime/calling/bound.py",
     "runtime/coverage/",
     "telemetry/otel/",
     "hosts/",

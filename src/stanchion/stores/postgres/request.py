@@ -167,7 +167,7 @@ class SentKey(NamedTuple):
     lock: int
 
 
-class BoundLines(NamedTuple):
+class SentLines(NamedTuple):
     """Lines as they are sent, once for each tuple of lines: a plan's are always the same."""
 
     lines: tuple[Line, ...]
@@ -186,7 +186,7 @@ class Requests:
     def __init__(self, schema: str) -> None:
         self._salt: Final = schema.encode()
         self._names: Final[dict[str, SentKey]] = {}
-        self._bound: Final[dict[int, BoundLines]] = {}
+        self._bound: Final[dict[int, SentLines]] = {}
 
     def arguments(
         self, batch: Batch, now: int | None, claim: Footprint = NO_FOOTPRINT
@@ -263,7 +263,7 @@ class Requests:
             sent += [place, when, at, shadow, FOREVER if key.endswith(KEPT) else IDLE_S * 1000]
         return numbers(sent)
 
-    def _bind(self, lines: tuple[Line, ...]) -> BoundLines:
+    def _bind(self, lines: tuple[Line, ...]) -> SentLines:
         known: dict[str, int] = {}
         names: list[bytes] = []
         locks: dict[str, int] = {}
@@ -283,7 +283,7 @@ class Requests:
             width = -(2 * line.bits + line.push) if line.bits else line.window_ms // BUCKETS
             sent += [place, line.unit, line.when, line.follows, line.hold_ms, line.keep, width]
             sent += [line.shadow, idle_ms(line), lowest, first, len(bands), lock]
-        bound = BoundLines(
+        bound = SentLines(
             lines,
             known,
             names,
