@@ -17,7 +17,7 @@ from smolagents.models import (
     ChatMessageToolCallStreamDelta,
     MessageRole,
 )
-from smolagents.monitoring import PricedTokens
+from smolagents.monitoring import TokenUsage
 
 from stanchion.hosts.smolagents import ANSWER, SMOLAGENTS, guarded
 from stanchion.testing.host_suite import Call, Driver, Ended, Scene, Turn
@@ -63,14 +63,14 @@ class Scripted(Model):
         """The next reply in pieces; the last ones say what it used."""
         turn = self._ask(texts(messages))
         for piece in turn.pieces:
-            yield ChatMessageStreamDelta(piece, token_usage=PricedTokens(0, 1))
+            yield ChatMessageStreamDelta(piece, token_usage=TokenUsage(0, 1))
         for index, one in enumerate(calls_of(turn)):
             function = ChatMessageToolCallFunction(json.dumps(one.args), one.tool)
             yield ChatMessageStreamDelta(
                 None, [ChatMessageToolCallStreamDelta(index, one.id, "function", function)]
             )
         yield ChatMessageStreamDelta(
-            token_usage=PricedTokens(turn.input_tokens, turn.output_tokens - len(turn.pieces))
+            token_usage=TokenUsage(turn.input_tokens, turn.output_tokens - len(turn.pieces))
         )
 
 
@@ -96,7 +96,7 @@ def _function(call: Call) -> Any:
 
 
 def _used(turn: Turn) -> Any:
-    return PricedTokens(turn.input_tokens, turn.output_tokens)
+    return TokenUsage(turn.input_tokens, turn.output_tokens)
 
 
 def agent_of(scene: Scene, **options: Any) -> Any:
