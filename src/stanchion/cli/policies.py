@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec import to_builtins
 
@@ -37,9 +37,6 @@ from stanchion.runtime.standing.places import MEMORY, store_name
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, open_store
 from stanchion.stores.protocol import StoreError
-
-if TYPE_CHECKING:
-    from stanchion.policy.compiled import CompiledPolicy
 
 
 class GivenPolicy(NamedTuple):

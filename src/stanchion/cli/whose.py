@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from stanchion.audit.layout import STATE_DIR
 from stanchion.cli.command import Args, AsBadInput, BadInput
@@ -25,11 +25,6 @@ from stanchion.runtime.standing.tenancy import TENANT
 from stanchion.stores.memory import wall_ms
 from stanchion.stores.open_store import file_of, is_server, open_store
 from stanchion.stores.protocol import Store, StoreError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from stanchion.runtime.standing.places import StateFinder
 
 
 def whose(project: str | None, store: str | None = None, files: Sequence[Path] = ()) -> StateFinder:

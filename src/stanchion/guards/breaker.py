@@ -80,6 +80,12 @@ class ToolCircuit(msgspec.Struct, frozen=True, omit_defaults=True):
         """Whether it is open, and for that run."""
         return bool(self.until) and (not self.only or run.root in self.only)
 
+    def state(self, now: int) -> str:
+        """`closed`, `open` or `half_open` at a time."""
+        if not self.until:
+            return "closed"
+        return "open" if now < self.until else "half_open"
+
 
 CLOSED: Final = ToolCircuit()
 

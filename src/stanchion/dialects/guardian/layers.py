@@ -35,7 +35,7 @@ from stanchion.dialects.guardian.settings import (
 from stanchion.dialects.guardian.sitting import Sitting, SoleLayer
 from stanchion.dialects.guardian.storage import ShelfStorage
 from stanchion.experience import advice_context as own
-from stanchion.guards.breaker import ToolCircuit, circuit_key, circuit_of
+from stanchion.guards.breaker import circuit_key, circuit_of
 from stanchion.guards.health import health_key
 from stanchion.guards.loops import Metrics, history_key, metrics
 from stanchion.kernel.decision import Decision
@@ -113,7 +113,7 @@ class HealthMonitor:
         score = shield.health(tool_name, tenant)
         key = circuit_key(sitting.run.desk.info, tool_name, "tenant", LAYER)
         circuit = circuit_of(shield.store.read(key)[1])
-        state = _state(circuit, shield.clock())
+        state = CircuitState(circuit.state(shield.clock()))
         return ToolHealth(
             tool_name, HEALTHY if score is None else score, state, circuit.cooldown_ms / 1000
         )
@@ -139,12 +139,6 @@ class HealthMonitor:
     def close(self) -> None:
         """Let go of what is this layer's own."""
         self._part.close()
-
-
-def _state(circuit: ToolCircuit, now: int) -> CircuitState:
-    if not circuit.until:
-        return CircuitState.CLOSED
-    return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN
 
 
 def _named(tool_name: Any) -> str:

@@ -30,7 +30,7 @@ from stanchion.dialects.veronica.words import (
     spoken,
     whole,
 )
-from stanchion.guards.breaker import ToolCircuit, circuit_key, circuit_of
+from stanchion.guards.breaker import circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
 from stanchion.kernel.gates import Ending
 from stanchion.kernel.scopes import scope_key
@@ -315,7 +315,7 @@ class CircuitBreaker(Primitive):
         worst off."""
         shield = self._run.desk.shield
         now = shield.clock()
-        states = [self._state_of(circuit_of(value), now) for value in self._circuits()]
+        states = [CircuitState(circuit_of(each).state(now).upper()) for each in self._circuits()]
         return next((one for one in WORST_FIRST if one in states), CircuitState.CLOSED)
 
     def _circuits(self) -> list[Any]:
@@ -329,11 +329,6 @@ class CircuitBreaker(Primitive):
             for name, kept in list(records.items())
             if name.startswith(begin) and name.endswith(":core")
         ]
-
-    def _state_of(self, circuit: ToolCircuit, now: int) -> CircuitState:
-        if not circuit.until:
-            return CircuitState.CLOSED
-        return CircuitState.OPEN if now < circuit.until else CircuitState.HALF_OPEN
 
     def _is_failure(self, error: BaseException | None) -> bool:
         if self.failure_predicate is None or error is None:

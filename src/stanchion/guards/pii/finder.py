@@ -210,7 +210,7 @@ class EntityFinder:
                 for shape in shapes:
                     exact = regex(_regex(shape).encode()) if "*" in shape else None
                     kept = EntityShape(order, sure, any(sep in shape for sep in JOINS), exact)
-                    self._shapes.setdefault(_key(shape), []).append(kept)
+                    self._shapes.setdefault(shape_key(shape), []).append(kept)
                     for head in _heads(shape):
                         heads.setdefault(head, set()).add(len(shape))
         self._lengths = {head: tuple(sorted(lengths)) for head, lengths in heads.items()}
@@ -369,7 +369,8 @@ def _shortest(entity: PersonalEntity) -> int:
     return min([*found, *([width(read(entity.sieve))[0]] if entity.sieve else [])])
 
 
-def _key(shape: str) -> bytes:
+def shape_key(shape: str) -> bytes:
+    """The bytes by which a shape is looked up: of one with wildcards, its starred outline."""
     return shape.encode().translate(STARRED) if "*" in shape else shape.encode()
 
 

@@ -22,6 +22,7 @@ from stanchion.guards.pii.finder import (
     compact,
     named,
     otherwise,
+    shape_key,
     sketch,
     window,
 )
@@ -181,7 +182,7 @@ class Settling:
             PARTED_BY_BLANKS if any(entity.kind == "url" for entity in finder.entities) else PARTED
         )
         self._far = finder.longest + 2
-        joined = [_key(s) for e in finder.entities for s in e.shapes + e.told if " " in s]
+        joined = [shape_key(s) for e in finder.entities for s in e.shapes + e.told if " " in s]
         self._open = frozenset([key[:end] for key in joined for end in range(1, len(key))])
         self._opening = tuple([regex(e.opens.encode()) for e in finder.entities if e.opens])
         self._reach = max([_reach(entity) for entity in finder.entities], default=0)
@@ -245,10 +246,6 @@ class Settling:
                 if alone == [one for one in candidates if near < one.end <= at]:
                     return at
         return 0
-
-
-def _key(shape: str) -> bytes:
-    return shape.encode().translate(STARRED) if "*" in shape else shape.encode()
 
 
 def _reach(entity: PersonalEntity) -> int:

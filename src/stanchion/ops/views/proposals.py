@@ -28,7 +28,6 @@ from stanchion.policy.schema import always_active
 from stanchion.policy.sections import ApprovedEntry
 
 if TYPE_CHECKING:
-    from stanchion.audit.reader import FoundRecord
     from stanchion.policy.compiled import CompiledPolicy
 
 

@@ -109,10 +109,10 @@ class BreakerView(Struct, frozen=True, omit_defaults=True):
 
 def breaker_of(circuit: ToolCircuit, guard: str, agent: str, shadow: bool, now: int) -> BreakerView:
     """A breaker as it stands at a time."""
-    if not circuit.until:
-        return BreakerView(guard, "closed", failures=circuit.failures, agent=agent, shadow=shadow)
+    state = circuit.state(now)
+    if state == "closed":
+        return BreakerView(guard, state, failures=circuit.failures, agent=agent, shadow=shadow)
     probing = bool(circuit.probe) and now < circuit.expires
-    state = "open" if now < circuit.until else "half_open"
     cooldown_s = circuit.cooldown_ms / 1_000
     whose = (agent, shadow, circuit.only)
     return BreakerView(

@@ -17,7 +17,7 @@ from stanchion import typed
 from stanchion.audit.layout import state_folder
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.guard import Placed
-from stanchion.policy.custom import with_guards
+from stanchion.policy.custom import at_work, with_guards
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.whereabouts import FOUND, own_policy, possible_policies
@@ -138,8 +138,6 @@ class Policies:
             home = self._settle(policy)
             guards = self._guards
             if guards:
-                from stanchion.policy.custom import at_work
-
                 guards = at_work(policy, guards, home.guard)
             self._settled = (policy, home.policy(policy), guards)
         return self._settled[1:]
