@@ -53,7 +53,7 @@ guards:
 """
 
 CASES: dict[str, tuple[str, ...]] = {
-    "demo": ("--fast", "--json"),
+    "demo": ("", "--json"),
     "init": ("dirODD/x.yaml", "new.yaml --json"),
     "lint": ("policy.yaml", "policy.yaml --json", "ODD.yaml", "bad.yaml", "bad.yaml --json"),
     "check": (
