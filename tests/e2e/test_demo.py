@@ -15,7 +15,7 @@ from stanchion.cli.main import main
 from stanchion.guards import SHIPPED
 from stanchion.ops.demo.operator import LINE, ann
 from stanchion.ops.demo.play import POLICY, Demo
-from stanchion.ops.demo.scenes import SCENES, PlayedStep, Scene, SceneStep, faults_of
+from stanchion.ops.demo.scenes import SCENES, DemoScene, DemoStep, SceneStep, faults_of
 from tests.sampling import some
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden" / "demo.txt"
@@ -239,14 +239,14 @@ def test_the_key_of_the_demos_operator_is_the_one_that_is_known() -> None:
     assert ann().key.public.line == LINE
 
 
-STEP = PlayedStep("agent", "t()", "BLOCK")
+STEP = DemoStep("agent", "t()", "BLOCK")
 
 
-def faults(step: PlayedStep, *expects: str, ran: int = 0, leaked: bool = False) -> tuple[str, ...]:
+def faults(step: DemoStep, *expects: str, ran: int = 0, leaked: bool = False) -> tuple[str, ...]:
     """What is wrong with a scene of one step, which has to run a tool once."""
     steps: Sequence[SceneStep] = [SceneStep(verdicts=expects)]
     return faults_of(
-        Scene("h", "H", "a story", tuple(steps), ran={"t": 1}), [step], {"t": ran}, leaked
+        DemoScene("h", "H", "a story", tuple(steps), ran={"t": 1}), [step], {"t": ran}, leaked
     )
 
 

@@ -14,7 +14,7 @@ from stanchion.cli.printing import put_view
 from stanchion.cli.terminal import Terminal
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.ops.demo.play import POLICY, Books, Demo
-from stanchion.ops.demo.scenes import SCENES, PlayedScene, PlayedStep, Scene
+from stanchion.ops.demo.scenes import SCENES, DemoScene, DemoStep, PlayedScene
 from stanchion.telemetry.loggers import hush
 
 WIDTH: Final = 110
@@ -38,7 +38,7 @@ def run(args: Args) -> int:
     return 1 if missed or not books.verifies else 0
 
 
-def _chosen(args: Args) -> list[Scene]:
+def _chosen(args: Args) -> list[DemoScene]:
     if args.scene is None:
         return [one for one in SCENES if one.short or args.all]
     name = one_of("--scene", args.scene, [one.name for one in SCENES])
@@ -66,7 +66,7 @@ def _lines(played: PlayedScene, terminal: Terminal) -> Iterator[str]:
         yield terminal.paint(f"  NOT AS EXPECTED: {fault}", "bad")
 
 
-def _apart(step: PlayedStep) -> tuple[str, str, str]:
+def _apart(step: DemoStep) -> tuple[str, str, str]:
     """What tells a step from the next: those alike are shown once."""
     return step.who, step.did, step.verdict
 

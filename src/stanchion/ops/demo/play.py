@@ -28,10 +28,10 @@ from stanchion.ops.demo.operator import ANN, CAN_SIGN, ann, impostor
 from stanchion.ops.demo.scenes import (
     TOOLS,
     DemoFinding,
+    DemoScene,
+    DemoStep,
     DemoTool,
     PlayedScene,
-    PlayedStep,
-    Scene,
     SceneStep,
     faults_of,
 )
@@ -132,7 +132,7 @@ class Demo:
         shield.occurrences.mute()
         return shield
 
-    def play(self, scenes: Sequence[Scene]) -> Iterator[PlayedScene]:
+    def play(self, scenes: Sequence[DemoScene]) -> Iterator[PlayedScene]:
         """Play scenes one by one, each in a run of its own."""
         for scene in scenes:
             if scene.name == SIGNED:
@@ -206,7 +206,7 @@ class Player:
         self._child: Run | None = None
         self._words = dict(LONG)
         self._open = ""
-        self.steps: list[PlayedStep] = []
+        self.steps: list[DemoStep] = []
         self.got: list[Any] = []
         """What the agent got from tools and models."""
 
@@ -243,7 +243,7 @@ class Player:
             self._notes("user", f"cancels the parent: {step.cancels}")
 
     def _notes(self, who: str, did: str) -> None:
-        self.steps.append(PlayedStep(who, did))
+        self.steps.append(DemoStep(who, did))
 
     def _acts(self, step: SceneStep, who: str, run: Run) -> None:
         """Ask a model and call tools, as the step says, and note what became of it."""
@@ -313,10 +313,10 @@ class Player:
             self._shield.approve(waiting[0] if waiting else "none", by=WHO[how]())
         except TicketError as error:
             verdict, why = "REFUSED", str(error).partition(": ")[2]
-        self.steps.append(PlayedStep("agent", f"answers {how}", verdict, why))
+        self.steps.append(DemoStep("agent", f"answers {how}", verdict, why))
 
 
-def _played(who: str, did: str, made: list[Decision], ended: str, fault: str) -> PlayedStep:
+def _played(who: str, did: str, made: list[Decision], ended: str, fault: str) -> DemoStep:
     """A step by the severest of its decisions: of two alike by the one that says something."""
     if ended not in ("", REFUSED):
         # What a person was asked about goes ahead only where that person has agreed.
@@ -332,7 +332,7 @@ def _played(who: str, did: str, made: list[Decision], ended: str, fault: str) ->
     verdict = ended if late else worst.action.name
     asked = first is not None and first.said == Action.ESCALATE != first.action
     why = findings[-1].message if late and findings else "" if asked else worst.message
-    return PlayedStep(who, did, verdict, why, findings, shadow, fault)
+    return DemoStep(who, did, verdict, why, findings, shadow, fault)
 
 
 def _finding(one: Finding) -> DemoFinding:

@@ -47,7 +47,7 @@ class SceneStep(Struct, frozen=True, forbid_unknown_fields=True):
         return [verdict for times, _, verdict in each for _ in range(int(times or 1))]
 
 
-class Scene(Struct, frozen=True, forbid_unknown_fields=True):
+class DemoScene(Struct, frozen=True, forbid_unknown_fields=True):
     """One thing an agent walks into: add one to `scenes.yaml` and it is played, shown and checked.
 
     `rule` names the part of the policy to show (`agents.scout`, `tools.crawl`); without it that is
@@ -76,7 +76,7 @@ class DemoFinding(Struct, frozen=True):
     message: str
 
 
-class PlayedStep(Struct, frozen=True):
+class DemoStep(Struct, frozen=True):
     """What was done, and what became of it: the verdict, empty where nobody judges it, and what
     guards said, the determining one first."""
 
@@ -98,15 +98,15 @@ class PlayedScene(Struct, frozen=True):
     """A scene that was played: its steps, the rule that judged it, what really ran, and what was
     not as expected, in words."""
 
-    scene: Scene
-    steps: tuple[PlayedStep, ...]
+    scene: DemoScene
+    steps: tuple[DemoStep, ...]
     rule: str
     ran: dict[str, int]
     faults: tuple[str, ...]
 
 
 def faults_of(
-    scene: Scene, steps: list[PlayedStep], ran: dict[str, int], leaked: bool
+    scene: DemoScene, steps: list[DemoStep], ran: dict[str, int], leaked: bool
 ) -> tuple[str, ...]:
     """What of a played scene was not as expected."""
     judged = [step for step in steps if step.verdict]
@@ -130,4 +130,4 @@ def faults_of(
 FILE: Final = Path(__file__).with_suffix(".yaml")
 SAID: Final = yaml.safe_load(FILE.read_text("utf-8"))
 TOOLS: Final = convert(SAID["tools"], dict[str, DemoTool])
-SCENES: Final = convert(SAID["scenes"], tuple[Scene, ...])
+SCENES: Final = convert(SAID["scenes"], tuple[DemoScene, ...])

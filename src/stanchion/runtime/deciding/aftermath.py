@@ -235,7 +235,10 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
     yield from signalled(desk, event, decision)
     determining = decision.determining
     if decision.code == FORGOT:
-        text = "the state store was emptied, or restored from an older copy: see `stanchion store`"
+        text = (
+            "the state store was emptied, or restored from an older copy: see `stanchion state "
+            "accept`"
+        )
         tell_run(desk.shield, Kind.STORE_FORGOT, text, event, "store")
     if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
         tell_run(desk.shield, Kind.RUN_HALTED, f"a run was ended: {determining.message}", event)
