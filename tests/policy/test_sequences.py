@@ -16,6 +16,7 @@ from tests.properties.examples import sample
 
 RUN = RunInfo("r1", agent="a", task="t")
 TOOLS = ("x", "y", "z")
+VALUES = ("1", "2", "3")
 
 
 @dataclass
@@ -23,44 +24,59 @@ class Model:
     """What a sequence says, by looking through everything that has happened."""
 
     guard: Sequence
-    happened: list[tuple[str, str, int]] = field(default_factory=list)
-    """Kind, tool and time."""
+    happened: list[tuple[str, str, Any, Any, int, int]] = field(default_factory=list)
+    """Kind, tool, argument, result, time and number of steps until then."""
+    steps: int = 0
 
-    def fits(self, step: Step, usual: str, one: tuple[str, str, int]) -> bool:
+    def fits(self, step: Step, usual: str, one: tuple[str, str, Any, Any, int, int]) -> bool:
         kind, tool = one[:2]
         outcome = step.outcome if step.outcome is not None else usual
         return tool in step.tools and (
             kind == outcome or (outcome == "any" and kind in ("success", "failure"))
         )
 
-    def recent(self, one: tuple[str, str, int], now: int) -> bool:
-        return self.guard.within_s is None or now - one[2] <= self.guard.within_s * 1_000
+    def recent(self, one: tuple[str, str, Any, Any, int, int], now: int) -> bool:
+        if self.guard.within_s is not None:
+            return now - one[4] <= self.guard.within_s * 1_000
+        return self.guard.within_steps is None or self.steps + 1 - one[5] <= self.guard.within_steps
 
-    def refuses(self, tool: str, now: int) -> bool:
+    def refuses(self, tool: str, value: str, now: int) -> bool:
         guard = self.guard
         if tool not in guard.judged.tools:
             return False
         if guard.after is not None:
-            return any(
-                self.fits(guard.after, "started", one) and self.recent(one, now)
-                for one in self.happened
-            )
+            armed = None
+            for one in self.happened:
+                if guard.unless is not None and self.fits(guard.unless, "success", one):
+                    armed = None
+                if self.fits(guard.after, "started", one):
+                    armed = one
+            return armed is not None and self.recent(armed, now)
         if guard.need is not None:
-            return not any(
-                self.fits(guard.need, "success", one) and self.recent(one, now)
+            met = None
+            for one in self.happened:
+                if self.fits(guard.need, "success", one):
+                    met = one
+                if guard.since is not None and self.fits(guard.since, "started", one):
+                    met = None
+            return met is None or not self.recent(met, now)
+        if guard.count is not None:
+            counted = [
+                one
                 for one in self.happened
-            )
-        assert guard.count is not None
-        assert guard.at_most is not None
-        counted = [
-            one
-            for one in self.happened
-            if self.fits(guard.count, "started", one) and self.recent(one, now)
-        ]
-        return len(counted) >= guard.at_most
+                if self.fits(guard.count, "started", one) and self.recent(one, now)
+            ]
+            if guard.distinct is not None:
+                seen = {one[2] for one in counted}
+                return value not in seen and len(seen) >= (guard.at_most or 0)
+            return len(counted) >= (guard.at_most or 0)
+        assert guard.seen_in is not None
+        given_ = [one[3]["v"] for one in self.happened if self.fits(guard.seen_in, "success", one)]
+        return value not in given_
 
-    def add(self, kind: str, tool: str, now: int) -> None:
-        self.happened.append((kind, tool, now))
+    def add(self, kind: str, tool: str, value: str, result: Any, now: int) -> None:
+        self.steps += kind == "started"
+        self.happened.append((kind, tool, value, result, now, self.steps))
 
 
 def step(**fields: Any) -> st.SearchStrategy[Step]:
@@ -69,16 +85,33 @@ def step(**fields: Any) -> st.SearchStrategy[Step]:
 
 
 outcomes = st.sampled_from([None, "started", "success", "failure", "any"])
-within = st.none() | st.integers(1, 5).map(float)
-guards = st.one_of(
-    st.builds(Sequence, within_s=within, after=step(outcome=outcomes), refuse=step()),
-    st.builds(Sequence, within_s=within, before=step(), need=step(outcome=outcomes)),
-    st.builds(Sequence, within_s=within, count=step(outcome=outcomes), at_most=st.integers(0, 3)),
+within: st.SearchStrategy[dict[str, Any]] = st.one_of(
+    st.just({}),
+    st.integers(1, 4).map(lambda n: {"within_steps": n}),
+    st.integers(1, 5).map(lambda n: {"within_s": float(n)}),
 )
+maybe = st.none() | step(outcome=outcomes)
+guards = st.one_of(
+    st.builds(
+        lambda more, **given_: Sequence(**given_, **more),
+        within, after=step(outcome=outcomes), refuse=step(), unless=maybe,
+    ),
+    st.builds(
+        lambda more, **given_: Sequence(**given_, **more),
+        within, before=step(), need=step(outcome=outcomes), since=maybe,
+    ),
+    st.builds(
+        lambda more, **given_: Sequence(**given_, **more),
+        within, count=step(), at_most=st.integers(0, 3),
+        distinct=st.sampled_from([None, "event.args.v"]),
+    ),
+    st.builds(Sequence, only=step(), argument=st.just("v"), seen_in=step(), field=st.just("v")),
+)  # fmt: skip
 happenings = st.lists(
     st.tuples(
         st.sampled_from(["call", "call", "success", "failure"]),
         st.sampled_from(TOOLS),
+        st.sampled_from(VALUES),
         st.integers(0, 2_000),
     ),
     max_size=25,
@@ -109,29 +142,36 @@ class Kept:
 @sample(75)
 @given(guards, happenings)
 def test_a_sequence_says_what_a_look_through_the_history_says(
-    guard: Sequence, history: list[tuple[str, str, int]]
+    guard: Sequence, history: list[tuple[str, str, str, int]]
 ) -> None:
     model, kept, now = Model(guard), Kept(guard), 1_000
-    for at, (kind, tool, later) in enumerate(history):
+    for at, (kind, tool, value, later) in enumerate(history):
         now += later
-        here: dict[str, Any] = {"id": f"e{at}", "at": 0, "run": RUN, "tool": tool, "args": {}}
+        here: dict[str, Any] = {
+            "id": f"e{at}",
+            "at": 0,
+            "run": RUN,
+            "tool": tool,
+            "args": {"v": value},
+        }
         if kind == "call":
             goes = kept.judge(ToolCall(**here), now)
-            assert goes is not model.refuses(tool, now)
+            assert goes is not model.refuses(tool, value, now)
             if goes:
-                model.add("started", tool, now)
+                model.add("started", tool, value, None, now)
         elif kind == "success":
-            assert kept.judge(ToolResult(**here, result="fine"), now)
-            model.add("success", tool, now)
+            assert kept.judge(ToolResult(**here, result={"v": value}), now)
+            model.add("success", tool, value, {"v": value}, now)
         else:
             assert kept.judge(Failure(**here, error="OSError"), now)
-            model.add("failure", tool, now)
+            model.add("failure", tool, value, None, now)
 
 
 def test_what_is_kept_does_not_grow_with_the_run() -> None:
     guards_ = [
-        Sequence(after=Step(tool="x"), refuse=Step(tool="y")),
-        Sequence(count=Step(tool="x"), at_most=3, within_s=60, action="warn"),
+        Sequence(after=Step(tool="x"), refuse=Step(tool="y"), within_steps=5),
+        Sequence(count=Step(tool="x"), at_most=3, distinct="event.args.v", action="warn"),
+        Sequence(only=Step(tool="y"), argument="v", seen_in=Step(tool="x"), keep=16),
     ]
     for guard in guards_:
         kept = Kept(guard)
@@ -155,3 +195,4 @@ def test_tools_that_no_step_names_are_none_of_its_concern() -> None:
         "z*",
     )
     assert Sequence(after=Step(tool="x"), refuse=Step()).concerns is None
+    assert Sequence(after=Step(tool="x"), refuse=Step(tool="y"), within_steps=2).concerns is None

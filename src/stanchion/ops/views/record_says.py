@@ -23,6 +23,7 @@ from stanchion.kernel.state import ANCHOR
 from stanchion.ops.views.amounts import counted, shown
 from stanchion.ops.views.names import KeyName
 from stanchion.ops.views.standing import breaker_of
+from stanchion.policy.sequences.guard import PastSteps
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.calling.handoffs import ROOM, status_of
 from stanchion.runtime.calling.ledger import LedgerEffect
@@ -129,7 +130,8 @@ def _pins(value: Any, _now: int) -> str:
 
 
 def _sequence(value: Any, _now: int) -> str:
-    return f"{counted(len(typed.convert(value, list[int])), 'step')} remembered"
+    past = typed.convert(value, PastSteps)
+    return f"{counted(past.steps, 'step')}, {len(past.marks):,} remembered"
 
 
 def _evidence(value: Any, _now: int) -> str:

@@ -12,6 +12,8 @@ from stanchion.kernel.contract.powers import Powers, all_having
 from stanchion.kernel.names import is_glob
 from stanchion.kernel.option import Stricter
 from stanchion.policy.compiled import CompiledPolicy, best
+from stanchion.policy.conditions import Condition, compile_expression
+from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.loosening.directions import Loosening, changed, directions_within, keeps
 from stanchion.policy.loosening.guards import guards_loosened
 from stanchion.policy.rules import Rule
@@ -168,13 +170,21 @@ def _known(policy: CompiledPolicy) -> _Known:
                     frozenset() if checked is None else checked.reads
                 )
             case Sequence():
-                conditions = [step.condition for step in guard.steps.values()]
-                reads |= {name for one in conditions if one is not None for name in one.reads}
+                reads |= _reads_of(guard)
     roles_open = all(role.allowed_tools is None for role in policy.file.roles.values())
     some_levels = any(entry.applies_to.risks is not None for entry in policy.file.guards)
     return _Known(
         frozenset(reads), tuple(all_having(guards, "rises_with")), roles_open, some_levels
     )
+
+
+def _reads_of(guard: Sequence) -> frozenset[str]:
+    steps = [getattr(guard, name) for name in guard.__struct_fields__]
+    conditions: list[Condition] = [
+        step.condition for step in steps if getattr(step, "condition", None) is not None
+    ]
+    conditions += [] if guard.distinct is None else [compile_expression(guard.distinct, STANDARD)]
+    return frozenset().union(*(condition.reads for condition in conditions))
 
 
 WHOLE: Final = {

@@ -20,6 +20,7 @@ from stanchion.readings.programs.calls import (
     known_parts,
 )
 from stanchion.readings.programs.decoding import decoded
+from stanchion.readings.programs.files import DECLARES
 from stanchion.readings.programs.tokens import (
     EMPTY,
     HOME,
@@ -47,7 +48,6 @@ _VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+
 _BRACED: Final = regex(r"\{[^{}]*\}")
 """Alternatives in a pattern of paths."""
 _END: Final = CodeToken("line", "")
-DECLARES: Final = listed("my our local const let var global static")
 KEYWORDS: Final = frozenset(
     {
         "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
