@@ -173,10 +173,6 @@ class Powers(Protocol):
         """A finding of a meter that goes ahead, or nothing. Told the values of every event that was
         counted."""
 
-    def span(self, at: int, /) -> tuple[int, int]:
-        """From when until when a meter's lines of that time are right, in milliseconds: a batch
-        expects the store's time to be within the span."""
-
     only_marks: bool
     """Whether its warnings are marks: it only watches, or speaks before its limit does. They
     count towards the third warning only where the policy counts marks."""
@@ -256,9 +252,6 @@ class Powers(Protocol):
     payload of its lookup. The memory is kept where a guard asks it, by the lights of the first
     that does."""
 
-    remember: bool
-    """Whether what a person approved counts in that memory for the rest of the run."""
-
     share: bool
     """Whether what a run learns is kept in the store, for its other processes."""
 
@@ -334,7 +327,7 @@ TOGETHER: Final = {
     "ended": ("run_key",),
     "limits": ("reserves", "totals"),
     "rule_version": ("paid", "content", "checked", "cost"),
-    "recalls": ("remember", "share", "tool", "links", "me"),
+    "recalls": ("share", "tool", "links", "me"),
     "with_tools": ("tools", "hook_deadline_ms"),
 }
 """Who has one of these has to have the others, too; nobody asks for those alone."""
