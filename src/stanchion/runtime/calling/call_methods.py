@@ -12,11 +12,13 @@ from collections.abc import (
     Mapping,
 )
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
 
 from stanchion.kernel.actions import Action
 from stanchion.runtime.calling.at_work import awork, work
 from stanchion.runtime.calling.report_methods import Reporting
+from stanchion.runtime.calling.reports import report
 from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
@@ -245,6 +247,10 @@ class CallsOnce:
 
 class Calling(CallsOnce, Locking, Reporting):
     """Calls tools: judged, run, their results judged, settled, recorded."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._report = partial(report, desk)
 
     @property
     def can(self) -> tuple[Action, ...]:

@@ -205,7 +205,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             refusal = unjudged(lost)
         raise Refused(refusal) from None
 
-    def _reported(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
+    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         fault = None
         if stage is Stage.PROMPT and tool_at_work():
             fields["trusted"] = False
@@ -233,9 +233,6 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             return error.decision
         raise error
 
-    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
-        return self._reported(stage, fields)
-
     def _check(
         self,
         /,
@@ -250,7 +247,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         """Judge a tool call that the host will run itself; report what came of it with `result` or
         `error`."""
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
+        return self._report(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
 
     check, acheck = twins(_check)
     result, aresult = twins(Reporting._result)
