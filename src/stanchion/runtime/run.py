@@ -6,7 +6,6 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, It
 from contextvars import ContextVar, Token
 from typing import TYPE_CHECKING, Any, Unpack
 
-from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
@@ -23,6 +22,7 @@ from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import spelled
+from stanchion.runtime.options import RunOptions, check_run_options
 
 if TYPE_CHECKING:
     import aiohttp
@@ -249,14 +249,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         task: str | None = None,
         *,
         budget: Mapping[str, Any] | None = None,
-        id: str | None = None,
-        role: str | None = None,
-        tenant: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
-        may: Iterable[str] | None = None,
+        **options: Unpack[RunOptions],
     ) -> Flow[Run]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its
         parent does. What its parent may not do, it may not, whatever `may` says.
@@ -266,6 +259,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         comes back when it is closed. `Refused` is raised where so much is not left. The other
         options are those of `shield.run`.
         """
+        check_run_options(Run.spawn, options)
         carved = None
         if budget is not None:
             carved = yield from carve(self._desk, agent, budget)
@@ -274,14 +268,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
             self.task if task is None else task,
             parent=self,
             carved=carved,
-            id=id,
-            role=role,
-            tenant=tenant,
-            deadline_s=deadline_s,
-            tools=tools,
-            can=can,
-            risk=risk,
-            may=may,
+            **options,
         )
         return child
 

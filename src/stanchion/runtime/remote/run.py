@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
 
 from stanchion import typed
-from stanchion.kernel.actions import NAMES, Action, RiskName
+from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
@@ -25,6 +25,7 @@ from stanchion.runtime.deciding.undos import Undone
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.options import RunOptions, check_run_options
 from stanchion.runtime.remote import messages
 from stanchion.runtime.remote.carrying import CarriedCall, RequestedUndos, sent
 from stanchion.runtime.remote.errors import (
@@ -356,17 +357,12 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         task: str | None = None,
         *,
         budget: Mapping[str, Any] | None = None,
-        role: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
-        may: Iterable[str] | None = None,
+        **options: Unpack[RunOptions],
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this
         run's budgets. What this run may not do, it may not, whatever `may` says."""
-        own = None if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, own, risk, may)
+        check_run_options(RemoteRun.spawn, options)
+        own, about = begin_fields(agent, task, options)
 
         def make() -> Begin:
             named = self._named()
@@ -442,25 +438,17 @@ def _with(value: Any, content: dict[str, Any]) -> Any:
 
 
 def begin_fields(
-    agent: str,
-    task: str | None,
-    role: str | None,
-    deadline_s: float | None,
-    tools: Iterable[str] | None,
-    can: Iterable[Any] | None,
-    risk: str | None,
-    may: Iterable[str] | None,
-) -> dict[str, Any]:
-    """What a run begins with, as a broker is told it; raises `ValueError` for what makes no
-    sense."""
-    require_texts(agent=agent, task="" if task is None else task, role="" if role is None else role)
-    return {
-        "agent": agent,
-        "task": task,
-        "role": role,
-        "deadline_s": deadline_s,
-        "tools": None if tools is None else texts_in("tools", tools),
-        "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
-        "risk": risk,
-        "may": None if may is None else texts_in("may", may),
-    }
+    agent: str, task: str | None, options: RunOptions
+) -> tuple[tuple[Action, ...] | None, dict[str, Any]]:
+    """What a run's host can, where it says so, and what the run begins with, as a broker is told
+    it; raises `ValueError` for what makes no sense."""
+    said: dict[str, Any] = {name: one for name, one in options.items() if one is not None}
+    for name in ("id", "tenant"):
+        if name in said:
+            raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
+    require_texts(agent=agent, task="" if task is None else task, role=said.get("role", ""))
+    said |= {name: texts_in(name, said[name]) for name in ("tools", "may") if name in said}
+    own = able(said["can"]) if "can" in said else None
+    if own is not None:
+        said["can"] = tuple([NAMES[action] for action in own])
+    return own, {"agent": agent, "task": task, **said}
