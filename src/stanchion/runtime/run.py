@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Unpack
 
 from stanchion.kernel.decision import Decision
@@ -64,7 +64,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self._tokens: list[Token[tuple[Run, ...]]] = []
+        self._tokens = []
         presence = desk.shield.presence
         self._stay = None if presence is None else presence.enter()
         if desk.shield.policy.file.bypass.safety_responses:
@@ -345,36 +345,12 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         made: aiohttp.TCPConnector = client("aiohttp_connector", self, options)
         return made
 
-    def close(self) -> None:
-        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
-        goes back."""
-        self._end()
-        if self._desk.carved or self._desk.shield.unsettled.waiting:
-            drive(give_back(self._desk), self._desk)
-
-    async def aclose(self) -> None:
-        """`close` for async code."""
-        self._end()
-        if self._desk.carved or self._desk.shield.unsettled.waiting:
-            await self._adrive(give_back(self._desk))
-
-    def _end(self) -> None:
+    def _ended(self) -> Flow[None]:
         if self._stay is not None:
             self._stay.end()
         close(self._desk)
+        if self._desk.carved or self._desk.shield.unsettled.waiting:
+            yield from give_back(self._desk)
 
-    def __enter__(self) -> Run:
-        self._tokens.append(_open.set((*_open.get(), self)))
+    def _entered(self) -> None:
         self._desk.shield.telemetry.run_entered(self._desk.info)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        self.close()
-
-    async def __aenter__(self) -> Run:
-        return self.__enter__()
-
-    async def __aexit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        await self.aclose()

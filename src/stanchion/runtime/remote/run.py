@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
-from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, Protocol, Unpack, overload
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from stanchion import typed
 from stanchion.kernel.actions import NAMES, Action
@@ -13,8 +13,8 @@ from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.at_work import awork, tool_at_work, work
-from stanchion.runtime.calling.call_methods import AsksForBypass, CallsOnce, Locking, P, R
+from stanchion.runtime.calling.at_work import tool_at_work
+from stanchion.runtime.calling.call_methods import AsksForBypass, CallsOnce, Locking
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_methods import Reporting, given
 from stanchion.runtime.calling.reports import BadEvent
@@ -152,7 +152,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         self.can = can
         """What its host can carry out."""
         self._undos = RequestedUndos()
-        self._tokens: list[Token[tuple[RemoteRun, ...]]] = []
+        self._tokens = []
 
     @property
     def shield(self) -> Any:
@@ -256,40 +256,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
     def _keeps_locks(self) -> bool:
         return self._began.locks
 
-    @overload
-    def call(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    def call(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
-
-    def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a tool: judged by the broker, run here, its result judged by the broker. Returns the
-        tool's own result.
-
-        Raises `Refused` where it does not go ahead, and whatever the tool raises.
-        """
-        known = self._single(tool)
-        if known.shape is not ToolShape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
-        return work(self._desk, known.name, self.called(known, args, kwargs))
-
-    @overload
-    async def acall(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    async def acall(
-        self, tool: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> R: ...
-
-    @overload
-    async def acall(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
-
-    async def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for async code: await it. Sync tools run in a thread."""
-        known = self._single(tool)
-        return await awork(self._desk, known.name, self.called(known, args, kwargs), at_once=True)
-
-    def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
+    def _tool_of(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
         if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
             raise NotThroughBroker(
@@ -395,15 +362,6 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         """Warnings for the agent since the last call."""
         return tuple(value_of(drive(self._simply(lambda: Notices(**self._named())), self._desk)))
 
-    def close(self) -> None:
-        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
-        goes back."""
-        drive(self._ended(), self._desk)
-
-    async def aclose(self) -> None:
-        """`close` for async code."""
-        await self._adrive(self._ended())
-
     def _ended(self) -> Flow[None]:
         try:
             self._over((yield from self._simply(lambda: End(**self._named()))))
@@ -415,20 +373,8 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         if not isinstance(reply, Done) and refused(reply).code != "kernel.ended":
             raise misfit(reply)
 
-    def __enter__(self) -> RemoteRun:
-        self._tokens.append(_open.set((*_open.get(), self)))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        self.close()
-
-    async def __aenter__(self) -> RemoteRun:
-        return self.__enter__()
-
-    async def __aexit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        await self.aclose()
+    def _entered(self) -> None:
+        """A broker knows of it already."""
 
 
 def _with(value: Any, content: dict[str, Any]) -> Any:
