@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import PersonalEntity, digits, varied, weighed
+from stanchion.guards.pii.entity import PersonalEntity, adds_up, varied
 from stanchion.kernel.regex import regex
 
 NINO: Final = regex(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
@@ -22,17 +22,12 @@ PLATE: Final = regex(
 OUTER: Final = ("A9", "A99", "AA9", "AA99", "A9A", "AA9A")
 
 
-def _nhs(number: str) -> bool:
-    rest = 11 - weighed(digits(number), range(10, 1, -1)) % 11
-    return varied(number) and rest % 11 == int(number[9]) and rest != 10
-
-
 ENTITIES: Final = (
     PersonalEntity(
         "uk-nhs",
         "UK number of a patient",
         told=("9999999999", "999 999 9999", "999-999-9999"),
-        check=_nhs,
+        check=adds_up(range(10, 0, -1), 11),
         words="nhs|national health|nhs number|patient number",
     ),
     PersonalEntity(
