@@ -6,6 +6,7 @@ from typing import Final
 
 from stanchion.guards.pii.entity import PersonalEntity, adds_up, varied
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import in_order
 
 NINO: Final = regex(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
 DRIVER: Final = regex(
@@ -19,7 +20,7 @@ PLATE: Final = regex(
     r"[A-HJ-PR-Y][A-HJ-PR-Y]\d\d[A-HJ-PR-Z]{3}|[A-HJ-NPR-TV-Y]\d{1,3}[A-HJ-PR-Y]{3}"
     r"|[A-HJ-PR-Y]{3}\d{1,3}[A-HJ-NPR-TV-Y]"
 )
-OUTER: Final = ("A9", "A99", "AA9", "AA99", "A9A", "AA9A")
+OUTER: Final = in_order("A9 A99 AA9 AA99 A9A AA9A")
 
 
 ENTITIES: Final = (
