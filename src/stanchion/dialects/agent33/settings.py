@@ -104,15 +104,14 @@ class OnError(FileSection, frozen=True):
     fatal: RecoveryAction = RecoveryAction.ROLLBACK
     unknown: RecoveryAction = RecoveryAction.ESCALATE
 
-    def entry(self, id_: str) -> dict[str, Any]:
-        """The guard that does it."""
+    def options(self) -> dict[str, Any]:
+        """The options of the guard that does it."""
         reactions = {f"on_{severity}": str(getattr(self, severity)) for severity in ErrorSeverity}
         terms = {
             "max_retries": self.max_retries,
             "backoff_base_s": self.backoff,
-            "isolate": "agent",
         }
-        return {"use": "recovery", "id": id_, **terms, **reactions}
+        return {**terms, **reactions}
 
 
 def read(kind: type[S], given: object, name: str) -> S:

@@ -36,8 +36,7 @@ from stanchion.runtime.calling.outcome import RETRY, deliver, ends_late, failed,
 from stanchion.runtime.calling.pace import Pace
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.tool import NothingDone, Tool
-from stanchion.runtime.deciding.attempts import assess, lapsed
-from stanchion.runtime.deciding.course import judge
+from stanchion.runtime.deciding.course import assess, judge, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import (
     MOST_TRIED,

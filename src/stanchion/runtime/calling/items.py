@@ -29,7 +29,7 @@ from stanchion.runtime.calling.pace import (
 )
 from stanchion.runtime.calling.refusal_text import TEXT, aending_in_text, ending_in_text
 from stanchion.runtime.calling.tool import Tool
-from stanchion.runtime.deciding.attempts import lapsed
+from stanchion.runtime.deciding.course import lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import concluded
