@@ -143,9 +143,6 @@ def test_retries_are_counted_in_the_store() -> None:
     again = RecoveryAction.RETRY
     assert [fails() for _ in range(4)] == [again, again, None, None]
     assert fails("other") is again
-    assert fails(args={"unread": object()}) is again
-    assert fails(args={"unread": object()}) is again
-    assert fails(args={"unread": object()}) is None, "what cannot be read is the same"
 
 
 def test_no_retry_is_left_where_nobody_can_count() -> None:
