@@ -25,7 +25,8 @@ WHERE: Final = (
 LOST: Final = (
     "`postgresql://vault-user@db.internal.example:5432/prod` does not answer, nor does "
     "`/var/lib/keep/state.db`: "
-    "see STANCHION_STORE, effect `0123456789abcdef0123456789abcdef`, or `stanchion store restored`"
+    "see STANCHION_STORE, effect `0123456789abcdef0123456789abcdef`, or `stanchion state accept "
+    "--restored`"
 )
 """What a store or a trail says that is lost, at its worst."""
 
