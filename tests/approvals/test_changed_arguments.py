@@ -1,5 +1,5 @@
-"""Approvals and the ledger did not see values without a JSON form, and arguments changed while a
-call waited ran."""
+"""Approvals and the ledger see values without a JSON form, and arguments that change while a call
+waits."""
 
 from __future__ import annotations
 

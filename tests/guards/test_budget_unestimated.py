@@ -1,5 +1,4 @@
-"""Without an estimate a budget did not bound what ran at the same time: 64 threads spent many times
-the limit."""
+"""Without an estimate, too, a budget bounds what runs at the same time."""
 
 from __future__ import annotations
 

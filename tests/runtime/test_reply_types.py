@@ -1,5 +1,4 @@
-"""Redacted replies of SDKs became texts, guards saw the envelope, and `final` had to be known
-beforehand."""
+"""A redacted reply of an SDK keeps its type; guards hear its words, and whether they are final."""
 
 from __future__ import annotations
 

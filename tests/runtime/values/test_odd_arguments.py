@@ -1,5 +1,4 @@
-"""Bytes, objects, iterators and keys that collide were invisible to guards of content, under
-`strict` as well."""
+"""Guards of content see bytes, objects, iterators and keys that collide."""
 
 from __future__ import annotations
 
