@@ -19,6 +19,7 @@ from stanchion.policy.ladder import wrong_models
 from stanchion.policy.nearest import hint
 from stanchion.policy.of_run import CRITICAL
 from stanchion.policy.schema import (
+    UTC,
     AppliesTo,
     PolicyFile,
     always_active,
@@ -247,6 +248,13 @@ def _milder_levels(file: PolicyFile) -> Iterator[Wrong]:
                 yield ("risk", higher), said
 
 
+def _timezone(file: PolicyFile) -> Iterator[Wrong]:
+    if file.timezone != UTC:
+        from stanchion.kernel import calendar  # it costs much to load, and few name another zone
+
+        yield from [(("timezone",), said) for said in calendar.wrong_in(file.timezone)]
+
+
 def _standing(file: PolicyFile) -> Iterator[Wrong]:
     """What makes no sense about how an entry stands in its policy."""
     for at, entry in enumerate(file.guards):
@@ -308,6 +316,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     _responses,
     _approved,
     _milder_levels,
+    _timezone,
     _standing,
 )
 """What is wrong wherever it stands."""
