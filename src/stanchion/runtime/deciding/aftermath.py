@@ -220,7 +220,10 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         )
     yield from signalled(desk, event, decision)
     if decision.code == FORGOT:
-        text = "the state store was emptied, or restored from an older copy: see `stanchion store`"
+        text = (
+            "the state store was emptied, or restored from an older copy: see `stanchion state "
+            "accept`"
+        )
         tell_run(desk.shield, Kind.STORE_FORGOT, text, event, "store")
     determining, by_action = decision.determining, BY_ACTION.get(decision.action)
     if by_action is not None and determining is not None:
