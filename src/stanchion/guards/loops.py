@@ -435,7 +435,7 @@ def _harmless(call: PastCall) -> bool:
 
 
 def _came(calls: Sequence[PastCall]) -> str:
-    if any(call.open for call in calls):
+    if any(call.open or not call.outcome for call in calls):
         return "nothing is known yet of what came of it"
     if any(call.marks & CallMark.FAILED for call in calls):
         return "it failed in the same way each time"

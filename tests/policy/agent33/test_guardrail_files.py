@@ -11,13 +11,15 @@ import pytest
 import yaml
 
 from stanchion import Action, PolicyError, Shield
-from stanchion.policy.formats.agent33.checks import CHECKS
+from stanchion.policy.formats.agent33.checks import CHECKS, HOOKS
 from stanchion.policy.load import load_policy
 from stanchion.policy.nearest import SHOWN
 from stanchion.testing import shield_for
 from tests.policy.agent33.spec import SPEC
 
 BUILT_IN: Final = ["builtin-001", "builtin-002", "builtin-003", "builtin-004"]
+OWN: Final = [one["id"] for one in HOOKS]
+"""What stands beside the guardrails of a file, whatever it says."""
 MISTAKES: Final = yaml.safe_load((Path(__file__).with_name("mistakes.yaml")).read_text("utf-8"))
 
 
@@ -55,7 +57,7 @@ def test_every_block_of_the_specification_loads_as_it_is_written(name: str) -> N
     ]
     ids = [seat.placed.whole for seat in policy.seats]
     assert named or name == "risk_integration"
-    assert sorted({*named, *BUILT_IN}) == sorted(set(ids))
+    assert sorted({*named, *BUILT_IN, *OWN}) == sorted(set(ids))
 
 
 @pytest.mark.parametrize(
@@ -88,6 +90,37 @@ def test_what_no_guardrail_is_about_goes_ahead() -> None:
     assert not run.result("read_page", {}, "key: AKIAQ3EGRPYX7K2LMN5T").proceeds
 
 
+SENSITIVE = (
+    "server.pem", "credentials.json", "secrets.yaml", "private.key", "id_rsa", "credentials",
+    "config/.env.production", "keys/foo", ".env",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("path", SENSITIVE)
+def test_sensitive_files_are_neither_read_nor_changed(path: str) -> None:
+    """By tools and by commands alike."""
+    run = Shield.load(SPEC["safety_guardrails"]).run("a")
+    for tool, args in (
+        ("read_file", {"path": path}),
+        ("write_file", {"path": path, "content": "x"}),
+        ("delete_file", {"path": path}),
+        ("bash", {"command": f"cat {path}"}),
+        ("bash", {"command": f"echo x > {path}"}),
+        ("bash", {"command": f"rm {path}"}),
+    ):
+        decision = run.check(tool, args)
+        assert decision.action is Action.BLOCK, (tool, args)
+        assert decision.determining is not None
+        assert decision.determining.guard == "safety-002"
+
+
+@pytest.mark.parametrize("path", ["src/keys.py", "i18n/keys.json", ".env.example", "cacert.pem"])
+def test_what_is_only_named_like_them_is_read_and_changed(path: str) -> None:
+    run = Shield.load(SPEC["safety_guardrails"]).run("a")
+    assert run.check("read_file", {"path": path}).proceeds
+    assert run.check("write_file", {"path": path, "content": "x"}).proceeds
+
+
 def test_the_example_of_the_specification_works_as_written(tmp_path: Path) -> None:
     text = (
         f"name: team\nextends: {SPEC['custom_guardrail']}\nagents: {{'*-1': {{role: "
@@ -116,7 +149,7 @@ def test_the_example_of_a_chain_attaches_guardrails_in_its_order() -> None:
     order = {
         seat.placed.whole: seat.placed.priority
         for seat in policy.seats
-        if seat.placed.whole not in BUILT_IN
+        if seat.placed.whole not in (*BUILT_IN, *OWN)
     }
     assert order == {
         "safety-001": 10, "safety-002": 10, "compliance-001": 20, "budget-001": 30, "scope-002": 40,

@@ -11,7 +11,7 @@ import pytest
 from stanchion import Action, PolicyError
 from stanchion.kernel.state import StoreLost
 from stanchion.policy.differences import effect_of
-from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
+from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, HOOKS, NAME_OF
 from stanchion.policy.load import load_policy
 from stanchion.testing import FakeClock, shield_for
 from tests.policy.agent33.spec import SPEC
@@ -19,9 +19,10 @@ from tests.runtime.failing import FailingStore, from_on
 
 
 def test_the_pack_has_every_guardrail_of_the_specification() -> None:
-    """Twenty in the categories and four built in."""
+    """Twenty in the categories, four built in, and what the hooks check by themselves."""
     assert len(NAME_OF) == len(CHECKS) == 24
-    assert {seat.placed.whole for seat in load_policy("agent-33").seats} == set(NAME_OF)
+    ids = {one["id"] for one in HOOKS}
+    assert {seat.placed.whole for seat in load_policy("agent-33").seats} == {*NAME_OF, *ids}
 
 
 def test_the_pack_says_what_the_files_of_the_specification_say(tmp_path: Path) -> None:
@@ -34,6 +35,7 @@ def test_the_pack_says_what_the_files_of_the_specification_say(tmp_path: Path) -
     }
     assert (files.file.limits, files.file.durations) == (pack.file.limits, pack.file.durations)
     assert files.file.risk == pack.file.risk
+    assert files.file.autonomy is pack.file.autonomy is True
     assert sorted(pack.file.risk.given()) == ["critical", "high", "low", "medium"]
 
 

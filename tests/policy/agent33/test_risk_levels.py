@@ -108,6 +108,7 @@ def test_runs_of_one_task_count_together_whatever_their_levels_are(tmp_path: Pat
     policy = {
         "name": "p",
         "extends": str(tmp_path / "rails.yaml"),
+        "autonomy": False,
         "tasks": {"t": {"budget": {"api_calls": 2}}},
     }
     shield = shield_for(policy)

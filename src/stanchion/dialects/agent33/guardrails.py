@@ -3,7 +3,7 @@ after them does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final, TypedDict, Unpack
 
@@ -16,7 +16,7 @@ from stanchion.approvals.quorum import turn
 from stanchion.approvals.ticket import Ticket
 from stanchion.audit.journal import Journal
 from stanchion.dialects.agent33.hooks import Hooks
-from stanchion.dialects.agent33.results import ON_ERROR, Alert, Escalation
+from stanchion.dialects.agent33.results import Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
 from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, unread_budget, word
 from stanchion.dialects.errors import DialectError
@@ -24,7 +24,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError, refusal
 from stanchion.policy.formats import GUARDRAILS
-from stanchion.policy.formats.agent33.checks import BUILT_IN
+from stanchion.policy.formats.agent33.checks import BUILT_IN, ON_ERROR, PRE_HANDOFF
 from stanchion.policy.formats.agent33.schema import KEYS
 from stanchion.policy.load import PolicyReading, load_policy
 from stanchion.policy.loosens import PolicyLoosens
@@ -85,11 +85,6 @@ def known(given: Mapping[str, Any], taken: Iterable[str], of: str) -> None:
 
 PACK: Final = "agent-33"
 """The guardrails that the specification names."""
-PRE_HANDOFF: Final = "pre-handoff"
-POST_EXECUTION: Final = "post-execution"
-"""The ids of the guardrails that validate handoffs, and output that is nothing but an error: the
-specification says what its hooks check, and gives these none."""
-_ONLY_ERRORS: Final = {"result_errors": "warn", "errors": None, "empty": "allow"}
 SANDBOX: Final = "safety-004"
 """The guardrail that keeps actions in a folder."""
 METRICS: Final = (
@@ -304,28 +299,15 @@ def policy_for(
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
     responses = names_of(get("safety_responses", ()), "safety_responses", "tools")
+    reactions = OnError() if (on_error := get("on_error")) is None else _on_error(on_error)
+    if reactions.repeatable:
+        more["tools"] = _repeatable(more.get("tools", {}), reactions.repeatable)
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
-    on_error = get("on_error")
-    reactions = OnError() if on_error is None else read(OnError, on_error, "`on_error`")
-    wanted = {
-        name: (a_mapping(one, f"changes.{name}", "of options to values"), "changes")
-        for name, one in a_mapping(
-            get("changes"), "changes", "of guardrails to their options"
-        ).items()
-    }
-    fixed = next((name for name in wanted if name in BUILT_IN), None)
-    if fixed is not None:
-        raise DialectError(
-            f"`changes` names `{fixed}`, which is built in: only an emergency bypass sets it aside"
-        )
-    for name in names_of(get("log_passes", ()), "log_passes", "guardrails"):
-        wanted[name] = ({**wanted.get(name, _NONE)[0], "log_pass": True}, "log_passes")
     sandbox = settings.get("sandbox")
-    if sandbox is not None:
-        # A folder of this host: links in it are followed, for one can lead out of it.
-        kept = {"root": [_folder(sandbox)], "real_paths": True}
-        wanted[SANDBOX] = ({**kept, **wanted.get(SANDBOX, _NONE)[0]}, "sandbox")
+    wanted: dict[str, tuple[dict[str, Any], str]] = {}
+    for option, guardrail, options in _changes(settings):
+        wanted[guardrail] = ({**wanted.get(guardrail, _NONE)[0], **options}, option)
     autonomy = get("autonomy", True)
     if not isinstance(autonomy, bool):
         raise DialectError(f"`autonomy` is `{autonomy!r:.80}`: give `True` or `False`")
@@ -333,16 +315,44 @@ def policy_for(
     return {
         **base,
         **more,
-        "autonomy": autonomy,
+        **({} if autonomy else {"autonomy": False}),
         "agents": {name: one.entry() for name, one in agents.items()},
         "tasks": {name: one.entry(_base_folder(sandbox)) for name, one in work.items()},
-        "guards": [
-            *guards,
-            {"use": "output", "id": POST_EXECUTION, "stages": ["tool_result"], **_ONLY_ERRORS},
-            {"use": "handoff", "id": PRE_HANDOFF, "known": bool(agents)},
-            reactions.entry(ON_ERROR),
-        ],
+        **({"guards": guards} if guards else {}),
     }
+
+
+def _on_error(given: object) -> OnError:
+    return read(OnError, given, "`on_error`")
+
+
+def _repeatable(tools: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The tools of a policy, of which those may be repeated."""
+    made = {name: dict(one) for name, one in tools.items()}
+    for name in names:
+        one = made.setdefault(name, {})
+        one["annotations"] = [*one.get("annotations", ()), "idempotent"]
+    return made
+
+
+def _changes(settings: GuardrailSettings) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    """What the settings change of guardrails: the setting, the guardrail and its options."""
+    sandbox, on_error = settings.get("sandbox"), settings.get("on_error")
+    if sandbox is not None:
+        # A folder of this host: links in it are followed, for one can lead out of it.
+        yield "sandbox", SANDBOX, {"root": [_folder(sandbox)], "real_paths": True}
+    if on_error is not None:
+        yield "on_error", ON_ERROR, _on_error(on_error).options()
+    if settings.get("agents"):
+        yield "agents", PRE_HANDOFF, {"known": True}
+    given = a_mapping(settings.get("changes"), "changes", "of guardrails to their options")
+    for name, options in given.items():
+        if name in BUILT_IN:
+            built_in = "which is built in: only an emergency bypass sets it aside"
+            raise DialectError(f"`changes` names `{name}`, {built_in}")
+        yield "changes", name, a_mapping(options, f"changes.{name}", "of options to values")
+    for name in names_of(settings.get("log_passes", ()), "log_passes", "guardrails"):
+        yield "log_passes", name, {"log_pass": True}
 
 
 _INSTEAD: Final = {

@@ -24,8 +24,6 @@ from stanchion.runtime.deciding.faults import Trouble
 
 VERDICT: Final = {action: Verdict(said) for action, said in VERDICT_OF.items()}
 RANK: Final = {Verdict(said): rank for rank, said in enumerate(VERDICTS)}
-ON_ERROR: Final = "on-error"
-"""The id of the guardrail that says what becomes of an error."""
 SEVERITY_OF: Final = {
     "recovery.recoverable": ErrorSeverity.RECOVERABLE,
     "recovery.unsafe": ErrorSeverity.RECOVERABLE,

@@ -96,23 +96,24 @@ class Task(FileSection, frozen=True):
 
 class OnError(FileSection, frozen=True):
     """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how
-    many seconds pass before the first retry; each further wait is twice as long."""
+    many seconds pass before the first retry; each further wait is twice as long. `repeatable` names
+    the tools whose actions may be attempted again: of no other is it known that it does no harm."""
 
     max_retries: Count = 3
     backoff: Amount = 1.0
     recoverable: RecoveryAction = RecoveryAction.RETRY
     fatal: RecoveryAction = RecoveryAction.ROLLBACK
     unknown: RecoveryAction = RecoveryAction.ESCALATE
+    repeatable: tuple[str, ...] = ()
 
-    def entry(self, id_: str) -> dict[str, Any]:
-        """The guard that does it."""
+    def options(self) -> dict[str, Any]:
+        """The options of the guard that does it."""
         reactions = {f"on_{severity}": str(getattr(self, severity)) for severity in ErrorSeverity}
         terms = {
             "max_retries": self.max_retries,
             "backoff_base_s": self.backoff,
-            "isolate": "agent",
         }
-        return {"use": "recovery", "id": id_, **terms, **reactions}
+        return {**terms, **reactions}
 
 
 def read(kind: type[S], given: object, name: str) -> S:

@@ -15,6 +15,7 @@ from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.conditions import ConditionError, compile_condition
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.nearest import hint
+from stanchion.readings.word_lists import in_order
 
 Options = dict[str, Any]
 PRE, POST = "pre_execution", "post_execution"
@@ -118,6 +119,15 @@ def _spent(reach: str, **own: Any) -> Callable[[str, BudgetMarks], Options]:
 
 _ANYWHERE: Final = {"root": ["/"], "outside_read": "allow", "outside_write": "allow"}
 """Where a path leads is not asked: only what it names."""
+SENSITIVE: Final = in_order(
+    "**/.env **/.env.* **/credentials **/credentials.json **/credentials.y*ml **/credentials.toml "
+    "**/credentials.ini **/credentials.csv **/credentials.xml **/secrets.json **/secrets.y*ml "
+    "**/secrets.toml **/*.pem **/*.key **/*.p12 **/*.pfx **/*.jks **/id_rsa* **/id_dsa* "
+    "**/id_ecdsa* **/id_ed25519* **/keys **/keys/**"
+)
+"""The protected paths that the specification names (`.env`, credentials, keys), for every use."""
+EXAMPLES: Final = in_order("**/.env.example **/.env.sample **/.env.template **/cacert.pem **/*.pub")
+"""What is named like them and keeps nothing secret."""
 _BY_TASK: Final = {
     "root": [], "outside_read": "allow", "outside_write": "allow",
     "shipped": False, "protected_read": "allow", "protected_write": "allow", "asked": "allow",
@@ -146,7 +156,12 @@ CHECKS: Final[dict[str, Check]] = {
         "safety-002",
         "target file is not in protected paths (.env, credentials, keys)",
         "block",
-        (CheckGuard("files", _files(**_ANYWHERE)),),
+        (
+            CheckGuard(
+                "files",
+                _files(**_ANYWHERE, protected=list(SENSITIVE), unprotected=list(EXAMPLES)),
+            ),
+        ),
         _BEFORE,
     ),
     "output_secret_scan": Check(
@@ -175,7 +190,7 @@ CHECKS: Final[dict[str, Check]] = {
         "quality-002",
         "output matches expected schema or format",
         "block",
-        (CheckGuard("schema", lambda action, _: {"action": action, "result_action": action}),),
+        (CheckGuard("schema", _plain()),),
         _OF_DATA,
     ),
     "test_pass_required": Check(
@@ -331,6 +346,24 @@ NAME_OF: Final = {check.id: name for name, check in CHECKS.items()}
 
 BUILT_IN: Final = tuple(id_ for id_ in NAME_OF if id_.startswith("builtin-"))
 """The guardrails that are always active."""
+
+POST_EXECUTION: Final = "post-execution"
+PRE_HANDOFF: Final = "pre-handoff"
+ON_ERROR: Final = "on-error"
+HOOKS: Final[tuple[Options, ...]] = (
+    {
+        "use": "output",
+        "id": POST_EXECUTION,
+        "stages": ["tool_result"],
+        "result_errors": "warn",
+        "errors": None,
+        "empty": "allow",
+    },
+    {"use": "handoff", "id": PRE_HANDOFF, "known": False},
+    {"use": "recovery", "id": ON_ERROR, "isolate": "agent", "on_given_up": "warn"},
+)
+"""What the hooks check by themselves: output that is nothing but an error, handoffs, and what
+becomes of errors. The specification gives these no ids."""
 
 
 _REMARK: Final = regex(r"\s*\([^()]*\)\s*$")

@@ -12,7 +12,7 @@ import msgspec
 from stanchion.kernel.actions import RISK_NAMES
 from stanchion.policy.document import Document, DocumentNode, Location, in_order, node, shown
 from stanchion.policy.errors import Fault, PolicyError
-from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, NAME_OF
+from stanchion.policy.formats.agent33.checks import BUILT_IN, CHECKS, HOOKS, NAME_OF
 from stanchion.policy.formats.agent33.definitions import (
     NAMED_ACTIONS,
     GuardrailDefinition,
@@ -289,7 +289,12 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
         faults += [fault for guardrail in known.values() for fault in _undecided(guardrail, levels)]
     if faults:
         raise PolicyError(in_order(faults))
-    said = {"name": PurePath(origin).stem, "durations": True, "limits": {"count_marks": True}}
+    said = {
+        "name": PurePath(origin).stem,
+        "durations": True,
+        "limits": {"count_marks": True},
+        "autonomy": True,
+    }
     made = node(said, root.at).value
     assert isinstance(made, dict)
     guards = [
@@ -297,6 +302,7 @@ def translate(documents: tuple[Document, ...], origin: str) -> Document:
         for guardrail in sorted(known.values(), key=_order)
         for entry in entries(guardrail, levels.defaults)
     ]
+    guards += [node(hook, root.at) for hook in HOOKS]
     made["guards"] = DocumentNode(guards, root.at, root.at)
     if levels.entries is not None:
         made["risk"] = levels.entries
