@@ -15,9 +15,14 @@ import msgspec
 import stanchion.kernel
 from model.directed import CASES as DIRECTED
 from model.drawn.case import EVERYTHING, Case, Feature
-from model.properties import check_batches, check_decisions, check_interleaved, check_spans
-from stanchion.stores.memory import MemoryStore
-from stanchion.testing.store_suite import CASES as SUITE
+from model.properties import (
+    check_batches,
+    check_decisions,
+    check_interleaved,
+    check_script,
+    check_spans,
+)
+from stanchion.testing.store_suite.cases import SCRIPTS
 
 
 class Outcome(NamedTuple):
@@ -48,7 +53,7 @@ def tests(count: int) -> dict[str, Iterator[Check]]:
         "interleaved": (partial(check_interleaved, case) for case in drawn_cases(count, (8, 12))),
         "batches": (partial(check_batches, case) for case in drawn_cases(count, (1, 30))),
         "spans": (partial(check_spans, case) for case in drawn_cases(count, (1, 7))),
-        "suite": (partial(case.check, MemoryStore) for case in SUITE),
+        "suite": (partial(check_script, script) for script in SCRIPTS.values()),
         "directed": iter(DIRECTED),
     }
 

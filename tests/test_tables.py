@@ -17,9 +17,9 @@ from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import Case, FakeClock, StoreFactory, read_table, run_case
 from stanchion.testing.tables import Ran
+from tests.runtime.told.shapes import shapes_in
 from tests.stores import redis_server
 from tests.stores.servers import Empty, new_place
-from tests.told.shapes import shapes_in
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 FOLDER: Final = Path(__file__).with_name("tables")

@@ -14,31 +14,26 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = ROOT / "docs" / "assets" / "demo.svg"
-SHOWN = ("An agent approves its own payment", "A run-away agent")
-"""The hazards that are drawn, by their headings."""
+SHOWN = ("approval", "runaway")
+"""The scenes that are drawn."""
 
 STYLES = {
     "1": 'font-weight="bold"',
     "2": 'opacity="0.62"',
+    "1;31": 'fill="#f85149" font-weight="bold"',
     "1;32": 'fill="#3fb950" font-weight="bold"',
-}
-BADGES = {
-    "41": "#da3633",
-    "42": "#2ea043",
-    "43": "#d29922",
-    "45": "#a371f7",
-    "46": "#1f9ea8",
-    "44": "#388bfd",
+    "1;33": 'fill="#d29922" font-weight="bold"',
+    "1;35": 'fill="#a371f7" font-weight="bold"',
 }
 WIDTH, LINE, CHAR = 84, 19, 8.4
 
 
-def captured() -> str:
-    """What the demo writes to a terminal of 84 columns."""
+def captured(scene: str) -> list[str]:
+    """The lines that the demo writes of a scene to a terminal of 84 columns."""
     pid, terminal = pty.fork()
     if pid == 0:
         os.environ.update(TERM="xterm-256color", COLUMNS=str(WIDTH), LINES="60")
-        os.execv(sys.executable, [sys.executable, "-m", "stanchion", "demo", "--fast"])
+        os.execv(sys.executable, [sys.executable, "-m", "stanchion", "demo", "--scene", scene])
     written = b""
     while True:
         try:
@@ -49,32 +44,7 @@ def captured() -> str:
             break
         written += piece
     os.waitpid(pid, 0)
-    return written.decode()
-
-
-def final_lines(written: str) -> list[str]:
-    """The lines as they stand in the end: what a line erased and wrote again is gone."""
-    lines = []
-    for line in written.replace("\r\n", "\n").split("\n"):
-        kept = line.split("\x1b[K")[-1].split("\r")[-1]
-        if not kept.startswith("\x1b[7m"):
-            lines.append(kept)
-    return lines
-
-
-def chosen(lines: list[str]) -> list[str]:
-    """The hazards that are drawn."""
-    picked: list[str] = []
-    within = False
-    for line in lines:
-        plain = re.sub(r"\x1b\[[0-9;]*m", "", line)
-        if re.match(r" ?\d+  \S", plain):
-            within = plain.strip().endswith(SHOWN)
-        if plain.strip() == "Summary":
-            break
-        if within:
-            picked.append(line)
-    return picked
+    return [line for line in written.decode().splitlines()[:-2] if line]
 
 
 def drawn(line: str, y: float) -> list[str]:
@@ -86,15 +56,7 @@ def drawn(line: str, y: float) -> list[str]:
             continue
         x = 14 + at * CHAR
         at += len(text)
-        badge = next((BADGES[code] for code in codes.split(";") if code in BADGES), None)
         style = STYLES.get(codes, "")
-        if badge:
-            box = (
-                f'<rect x="{x:.1f}" y="{y - 14:.1f}" width="{len(text) * CHAR:.1f}" height="18" '
-                f'rx="3" fill="{badge}"/>'
-            )
-            parts.append(box)
-            style = 'fill="#ffffff" font-weight="bold"'
         for piece in re.finditer(r"\S+(?: \S+)*", text):
             begin, width = x + piece.start() * CHAR, len(piece[0]) * CHAR
             place = (
@@ -107,7 +69,7 @@ def drawn(line: str, y: float) -> list[str]:
 
 def main() -> int:
     """Write the picture."""
-    lines = [" \x1b[2m$\x1b[0m make demo", "", *chosen(final_lines(captured()))]
+    lines = ["\x1b[2m$\x1b[0m make demo", *[line for name in SHOWN for line in captured(name)]]
     height = len(lines) * LINE + 24
     body = [piece for number, line in enumerate(lines) for piece in drawn(line, 28 + number * LINE)]
     font = "ui-monospace, SFMono-Regular, Menlo, Consolas, monospace"

@@ -144,7 +144,7 @@ def test_where_a_policy_names_operators_nobody_answers_without_a_key(home: Home)
     with home.shield(operators=[known]) as shield:
         shield.run("bot")
         shield.halt("stop")
-    came = home.at_terminal("resume")
+    came = home.at_terminal("state", "resume")
     assert came.status == 2
     assert "--key FILE" in came.err
     with home.shield() as shield:

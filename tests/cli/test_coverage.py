@@ -16,7 +16,7 @@ from stanchion import Shield, hosts
 from stanchion.cli.main import main
 from stanchion.hosts import canaries
 from stanchion.hosts.canaries import CanaryEntry
-from tests.coverage.doing import BARE, start, write
+from tests.runtime.coverage.doing import BARE, start, write
 
 
 @pytest.fixture
@@ -151,7 +151,7 @@ def test_a_transcript_is_matched(
 def test_canaries_are_driven(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    where = "tests.coverage.test_canaries"
+    where = "tests.runtime.coverage.test_canaries"
     listed = {
         "holds": CanaryEntry("httpx", "httpx", where, "guarded"),
         "moved": CanaryEntry("httpx", "httpx", where, "unguarded"),
@@ -171,7 +171,7 @@ def test_canaries_need_no_trail(
     monkeypatch.setattr(
         canaries,
         "CANARIES",
-        {"holds": CanaryEntry("httpx", "httpx", "tests.coverage.test_canaries", "guarded")},
+        {"holds": CanaryEntry("httpx", "httpx", "tests.runtime.coverage.test_canaries", "guarded")},
     )
     said = answered(capsys, 0, "--canaries")
     assert "canaries caught: 1 of 1 (holds)" in said

@@ -1,4 +1,4 @@
-"""`stanchion experience` shows what was learnt, and has old incidents leave."""
+"""`stanchion tools experience` shows what was learnt, and has old incidents leave."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ def store(tmp_path: Path) -> str:
 
 
 def test_every_tool_of_a_tenant_is_listed(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["experience", "--store", store]) == 0
+    assert main(["tools", "experience", "--store", store]) == 0
     heading, line = capsys.readouterr().out.splitlines()
     assert heading.split() == ["tool", "worked", "failed", "rate", "lately", "likely", "between"]
     assert line.split()[:5] == ["search", "3", "1", "75%", "75%"]
-    assert main(["experience", "--store", store, "--tenant", "acme"]) == 0
+    assert main(["tools", "experience", "--store", store, "--tenant", "acme"]) == 0
     assert capsys.readouterr().out.splitlines()[1].split()[:3] == ["pay", "1", "0"]
 
 
 def test_one_tool_is_shown_with_its_calls_and_its_outcomes(
     store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert main(["experience", "show", "search", "--store", store]) == 0
+    assert main(["tools", "experience", "show", "search", "--store", store]) == 0
     said = capsys.readouterr().out
     assert '{"for": "cats"}' in said
     assert "TimeoutError: too slow" in said
@@ -47,7 +47,7 @@ def test_one_tool_is_shown_with_its_calls_and_its_outcomes(
 
 
 def test_json_has_everything(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["experience", "show", "search", "--store", store, "--json"]) == 0
+    assert main(["tools", "experience", "show", "search", "--store", store, "--json"]) == 0
     (found,) = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert (found["successes"], found["failures"], found["rate"]) == (3, 1, 0.75)
     assert found["practices"][0]["last_success_data"] == {"for": "cats"}
@@ -58,12 +58,12 @@ def test_prune_and_archive_remove_what_is_too_many(
     store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "old.jsonl"
-    assert main(["experience", "archive", str(file), "--rows", "3", "--store", store]) == 0
+    assert main(["tools", "experience", "archive", str(file), "--rows", "3", "--store", store]) == 0
     assert capsys.readouterr().out.startswith(
         f"2 incidents removed after they were written to `{file}`"
     )
     assert len(file.read_text("utf-8").splitlines()) == 2
-    assert main(["experience", "prune", "--rows", "1", "--store", store]) == 0
+    assert main(["tools", "experience", "prune", "--rows", "1", "--store", store]) == 0
     assert (
         capsys.readouterr().out == "2 incidents removed; 0 calls that worked long ago forgotten\n"
     )
@@ -76,7 +76,17 @@ def test_days_and_rows_come_from_the_policy(
         "name: x\nexperience:\n  tier: persistent\n  rows: 1\n", "utf-8"
     )
     assert (
-        main(["experience", "prune", "--policy", str(tmp_path / "policy.yaml"), "--store", store])
+        main(
+            [
+                "tools",
+                "experience",
+                "prune",
+                "--policy",
+                str(tmp_path / "policy.yaml"),
+                "--store",
+                store,
+            ]
+        )
         == 0
     )
     assert capsys.readouterr().out.startswith("4 incidents removed;")
@@ -87,7 +97,7 @@ def test_where_nothing_is_kept_that_is_said(
 ) -> None:
     with Shield.load({"name": "x"}, store=str(tmp_path / "state.db"), journal="memory:") as shield:
         shield.run("a").result("pay", {}, 1)
-    assert main(["experience", "--store", str(tmp_path / "state.db")]) == 0
+    assert main(["tools", "experience", "--store", str(tmp_path / "state.db")]) == 0
     assert "no experience is kept there" in capsys.readouterr().err
     assert not (tmp_path / "state.db-experience").exists()
 
@@ -95,10 +105,10 @@ def test_where_nothing_is_kept_that_is_said(
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["experience", "archive"], "into which file"),
-        (["experience", "prume"], "did you mean `prune`"),
-        (["experience", "prune", "x"], "takes no `x`"),
-        (["experience", "prune", "--rows", "0"], "give a number from 1"),
+        (["tools", "experience", "archive"], "into which file"),
+        (["tools", "experience", "prume"], "did you mean `prune`"),
+        (["tools", "experience", "prune", "x"], "takes no `x`"),
+        (["tools", "experience", "prune", "--rows", "0"], "give a number from 1"),
     ],
 )
 def test_what_is_wrong_is_said(
@@ -113,9 +123,9 @@ def test_an_archive_that_cannot_be_written_is_named_and_nothing_leaves(
     where: str, store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = str(tmp_path / where)
-    assert main(["experience", "archive", file, "--rows", "1", "--store", store]) == 2
+    assert main(["tools", "experience", "archive", file, "--rows", "1", "--store", store]) == 2
     assert f"`{file}` cannot be written" in capsys.readouterr().err
-    assert main(["experience", "show", "search", "--store", store, "--json"]) == 0
+    assert main(["tools", "experience", "show", "search", "--store", store, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["incidents"]) == 4
 
 

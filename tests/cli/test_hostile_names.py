@@ -53,9 +53,9 @@ guards:
 """
 
 CASES: dict[str, tuple[str, ...]] = {
-    "demo": ("--fast", "--json"),
+    "demo": ("", "--json"),
     "init": ("dirODD/x.yaml", "new.yaml --json"),
-    "lint": ("policy.yaml", "policy.yaml --json", "ODD.yaml", "bad.yaml", "bad.yaml --json"),
+    "policy lint": ("policy.yaml", "policy.yaml --json", "ODD.yaml", "bad.yaml", "bad.yaml --json"),
     "check": (
         "--policy policy.yaml --agent EVIL --tool EVIL --args ARGS",
         "--policy policy.yaml --agent EVIL --tool EVIL --args ARGS --json",
@@ -73,13 +73,14 @@ CASES: dict[str, tuple[str, ...]] = {
     "budget": ("show", "show --json", "top --policy policy.yaml"),
     "state": ("", "--json", "ODD"),
     "metrics": ("", "--json", "--openmetrics", "ODD"),
-    "store": ("accepted --why EVIL --by EVIL", "restored --why EVIL --by EVIL", "ODD"),
-    "safe-mode": ("on tool:EVIL --why EVIL --by EVIL --tenant EVIL",),
-    "halt": ("tool:EVIL --why EVIL --by EVIL --tenant EVIL", "ODD"),
-    "resume": ("tool:EVIL --by EVIL --tenant EVIL",),
-    "quarantine": ("agent:EVIL --why EVIL --by EVIL",),
+    "state accept": ("--why EVIL --by EVIL", "--restored --why EVIL --by EVIL", "ODD"),
+    "state unlock": ("EVIL --why EVIL --by EVIL --tenant EVIL", "ODD"),
+    "state safe-mode": ("on tool:EVIL --why EVIL --by EVIL --tenant EVIL",),
+    "state halt": ("tool:EVIL --why EVIL --by EVIL --tenant EVIL", "ODD"),
+    "state resume": ("tool:EVIL --by EVIL --tenant EVIL",),
+    "state quarantine": ("agent:EVIL --why EVIL --by EVIL",),
     "tools": ("", "--json", "list EVIL", "reset EVIL --by EVIL --why EVIL"),
-    "experience": ("", "--json", "show EVIL", "show EVIL --json", "--tenant EVIL", "archive ODD --rows 1", "ODD"),  # noqa: E501
+    "tools experience": ("", "--json", "show EVIL", "show EVIL --json", "--tenant EVIL", "archive ODD --rows 1", "ODD"),  # noqa: E501
     "operators": ("list", "list --json", "add ODD", "revoke ODD", "ODD"),
     "tickets": (
         "list", "list --json", "show TICKET", "show TICKET --json", "show ODD",
@@ -98,7 +99,7 @@ CASES: dict[str, tuple[str, ...]] = {
         "replay ODD", "replay policy.yaml", "bundle ODD", "bundle bad.yaml",
         "bundle policy.yaml --freeze ODD.json", "ODD",
     ),
-    "sandbox": ("", "--json", "--user ODD", "ODD"),
+    "tools sandbox": ("", "--json", "--user ODD", "ODD"),
     "policy schema": ("", "--json"),
     "lab": ("measure ODD", "measure shell --corpora ODD"),
 }  # fmt: skip
@@ -230,7 +231,7 @@ def test_the_names_are_there_to_be_read(at_home: Path, monkeypatch: pytest.Monke
         ["tickets", "list", "--all"],
         ["runs"],
         ["audit", "tail"],
-        ["experience"],
+        ["tools", "experience"],
     ):
         assert SHOWN[:20] in answered(words, False, monkeypatch), words
     run = next(line for line in answered(["runs", "--json"], False, monkeypatch).splitlines())

@@ -1,4 +1,4 @@
-"""`stanchion lint` ends with 0, 1 or 2, and says the same to people and to programs."""
+"""`stanchion policy lint` ends with 0, 1 or 2, and says the same to people and to programs."""
 
 import json
 from pathlib import Path
@@ -30,11 +30,11 @@ def test_statuses(
 ) -> None:
     file = tmp_path / "p.yaml"
     file.write_text(text, encoding="utf-8")
-    assert main(["lint", str(file)]) == status
+    assert main(["policy", "lint", str(file)]) == status
     shown = capsys.readouterr()
     assert says in shown.out
     assert shown.err == ""
-    assert main(["lint", str(file), "--json"]) == status
+    assert main(["policy", "lint", str(file), "--json"]) == status
     found = json.loads(capsys.readouterr().out)
     assert len(found["faults"]) + len(found["findings"]) == len(shown.out.splitlines()) - 1
     assert bool(found["faults"]) is (status == 2)
@@ -45,7 +45,7 @@ def test_control_characters_of_a_policy_do_not_reach_the_terminal(
 ) -> None:
     file = tmp_path / "p.yaml"
     file.write_text('name: p\ntools:\n  "a\\x1b[2J": {}\n', encoding="utf-8")
-    assert main(["lint", str(file)]) == 1
+    assert main(["policy", "lint", str(file)]) == 1
     assert "\x1b" not in capsys.readouterr().out
 
 
@@ -56,8 +56,8 @@ def test_definitions_of_tools_are_held_against_a_policy(
     file.write_text("name: p\nguards:\n  - {use: rule, when: event.args.amount > 50}\n")
     schema = {"type": "object", "properties": {"total": {"type": "number"}}}
     tools.write_text(json.dumps({"tools": [{"name": "refund", "inputSchema": schema}]}))
-    assert main(["lint", str(file)]) == 0
-    assert main(["lint", str(file), "--tools", str(tools)]) == 1
+    assert main(["policy", "lint", str(file)]) == 0
+    assert main(["policy", "lint", str(file), "--tools", str(tools)]) == 1
     assert "`refund` does not have; it takes `total`" in capsys.readouterr().out
-    assert main(["lint", str(file), "--tools", str(file)]) == 2
+    assert main(["policy", "lint", str(file), "--tools", str(file)]) == 2
     assert "`--tools` cannot be used" in capsys.readouterr().err

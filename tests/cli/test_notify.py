@@ -51,7 +51,7 @@ def test_what_waits_is_listed_and_sent(file: Path, capsys: pytest.CaptureFixture
     with receiving() as receiver:
         configure(file, receiver)
         receiver.answers = [status(503)]
-        assert main(["halt", "agent:ann", "--store", str(file.with_name("state.db"))]) == 0
+        assert main(["state", "halt", "agent:ann", "--store", str(file.with_name("state.db"))]) == 0
         capsys.readouterr()
         assert main(["notify", "waiting"]) == 1
         out = capsys.readouterr().out
@@ -71,7 +71,7 @@ def test_a_broken_file_keeps_nobody_from_halting(
     file.write_text("destinatons: {}")
     assert main(["notify", "test"]) == 2
     assert "did you mean `destinations`?" in capsys.readouterr().err
-    assert main(["halt", "agent:ann", "--store", str(file.with_name("state.db"))]) == 0
+    assert main(["state", "halt", "agent:ann", "--store", str(file.with_name("state.db"))]) == 0
     said = capsys.readouterr()
     assert "this command sends no notices" in said.err
     assert "agent:ann is halted" in said.out

@@ -33,22 +33,22 @@ def decided(store: str, tool: str = "mail", agent: str = "ann") -> str:
     ("words", "says", "mail", "other"),
     [
         (
-            ["safe-mode", "on", "--why", "moving"],
+            ["state", "safe-mode", "on", "--why", "moving"],
             "tenant default is in safe mode",
             "safe_mode.tool_refused",
             None,
         ),
-        (["halt"], "tenant default is halted", "kernel.halted", None),
-        (["halt", "fleet"], "fleet is halted", "kernel.halted", None),
-        (["halt", "tool:mail"], "tool:mail is halted", "kernel.halted", "allowed"),
+        (["state", "halt"], "tenant default is halted", "kernel.halted", None),
+        (["state", "halt", "fleet"], "fleet is halted", "kernel.halted", None),
+        (["state", "halt", "tool:mail"], "tool:mail is halted", "kernel.halted", "allowed"),
         (
-            ["quarantine", "tool:mail"],
+            ["state", "quarantine", "tool:mail"],
             "tool:mail is in quarantine",
             "kernel.quarantined",
             "allowed",
         ),
         (
-            ["quarantine", "agent:ann", "--for", "2h"],
+            ["state", "quarantine", "agent:ann", "--for", "2h"],
             "agent:ann is in quarantine",
             "kernel.quarantined",
             None,
@@ -66,12 +66,12 @@ def test_there_and_back(
     ann = Signing(Path(store).parent).enrolled(store)
     assert decided(store) == "allowed"
     assert main([*words, "--store", store]) == 0
-    until = r" until \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ" if words[0] == "quarantine" else ""
+    until = r" until \d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ" if words[1] == "quarantine" else ""
     assert re.fullmatch(f"{says}{until}\n", capsys.readouterr().out)
     assert decided(store) == mail
     assert decided(store, "read") == (mail if other is None else other)
-    scope = next((word for word in words[1:] if ":" in word or word == "fleet"), "")
-    back = ["resume", *([scope] if scope else []), "--store", store]
+    scope = next((word for word in words[2:] if ":" in word or word == "fleet"), "")
+    back = ["state", "resume", *([scope] if scope else []), "--store", store]
     assert main(back) == 2
     assert "operators have keys here: answer with yours" in capsys.readouterr().err
     assert decided(store) == mail
@@ -81,7 +81,7 @@ def test_there_and_back(
 
 
 def test_what_was_done_is_in_the_trail(store: str, tmp_path: Path) -> None:
-    main(["halt", "--why", "drill", "--by", "ops", "--tenant", "acme", "--store", store])
+    main(["state", "halt", "--why", "drill", "--by", "ops", "--tenant", "acme", "--store", store])
     found = [
         one.note(notes.FactNote)
         for one in TrailReader(tmp_path / "trail").forwards()
@@ -96,9 +96,9 @@ def test_what_was_done_is_in_the_trail(store: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["quarantine", "mail"], "the scope is `mail`: give `tool:NAME`"),
-        (["quarantine", "tool:mail", "--for", "soon"], "is `soon`: give a time such as"),
-        (["safe-mode", "maybe"], "invalid choice"),
+        (["state", "quarantine", "mail"], "the scope is `mail`: give `tool:NAME`"),
+        (["state", "quarantine", "tool:mail", "--for", "soon"], "is `soon`: give a time such as"),
+        (["state", "safe-mode", "maybe"], "invalid choice"),
     ],
 )
 def test_mistakes(
@@ -109,8 +109,8 @@ def test_mistakes(
 
 
 def test_safe_mode_does_not_get_past_a_halt(store: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["halt", "--store", store])
-    assert main(["safe-mode", "on", "--store", store]) == 2
+    main(["state", "halt", "--store", store])
+    assert main(["state", "safe-mode", "on", "--store", store]) == 2
     assert "is halted: only `resume` lets it continue" in capsys.readouterr().err
     assert decided(store) == "kernel.halted"
 
@@ -119,12 +119,12 @@ def test_a_store_that_was_removed_is_accepted(
     store: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ann = Signing(tmp_path)
-    main(["halt", "tool:bomb", "--store", store])
+    main(["state", "halt", "tool:bomb", "--store", store])
     for file in tmp_path.glob("state.db*"):
         file.unlink()
     assert (decided(store), decided(store, "bomb")) == ("kernel.store_forgot", "kernel.halted")
     capsys.readouterr()
-    accepted = ["store", "accepted", "--why", "drill", "--store", store]
+    accepted = ["state", "accept", "--why", "drill", "--store", store]
     assert main(accepted) == 2
     assert "there is no terminal to ask a person in" in capsys.readouterr().err
     assert decided(store) == "kernel.store_forgot"
@@ -158,7 +158,10 @@ def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixt
         (ticket,) = shield.tickets()
     ann = Signing(Path(store).parent).enrolled(store)
     assert main(["tickets", "approve", ticket.id, "--store", store, *ann.words()]) == 0
-    assert main(["store", "restored", "--why", "drill", "--store", store, *ann.words()]) == 0
+    assert (
+        main(["state", "accept", "--restored", "--why", "drill", "--store", store, *ann.words()])
+        == 0
+    )
     assert capsys.readouterr().out.endswith("; 1 unused approval is withdrawn\n")
     with Shield.load(policy, store=store, journal="memory:") as shield:
         assert [str(one.state) for one in shield.tickets(state="all")] == ["withdrawn"]
@@ -166,15 +169,15 @@ def test_a_backup_gives_no_approval_twice(store: str, capsys: pytest.CaptureFixt
 
 
 def test_a_store_in_memory_has_nothing_to_accept(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["store", "accepted", "--why", "drill", "--store", "memory:"]) == 2
+    assert main(["state", "accept", "--why", "drill", "--store", "memory:"]) == 2
     assert "there is nothing to accept" in capsys.readouterr().err
 
 
 def test_a_command_says_once_what_it_has_done(store: str) -> None:
-    words = [sys.executable, "-m", "stanchion", "halt", "--store", store]
+    words = [sys.executable, "-m", "stanchion", "state", "halt", "--store", store]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert (done.stdout, done.stderr) == ("tenant default is halted\n", "")
-    back = [sys.executable, "-m", "stanchion", "resume", "--store", store]
+    back = [sys.executable, "-m", "stanchion", "state", "resume", "--store", store]
     done = subprocess.run(
         back, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL
     )
@@ -193,7 +196,7 @@ def test_a_lock_is_broken_by_an_operator_alone(
     with Shield.load(LOCKING, store=store, journal="memory:") as shield:
         bob, eve = shield.run("bob"), shield.run("eve")
         assert bob.check("write_file", {"path": "a"}).proceeds
-        words = ["state", "--break-lock", "a", "--why", "bob is away", "--store", store]
+        words = ["state", "unlock", "a", "--why", "bob is away", "--store", store]
         assert main(words) == 1
         assert "use a key" in capsys.readouterr().err
         assert eve.check("write_file", {"path": "a"}).code == "locks.held"
@@ -206,7 +209,5 @@ def test_a_lock_that_nobody_has_is_not_broken(
     store: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ann = Signing(Path(store).parent).enrolled(store)
-    assert main(["state", "--break-lock", "a", "--store", store, *ann.words()]) == 2
+    assert main(["state", "unlock", "a", "--store", store, *ann.words()]) == 2
     assert "nobody has locked `a`" in capsys.readouterr().err
-    assert main(["state", "locks", "--break-lock", "a", "--store", store]) == 2
-    assert "leave out what else is asked for" in capsys.readouterr().err

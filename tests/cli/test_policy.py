@@ -148,7 +148,7 @@ def test_what_is_found_says_what_was_left_out(
     assert shown == {"base": "pack default", "files": [whole]}
     assert main(["policy", "show", "found"]) == 0
     assert f"left out  {said}" in capsys.readouterr().out
-    assert main(["lint", "found"]) == 0
+    assert main(["policy", "lint", "found"]) == 0
     assert said in capsys.readouterr().out
     assert main(["check", "--policy", "found", "--tool", "rm"]) == 3
     file.write_text("name: p\nguards: nonsense\n")

@@ -1,4 +1,4 @@
-"""`stanchion sandbox` says which walls stand here."""
+"""`stanchion tools sandbox` says which walls stand here."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stanchion.runtime.sandbox.sandbox import Wall, WallKind, WallStanding
 
 
 def test_every_kind_is_tried(capsysbinary: pytest.CaptureFixture[bytes]) -> None:
-    assert main(["sandbox", "--json"]) == 0
+    assert main(["tools", "sandbox", "--json"]) == 0
     found = json.loads(capsysbinary.readouterr().out)
     assert [one["kind"] for one in found] == list(WallKind)
     for one in found:
@@ -44,11 +44,11 @@ def test_what_a_kind_lacks_and_why_it_does_not_stand(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(command, "standing", lambda _user: (found,))
-    assert main(["sandbox"]) == status
+    assert main(["tools", "sandbox"]) == status
     assert says in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("user", ["0", "-1"])
 def test_walls_are_not_tried_as_root(user: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["sandbox", f"--user={user}"]) == 2
+    assert main(["tools", "sandbox", f"--user={user}"]) == 2
     assert ("do not run as user" if os.getuid() == 0 else "only root") in capsys.readouterr().err

@@ -117,4 +117,4 @@ def test_a_store_that_holds_nothing_says_what_to_do(
     assert main(["state"]) == 0
     said = " ".join(capsys.readouterr().out.split())
     assert "the store holds nothing; if it has lost something" in said
-    assert "`stanchion store accepted`" in said
+    assert "`stanchion state accept`" in said

@@ -72,7 +72,7 @@ def test_an_operator_reaches_the_project_of_the_folder_or_the_named_one(
     home: Path, said: Any
 ) -> None:
     two = str(home / "two" / "src")
-    assert said("halt", "--project", two, "--why", "drill") == (
+    assert said("state", "halt", "--project", two, "--why", "drill") == (
         f"tenant default is halted in the project `{home / 'two'}`\n"
     )
     with Shield.load(BARE) as one, Shield.load(BARE, project=two) as other:
@@ -83,7 +83,7 @@ def test_an_operator_reaches_the_project_of_the_folder_or_the_named_one(
     with Shield.load(BARE, project=two) as other:
         place = other.store.place
     ann = Signing(home).enrolled(place)
-    said("resume", "--project", two, *ann.words())
+    said("state", "resume", "--project", two, *ann.words())
     with Shield.load(BARE, project=two) as other:
         assert other.run("ann").check("t", {}).proceeds
 
@@ -114,7 +114,7 @@ def test_the_shared_state_is_asked_for_by_name(home: Path, said: Any) -> None:
     assert (shared["project"], shared["folder"]) == ("", str(home / ".state/stanchion/shared"))
     assert shared["trail"] == f"{shared['folder']}/trail"
     assert (
-        said("halt", "--store", "user:")
+        said("state", "halt", "--store", "user:")
         == "tenant default is halted for all projects that share the user's state\n"
     )
     assert "HALTED" in said("state", "--store", "user:")
@@ -127,10 +127,10 @@ def test_what_cannot_be_meant_together_is_said(
     home: Path, said: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert "give one of them" in said(
-        "halt", "--store", "user:", "--project", ".", status=2, err=True
+        "state", "halt", "--store", "user:", "--project", ".", status=2, err=True
     )
     assert "is not a folder: give its root" in said(
-        "halt", "--project", "nowhere", status=2, err=True
+        "state", "halt", "--project", "nowhere", status=2, err=True
     )
     assert "leave one of them out" in said("state", "steps", "--where", status=2, err=True)
     assert "takes no `--store`" in said("state", "--projects", "--store", "x", status=2, err=True)
@@ -182,11 +182,11 @@ def test_a_fleet_has_to_be_told_whose(
     server = redis_server.shared()
     server.ask("FLUSHALL")
     monkeypatch.setenv("STANCHION_STORE", server.url)
-    for words in (["halt"], ["tools", "reset", "t"], ["secrets", "allow", "0" * 12]):
+    for words in (["state", "halt"], ["tools", "reset", "t"], ["secrets", "allow", "0" * 12]):
         assert "give the tenant" in said(*words, status=2, err=True)
-    assert said("halt", "fleet") == "fleet is halted\n"
+    assert said("state", "halt", "fleet") == "fleet is halted\n"
     ann = Signing(home).enrolled(server.url, tenant="a")
-    said("resume", "fleet", *ann.words())
-    assert said("halt", "--tenant", "a") == "tenant a is halted\n"
+    said("state", "resume", "fleet", *ann.words())
+    assert said("state", "halt", "--tenant", "a") == "tenant a is halted\n"
     monkeypatch.setenv("STANCHION_TENANT", "a")
-    assert said("resume", *ann.words()) == "tenant a is normal\n"
+    assert said("state", "resume", *ann.words()) == "tenant a is normal\n"

@@ -185,7 +185,7 @@ def test_without_the_lab_everything_else_works(core: Path, others: Path, tmp_pat
 
 def test_the_demo_plays_from_the_wheel(core: Path, others: Path, tmp_path: Path) -> None:
     places = [core, others]
-    done = ran(places, tmp_path, "demo", "--fast")
+    done = ran(places, tmp_path, "demo")
     assert (done.returncode, done.stderr) == (0, "")
 
 

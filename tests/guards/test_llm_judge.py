@@ -69,7 +69,6 @@ def shielded(
         ("refuse", {}, Action.BLOCK),
         ("refuse", {"action": "halt"}, Action.HALT),
         ("unsure", {}, Action.ESCALATE),
-        ("unsure", {"unsure": "warn"}, Action.WARN),
     ],
 )
 def test_a_verdict_does_what_the_policy_says(

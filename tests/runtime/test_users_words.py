@@ -264,7 +264,7 @@ DOORS: Final = {
             "smolagents",
         )
     },
-    "ops/demo/agent.py": "library",
+    "ops/demo/play.py": "library",
 }
 """Where words enter a run, and under which name the page tells of it."""
 SAYS: Final = re.compile(

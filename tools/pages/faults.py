@@ -28,7 +28,7 @@ that the agent gets what came of it. A tool is of medium risk; where a record do
 risk, because only such calls wait for the disk.
 
 A backup that is younger than a minute is not told from the store as it was: what was counted since is lost. Say
-`stanchion store restored` after every restore.
+`stanchion state accept --restored` after every restore.
 """
 
 Shown = tuple[str, str, str]

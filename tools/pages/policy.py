@@ -79,7 +79,7 @@ away. Other lists say by their key what becomes of the inherited one:
 |---|---|
 | `tools+: [rm]` | stays, and `rm` is added to it; where a guard has a list of its own without being told, to that |
 | `tools=: [rm]` | is replaced |
-| `tools: [rm]` | is replaced as well; `stanchion lint` says what it drops |
+| `tools: [rm]` | is replaced as well; `stanchion policy lint` says what it drops |
 
 [How to change an inherited policy](../how-to/change-an-inherited-policy.md) has examples. Shipped packs: {packs}.
 """

@@ -338,7 +338,7 @@ def _shown(content: Any) -> str:
     return "\n".join(lines)
 
 
-def row(label: str, words: str, terminal: Terminal) -> list[str]:
+def row(label: str, words: str, terminal: Terminal, style: str = "dim") -> list[str]:
     """A labelled text as lines; on a terminal they are wrapped to its width."""
     lines = [visible(line) for line in words.split("\n")]
     if terminal.width is not None:
@@ -350,7 +350,7 @@ def row(label: str, words: str, terminal: Terminal) -> list[str]:
             for line in lines
             for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]
         ]
-    first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", "dim")
+    first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", style)
     return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
 
 

@@ -2,224 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import closing
+from functools import partial
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
-from stanchion.cli.command import Args, DeclaredCommand, option
-from stanchion.cli.screen import Screen
-from stanchion.ops.demo.hazard import DemoTally, HazardOutcome, HazardStep
-from stanchion.ops.demo.hazards import HAZARDS
-from stanchion.ops.demo.measured import sums
+from stanchion.cli.answers import row, style_of
+from stanchion.cli.command import Args, DeclaredCommand, group, one_of, option
+from stanchion.cli.printing import put_view
+from stanchion.cli.terminal import Terminal
+from stanchion.kernel.actions import NAMES, Action
 from stanchion.ops.demo.play import POLICY, Books, Demo
-from stanchion.ops.views.veiled import json_line
+from stanchion.ops.demo.scenes import SCENES, DemoScene, DemoStep, PlayedScene
 from stanchion.telemetry.loggers import hush
 
-BAR: Final = 16
-"""How wide the bar is that shows how far the demo has come."""
-
-COLOURS: Final = {
-    "ALLOW": "good",
-    "WARN": "note",
-    "REDACT": "change",
-    "DEGRADE": "change",
-    "RETRY": "note",
-    "QUEUE": "wait",
-    "ESCALATE": "wait",
-    "BLOCK": "bad",
-    "QUARANTINE": "bad",
-    "HALT": "bad",
-    "DEADLINE": "note",
-    "FAILED": "note",
-}
+WIDTH: Final = 110
+"""How wide lines are where there is no terminal."""
 
 
 def run(args: Args) -> int:
-    """Play the demo; 0 if every hazard was handled as expected, 1 if not."""
+    """Play the demo; 0 if every scene went as expected, 1 if not."""
     if args.show_policy:
         print(POLICY.read_text("utf-8"), end="")
         return 0
+    chosen = _chosen(args)
+    missed = []
     hush()
     with closing(Demo(args.policy)) as demo:
-        if args.json:
-            return _print_lines(demo)
-        screen = Screen.on_stdout(hurry=args.fast)
-        try:
-            return _show(demo, screen)
-        finally:
-            screen.close()
-
-
-def _print_lines(demo: Demo) -> int:
-    handled = True
-    for outcome in demo.play(HAZARDS):
-        handled = handled and not outcome.faults
-        line = {
-            "hazard": outcome.hazard.name,
-            "title": outcome.hazard.title,
-            "handled": not outcome.faults,
-            "faults": outcome.faults,
-            "expected": outcome.hazard.expects,
-            "steps": outcome.steps,
-            "rule": outcome.rule,
-            "proof": outcome.proof.words,
-            "tally": outcome.tally,
-            "records": outcome.records,
-            "head": outcome.head,
-        }
-        print(json_line(line).decode(), end="", flush=True)
-    return 0 if handled and demo.books().verifies else 1
-
-
-def _show(demo: Demo, screen: Screen) -> int:
-    screen.text()
-    screen.text(f"Stanchion demo: a scripted agent walks into {len(HAZARDS)} hazards.", "title", 1)
-    screen.text(
-        "No model, no network. Every verdict is a real decision, every record is kept.", "dim", 1
-    )
-    screen.pause(0.7)
-    missed = []
-    for outcome in demo.play(HAZARDS):
-        _show_outcome(screen, outcome)
-        if outcome.faults:
-            missed.append(outcome.hazard.name)
-    screen.close()
-    books = demo.books()
-    _show_end(screen, demo.tally(), books, missed)
+        for played in demo.play(chosen):
+            put_view(played, _lines, args.json)
+            missed += [played.scene.name] if played.faults else []
+        books = demo.books()
+    put_view(books, partial(_end, missed), args.json)
     return 1 if missed or not books.verifies else 0
 
 
-def _show_outcome(screen: Screen, outcome: HazardOutcome) -> None:
-    screen.text()
-    screen.text(f"{outcome.number:2}  {outcome.hazard.title}", "title")
-    screen.text(outcome.hazard.story, "dim", 4)
-    screen.pause(0.25)
-    for _, alike in groupby(outcome.steps, key=_alike):
-        _show_steps(screen, list(alike))
-    if outcome.rule:
-        screen.labelled("policy", outcome.rule, "dim")
-    if outcome.faults:
-        screen.labelled(screen.sign("✗", "!!"), "NOT HANDLED AS EXPECTED", "on bad", "bad")
-        for fault in outcome.faults:
-            screen.labelled("", fault, "bad")
-    else:
-        screen.labelled(screen.sign("✓", "ok"), outcome.proof.words, label_style="good")
-    screen.status(*_standing(screen, outcome))
-    screen.pause(0.45)
+def _chosen(args: Args) -> list[DemoScene]:
+    if args.scene is None:
+        return [one for one in SCENES if one.short or args.all]
+    name = one_of("--scene", args.scene, [one.name for one in SCENES])
+    return [one for one in SCENES if one.name == name]
 
 
-def _alike(step: HazardStep) -> tuple[Any, ...]:
-    """Steps that are shown once, with how often they were taken."""
-    return step.who, step.did, step.brief, [also.code for also in step.also]
+def _lines(played: PlayedScene, terminal: Terminal) -> Iterator[str]:
+    terminal = terminal._replace(width=terminal.width or WIDTH)
+    yield terminal.paint(played.scene.title, "bold")
+    before = ""
+    for (who, did, verdict), alike in groupby(played.steps, key=_apart):
+        steps = list(alike)
+        style = style_of(Action[verdict]) if verdict in NAMES else STYLES.get(verdict, "dim")
+        whose = f"{who}: " if verdict and who != "agent" else ""
+        often = f"  x{len(steps)}" if len(steps) > 1 else ""
+        yield from row(verdict if verdict else who, f"{whose}{did}{often}", terminal, style)
+        why = steps[-1].why
+        if why and (not before or before not in why):
+            yield from row("", why, terminal)
+        before = why
+        for one in steps[0].shadow:
+            yield from row("", f"in shadow mode, {one.guard} says {one.action}", terminal)
+    yield from row("policy", played.rule, terminal) if played.rule else ()
+    for fault in played.faults:
+        yield terminal.paint(f"  NOT AS EXPECTED: {fault}", "bad")
 
 
-def _show_steps(screen: Screen, steps: list[HazardStep]) -> None:
-    step = steps[0]
-    often = f"  {screen.sign('×', 'x')}{len(steps)}" if len(steps) > 1 else ""
-    screen.labelled(step.who, f"{step.did}{often}")
-    screen.pause(0.22)
-    if not step.verdict:
-        return
-    screen.labelled(
-        step.verdict,
-        step.why if step.why else "goes ahead",
-        label_style=f"on {COLOURS[step.verdict]}",
-    )
-    named = [(also.guard, also.code) for also in step.also]
-    if step.guard and (step.guard, step.code) not in named:
-        screen.labelled("guard", f"{step.guard} ({step.code})")
-    if step.advice and not named:
-        screen.labelled("advice", step.advice)
-    for also in step.also:
-        screen.labelled("guard", f"{also.guard} ({also.code}): {also.why}")
-    for would in step.shadow:
-        screen.labelled("shadow", f"{would.guard} would say {would.verdict}: {would.why}", "note")
+def _apart(step: DemoStep) -> tuple[str, str, str]:
+    """What tells a step from the next: those alike are shown once."""
+    return step.who, step.did, step.verdict
 
 
-def _standing(screen: Screen, outcome: HazardOutcome) -> tuple[str, ...]:
-    """How things stand, in forms from the longest to the shortest."""
-    tally = outcome.tally
-    full = outcome.number * BAR // outcome.of
-    bar = screen.sign("━", "#") * full + screen.sign("┄", "-") * (BAR - full)
-    done = f"{outcome.number}/{outcome.of}"
-    counts = (
-        f"went ahead {tally.went_ahead}  changed {tally.changed}  refused {tally.refused}  "
-        f"waiting {tally.waiting}"
-    )
-    return f" {bar} {done}   {counts}", f" {done}  {counts}", f" {bar} {done}", f" {done}"
+STYLES: Final = {"FAILED": "mild", "DEADLINE": "mild", "REFUSED": "bad", "APPROVED": "good"}
 
 
-def _show_end(screen: Screen, tally: DemoTally, books: Books, missed: list[str]) -> None:
-    screen.text()
-    screen.text("Summary", "title", 4)
-    screen.labelled(
-        "went ahead", f"{tally.went_ahead:2}  of {tally.actions} actions", label_style="good"
-    )
-    screen.labelled("changed", f"{tally.changed:2}  and went ahead", label_style="change")
-    screen.labelled("refused", f"{tally.refused:2}", label_style="bad")
-    screen.labelled(
-        "waiting", f"{tally.waiting:2}  for a person, or for a place in line", label_style="wait"
-    )
-    whole = "its files verify, read by code that shares only the format"
-    screen.labelled(
-        "trail", f"{books.records} records; {'THEY DO NOT VERIFY' if books.faults else whole}"
-    )
+def _end(missed: list[str], books: Books, terminal: Terminal) -> Iterator[str]:
+    forged = "is noticed" if books.noticed else "IS NOT NOTICED"
+    trail = f"{books.records} records verify; one bit turned over in a copy of it {forged}"
+    yield f"the trail: {trail}"
     for fault in books.faults:
-        screen.labelled("", fault, "on bad")
-    screen.labelled("head", books.head, "dim")
-    noticed = books.noticed if books.noticed else "NOT NOTICED"
-    screen.labelled("forgery", f"one bit of record {books.forged} turned over in a copy: {noticed}")
-    handled = len(HAZARDS) - len(missed)
-    screen.text()
+        yield terminal.paint(f"  {fault}", "bad")
     if missed:
-        screen.text(
-            f"{len(missed)} of {len(HAZARDS)} hazards NOT handled as expected: {', '.join(missed)}",
-            "on bad",
-            4,
-        )
-    else:
-        screen.text(f"All {handled} hazards were handled as expected.", "good", 4)
-    screen.text()
-    _show_measured(screen)
-    screen.text()
-
-
-def _show_measured(screen: Screen) -> None:
-    """Say what the script does not show: how guards do on calls that nobody tuned them to."""
-    screen.text(
-        "The script is ours. Of calls whose writers did not know the guards, and which nobody read "
-        "since:",
-        "",
-        4,
-    )
-    for one in sums():
-        found = (
-            f"found {one.found} of {one.attacks} attacks, disturbed {one.disturbed} of "
-            f"{one.honest} honest calls"
-        )
-        screen.labelled(one.guard, found)
+        yield terminal.paint(f"NOT handled as expected: {', '.join(missed)}", "bad")
+    yield "more: `stanchion demo --all`; one of them: `--scene NAME`; the policy: `--show-policy`"
 
 
 DEMO_COMMAND: Final = DeclaredCommand(
-    usage="stanchion demo [--fast] [--json] [--policy POLICY] [--show-policy]",
+    usage="stanchion demo [--all | --scene NAME] [--json] [--policy POLICY] [--show-policy]",
     description="""\
-A scripted agent, without a model or a network, runs into hazards one by one, and a real
-shield judges every step. You see its decisions under the demo's policy.""",
+A scripted agent, without a model or a network, walks into hazards one by one, and a real
+shield judges every step. Each scene ends with the line of the policy that made it.""",
     epilog="""\
 examples:
   stanchion demo
+  stanchion demo --scene hijacked
   stanchion demo --show-policy > mine.yaml
-  stanchion demo --policy mine.yaml
+  stanchion demo --all --policy mine.yaml
 
 Remove a rule from mine.yaml, and the demo shows what is no longer caught.
 
 exit status:
-  0  every hazard was handled as expected
-  1  a hazard was not handled as expected, or the trail does not verify
-  2  the policy cannot be used""",
+  0  every scene went as expected
+  1  a scene did not go as expected, or the trail does not verify
+  2  the policy cannot be used, or there is no such scene""",
     options=(
-        option("--fast", "do not pause between hazards"),
-        option("--json", "one line of JSON for each hazard"),
+        group(
+            "",
+            option("--all", "show every hazard, not only six"),
+            option("--scene NAME", "show this one"),
+        ),
+        option("--json", "one line of JSON for each scene, and one for the trail"),
         option("--policy POLICY", "judge by this policy, a file or a pack", default=POLICY),
         option("--show-policy", "print the demo's own policy and do nothing else"),
     ),

@@ -1,4 +1,4 @@
-"""`stanchion experience`: what was learnt from the outcomes of calls, and what of it leaves."""
+"""`stanchion tools experience`: what was learnt from outcomes of calls, and what of it leaves."""
 
 from __future__ import annotations
 
@@ -156,10 +156,11 @@ PRACTICES: Final = Layout(
 INCIDENTS: Final = Layout(("when", "outcome", "run", "error"), _incident)
 
 
-EXPERIENCE_COMMAND: Final = DeclaredCommand(
-    usage="""stanchion experience [show] [TOOL] [--tenant NAME] [--store URL] [--json]
-       stanchion experience prune [--days N] [--rows N] [--policy FILE] [--store URL]
-       stanchion experience archive FILE [--days N] [--rows N] [--policy FILE] [--store URL]""",
+TOOLS_EXPERIENCE_COMMAND: Final = DeclaredCommand(
+    usage="""stanchion tools experience [show] [TOOL] [--tenant NAME] [--store URL] [--json]
+       stanchion tools experience prune [--days N] [--rows N] [--policy FILE] [--store URL]
+       stanchion tools experience archive FILE [--days N] [--rows N] [--policy FILE]
+             [--store URL]""",
     description="""\
 show     how reliable each tool is, as reported and lately; of one TOOL also its last
          outcomes and the calls that worked
@@ -168,9 +169,9 @@ prune    remove incidents that are too old or too many, and calls that have not 
 archive  the same, after appending the incidents to FILE, one JSON object on each line""",
     epilog="""\
 examples:
-  stanchion experience
-  stanchion experience show send_mail --json
-  stanchion experience archive incidents.jsonl --days 30
+  stanchion tools experience
+  stanchion tools experience show send_mail --json
+  stanchion tools experience archive incidents.jsonl --days 30
 
 Experience is kept where a policy says `experience: {tier: persistent}`, beside the store.
 What is too old or too many is set by `days` and `rows` of that section, by options, or is
@@ -197,7 +198,7 @@ exit status:
         "archive": Verb(
             _remove,
             "name days rows policy",
-            "archive into which file? write `stanchion experience archive FILE`",
+            "archive into which file? write `stanchion tools experience archive FILE`",
         ),
     },
 )

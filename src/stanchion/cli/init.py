@@ -50,7 +50,7 @@ def run(args: Args) -> int:
     bold = Terminal.of_stdout()
     tell(f"{args.file} is written. Read it, change it, then:")
     for command, what in (
-        (f"stanchion lint {args.file}", "find mistakes"),
+        (f"stanchion policy lint {args.file}", "find mistakes"),
         (f"stanchion check --policy {args.file} --tool {tried}", "try it"),
         (f"stanchion policy show {args.file}", "see what takes effect"),
     ):

@@ -1,5 +1,5 @@
-"""`stanchion lint` and `schema`: find mistakes in a policy, and the JSON Schema by which an editor
-finds them."""
+"""`stanchion policy lint` and `schema`: find mistakes in a policy, and the JSON Schema by which an
+editor finds them."""
 
 from __future__ import annotations
 
@@ -94,8 +94,8 @@ def _summary(policy: str, faults: tuple[Fault, ...], linted: Linted | None) -> s
     return f"{said}{f', {more} to know' if more else ''} ({over})"
 
 
-LINT_COMMAND: Final = DeclaredCommand(
-    usage="stanchion lint POLICY [--tools FILE] [--env NAME] [--json]",
+POLICY_LINT_COMMAND: Final = DeclaredCommand(
+    usage="stanchion policy lint POLICY [--tools FILE] [--env NAME] [--json]",
     description="""\
 Find everything that is wrong with a policy at once, each with file, line and column: faults
 that keep it from loading, and findings in a policy that does load, such as rules that never
@@ -111,10 +111,10 @@ Tools are known by their `schema` in the policy, and by --tools: the result of M
 `tools/list`, or a list of definitions as OpenAI's or Anthropic's interfaces take them.
 
 examples:
-  stanchion lint policy.yaml
-  stanchion lint policy.yaml --tools tools.json
-  stanchion lint policy.yaml --env trial
-  stanchion lint policy.yaml --json | jq .findings
+  stanchion policy lint policy.yaml
+  stanchion policy lint policy.yaml --tools tools.json
+  stanchion policy lint policy.yaml --env trial
+  stanchion policy lint policy.yaml --json | jq .findings
 
 exit status:
   0  nothing was found, or only information

@@ -48,10 +48,9 @@ GROUPS: Final = {
     "begin": {
         "demo": "watch a scripted agent being kept safe",
         "init": "write a commented policy to start from",
-        "lint": "find mistakes in a policy, and what is probably not intended",
         "policy": "show a policy in effect, compare two, list the shipped ones",
+        "policy lint": "find mistakes in a policy, and what is probably not intended",
         "policy schema": "write the JSON Schema of policy files, for editors",
-        "sandbox": "show behind which walls commands can run on this machine",
     },
     "judge": {
         "check": "judge one event, or a stream of them, without doing anything",
@@ -70,20 +69,22 @@ GROUPS: Final = {
         "budget": "show how much of each budget is used, release holds, raise a budget",
         "state": "show what the store holds: shield state, counters, records, holds",
         "tools": "show how well each tool works, and reset a breaker",
-        "experience": "show how reliable tools are by experience, and prune or archive it",
+        "tools experience": "show how reliable tools are by experience, and prune or archive it",
+        "tools sandbox": "show behind which walls commands can run on this machine",
         "metrics": "show what all processes have counted, for people and for Prometheus",
         "notify": "test the destinations of notices, list pending notices, and send them",
     },
     "operate": {
         "tickets": "list what waits for a person, and approve or deny it",
         "operators": "manage the people who may approve what an agent may not do",
-        "halt": "stop everything, or everything of a scope, until an operator resumes it",
-        "safe-mode": "refuse every tool call and every retry, until it is switched off again",
-        "quarantine": "isolate a tool, an agent or a run for a time, while others continue",
-        "resume": "return to normal after a halt, safe mode, a quarantine or a warning",
+        "state halt": "stop everything, or everything of a scope, until an operator resumes it",
+        "state safe-mode": "refuse every tool call and every retry, until it is switched off",
+        "state quarantine": "isolate a tool, an agent or a run for a time, while others continue",
+        "state resume": "return to normal after a halt, safe mode, a quarantine or a warning",
+        "state unlock": "release what an agent has locked",
+        "state accept": "accept a store that was emptied or restored from a backup",
         "secrets": "allow a value that was mistaken for a secret, and list known kinds",
         "audit retention": "set which old records may be removed from the trail",
-        "store": "accept a store that was emptied or restored from a backup",
     },
 }
 """Every command and what it does, in the groups in which they are listed."""
@@ -91,11 +92,15 @@ GROUPS: Final = {
 COMMANDS: Final = {name: about for each in GROUPS.values() for name, about in each.items()}
 
 PLACES: Final = {
-    "safe-mode": "states",
-    "halt": "states",
-    "quarantine": "states",
-    "resume": "states",
-    "store": "states",
+    "state safe-mode": "states",
+    "state halt": "states",
+    "state quarantine": "states",
+    "state resume": "states",
+    "state unlock": "states",
+    "state accept": "states",
+    "tools experience": "experience",
+    "tools sandbox": "sandbox",
+    "policy lint": "lint",
     "mcp wrap": "mcp",
     "mcp unwrap": "mcp",
     "policy schema": "lint",
@@ -127,7 +132,7 @@ options:
 examples:
   stanchion demo
   stanchion init
-  stanchion lint policy.yaml
+  stanchion policy lint policy.yaml
   stanchion check --policy policy.yaml --agent writer-1 --tool bash --args '{"command": "ls"}'
   stanchion explain last
   stanchion audit tail -f
@@ -206,7 +211,7 @@ def help_lines() -> Iterator[str]:
         for name, about in commands.items():
             # The search among what is installed is dear, so only the list itself asks.
             if name not in ADDED or _entry_point(name) is not None:
-                yield f"  {name:<15}  {about}"
+                yield f"  {name:<16}  {about}"
     yield EPILOG
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
@@ -34,6 +33,7 @@ from stanchion.cli.printing import put_json
 from stanchion.cli.terminal import Terminal, put_line, put_lines, visible
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
+from stanchion.ops.views.amounts import flow
 from stanchion.policy.compiled import CompiledPolicy, GuardSeat
 from stanchion.policy.differences import TABLES, PolicyChange, differences, effect_of
 from stanchion.policy.load import described_packs
@@ -109,11 +109,11 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
         for seat in sorted(policy.seats, key=lambda seat: order(seat.placed)):
             yield f"  {visible(seat.placed.id)}  {terminal.paint(visible(seat.place), 'dim')}"
             yield (
-                f"      stages: {_flow([stage for stage in Stage if stage in seat.placed.stages])}"
+                f"      stages: {flow([stage for stage in Stage if stage in seat.placed.stages])}"
             )
             for name, value in said_of(file, seat.placed.id).items():
                 if name not in APART:
-                    yield f"      {name}: {visible(_flow(value))}"
+                    yield f"      {name}: {visible(flow(value))}"
     tables = {
         table: {name: beyond_defaults(e) for name, e in table_of(file, table).items()}
         for table in TABLES
@@ -130,7 +130,7 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
             yield ""
             yield terminal.paint(table, "bold")
             yield from (
-                f"  {visible(name)}: {visible(_flow(said))}" for name, said in entries.items()
+                f"  {visible(name)}: {visible(flow(said))}" for name, said in entries.items()
             )
 
 
@@ -200,8 +200,8 @@ def _change(change: PolicyChange, terminal: Terminal) -> Iterator[str]:
     ]
     yield terminal.paint(f"{sign} {visible(change.what)}", style)
     for name, (old, new) in change.values.items():
-        before = "" if change.kind == "added" else f"{_flow(old)} → "
-        yield visible(f"    {name}: {before}{_flow(new)}")
+        before = "" if change.kind == "added" else f"{flow(old)} → "
+        yield visible(f"    {name}: {before}{flow(new)}")
 
 
 def _packs(args: Args) -> int:
@@ -213,21 +213,6 @@ def _packs(args: Args) -> int:
     for name, description in found.items():
         put_line(f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
     return SAME
-
-
-def _flow(value: Any) -> str:
-    """A value in one line: text as it is, the rest as YAML would have it in brackets."""
-    if isinstance(value, dict):
-        return "{" + ", ".join(f"{name}: {_flow(item)}" for name, item in value.items()) + "}"
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(map(_flow, value)) + "]"
-    return (
-        value
-        if isinstance(value, str) and value
-        else "none"
-        if value is None
-        else json.dumps(value)
-    )
 
 
 SEE: Final = "see `stanchion policy --help`"

@@ -1,4 +1,4 @@
-"""`stanchion sandbox`: show behind which walls commands can run on this machine."""
+"""`stanchion tools sandbox`: show behind which walls commands can run on this machine."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ def _row(one: WallStanding) -> tuple[str, str, str]:
     )
 
 
-SANDBOX_COMMAND: Final = DeclaredCommand(
-    usage="stanchion sandbox [--user UID] [--json]",
+TOOLS_SANDBOX_COMMAND: Final = DeclaredCommand(
+    usage="stanchion tools sandbox [--user UID] [--json]",
     description="""\
 Try every kind of walls that a sandbox can build round a command, and show which
 stand here and what each lacks. The strongest kind is first.""",
     epilog="""\
 examples:
-  stanchion sandbox
-  sudo stanchion sandbox --user 1000
+  stanchion tools sandbox
+  sudo stanchion tools sandbox --user 1000
 
 exit status:
   0  at least one kind stands

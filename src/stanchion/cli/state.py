@@ -9,15 +9,10 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from stanchion import Shield
-from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.answers import row
 from stanchion.cli.command import (
-    ANSWERER,
-    DOER,
     PROJECT,
     STORE,
-    TENANT,
     Args,
     AsBadInput,
     BadInput,
@@ -27,7 +22,7 @@ from stanchion.cli.command import (
 from stanchion.cli.policies import refused, refused_lines
 from stanchion.cli.printing import Layout, in_json, put_found, put_json, shortened, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
-from stanchion.cli.whose import opened, told, whose
+from stanchion.cli.whose import opened, whose
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, WARNING
 from stanchion.kernel.units import Unit
@@ -178,26 +173,6 @@ def _took(took: TookView) -> str:
     )
 
 
-def break_lock(args: Args) -> int:
-    """Break the locks of a name, as an operator, and say so."""
-    if args.prefix or args.where:
-        raise BadInput(
-            "`--break-lock` names what is released, and shows nothing: leave out what else is "
-            "asked for"
-        )
-    return answered(_broken, args)
-
-
-def _broken(args: Args, shield: Shield) -> int:
-    name = args.break_lock
-    if not shield.break_lock(name, args.tenant, args.why, answerer(args, shield)):
-        raise BadInput(
-            f"nobody has locked `{veiled(name)}`: `stanchion state locks` shows what is locked"
-        )
-    tell(f"{veiled(name)} is free{veiled(told(args))}")
-    return 0
-
-
 def place_lines(one: StatePlace, terminal: Terminal) -> Iterator[str]:
     """Which state it is: whose, where, how much is kept, and why that one."""
     rows = {"project": one.project, "folder": one.folder, "store": one.store, "trail": one.trail}
@@ -220,14 +195,12 @@ def _root(one: ProjectView) -> str:
 
 NOTHING: Final = (
     "the store holds nothing; if it has lost something, look at why, and then let runs go on with "
-    "`stanchion store accepted` or, from a copy, `stanchion store restored`"
+    "`stanchion state accept` or, from a copy, `stanchion state accept --restored`"
 )
 
 
 def run(args: Args) -> int:
-    """Show what the store holds, which state it is, or which there are; or break a lock."""
-    if args.break_lock:
-        return break_lock(args)
+    """Show what the store holds, which state it is, or which there are."""
     if args.projects:
         return _projects(args)
     if args.where and args.prefix:
@@ -311,15 +284,12 @@ PROJECTS: Final = Layout(
 STATE_COMMAND: Final = DeclaredCommand(
     usage="""stanchion state [PREFIX] [--store URL] [--project DIR] [--json]
        stanchion state --where [--store URL] [--project DIR] [--json]
-       stanchion state --projects [--json]
-       stanchion state --break-lock NAME [--why WORDS] [--by NAME] [--tenant NAME]
-       [--key FILE | --ssh-agent] [--store URL] [--project DIR]""",
+       stanchion state --projects [--json]""",
     description="""\
 Show what the store holds, tenant by tenant: whether the shield is in safe mode or halted
 and why, which tools and agents are isolated until when, which runs have ended, counters
 with their totals and what is in their windows, records of guards, and open holds with
-what they took and when they are due. The store is only read, and nobody waits for it;
-`--break-lock` alone changes something: it releases what an agent has locked.
+what they took and when they are due. The store is only read, and nobody waits for it.
 The first lines say which state is shown: its owner, its store and trail, and why.""",
     epilog="""\
 examples:
@@ -327,7 +297,6 @@ examples:
   stanchion state steps
   stanchion state --where
   stanchion state tasks
-  stanchion state --break-lock src/login.py --why 'bob is on holiday'
   stanchion state --store ./state.db --json | jq 'select(.kind == "hold")'
 
 PREFIX is the beginning of a name as it is shown, or of a key. Each project has its own
@@ -339,21 +308,18 @@ moved, a worktree and a clone are projects of their own. JSON shows everything, 
 each; the text shows at most 50 of a kind.
 
 exit status:
-  0  it is shown, or there is nothing yet; the lock is broken
-  1  the lock is not broken: you are not allowed to
-  2  the store cannot be read; nobody has locked that""".replace("MARKS", ", ".join(MARKERS)),
+  0  it is shown, or there is nothing yet
+  2  the store cannot be read
+
+Changes have a help of their own: `stanchion state halt`, `resume`, `safe-mode`, `quarantine`,
+`unlock` and `accept`.""".replace("MARKS", ", ".join(MARKERS)),
     options=(
         option("prefix PREFIX", "show only names that start with this", nargs="?", default=""),
         STORE,
         PROJECT,
         option("--where", "show only which state is used, and why"),
         option("--projects", "list the states of all your projects instead"),
-        option("--break-lock NAME", "release what is locked under this name", default=""),
-        option("--why WORDS", "the reason for that, for the trail", default=""),
-        DOER,
-        TENANT,
         option("--json", "answer with JSON, one line for each thing"),
-        ANSWERER,
     ),
     work=run,
 )

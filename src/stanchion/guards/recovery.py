@@ -54,6 +54,8 @@ Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 HARMLESS: Final = "harmless"
 """Says that the runtime knows that nothing has happened."""
 ONCE: Final = "once"
+ISOLATE_MS: Final = 300_000
+"""How long a quarantine lasts."""
 
 
 class Recovery(msgspec.Struct, frozen=True):
@@ -76,8 +78,6 @@ class Recovery(msgspec.Struct, frozen=True):
     """How many retries a run and its children have in total, in all processes."""
     backoff_base_s: Seconds = 1.0
     """How many seconds to wait before the first retry."""
-    backoff_factor: Annotated[float, msgspec.Meta(ge=1, le=100)] = 2.0
-    """Each further wait is this many times as long as the one before."""
     backoff_max_s: Seconds = 30.0
     """The longest wait, in seconds."""
     jitter: Fraction = 0.25
@@ -102,12 +102,8 @@ class Recovery(msgspec.Struct, frozen=True):
     """Error types, traits of tools or faults that the agent itself has to correct."""
     retry_unsafe: Off[bool] = False
     """If `true`, calls that may do their work twice are retried too."""
-    rollback: bool = False
-    """If `true`, a fatal error rolls the run back in addition to its reaction."""
     isolate: Literal["tool", "agent"] = "tool"
     """Whether a quarantine isolates the tool or the agent."""
-    isolate_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
-    """How many seconds a quarantine lasts."""
 
     def __post_init__(self) -> None:
         lists = (self.recoverable, self.fatal, self.ignore)
@@ -159,11 +155,9 @@ class Recovery(msgspec.Struct, frozen=True):
             if event.attempt > self.max_retries:
                 return Finding(given_up, "recovery.exhausted", (*about, event.attempt))
             return Finding(Action.RETRY, code, about, terms=self._terms)
-        undone = reaction == "rollback" or (self.rollback and severity == "fatal")
+        undone = reaction == "rollback"
         what = "failing_tool" if self.isolate == "tool" else self.isolate
-        isolated = (
-            Isolate(what, round(self.isolate_s * 1_000)) if reaction == "quarantine" else None
-        )
+        isolated = Isolate(what, ISOLATE_MS) if reaction == "quarantine" else None
         action = Action.BLOCK if reaction == "rollback" else ACTIONS[reaction]
         return Finding(action, code, about, effects=(ROLLBACK,) if undone else (), terms=isolated)
 
@@ -179,7 +173,7 @@ class Recovery(msgspec.Struct, frozen=True):
         return Retry(
             self.max_retries,
             round(self.backoff_base_s * 1_000),
-            self.backoff_factor,
+            2.0,
             round(self.backoff_max_s * 1_000),
             self.jitter,
             self.per_run,

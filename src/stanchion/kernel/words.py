@@ -128,7 +128,7 @@ KERNEL: Final = declare(
             "only reads go ahead",
             "stop, and report it: a person has to look at the store before anything else goes "
             "ahead",
-            "`stanchion store accepted` or `stanchion store restored` lets it go on",
+            "`stanchion state accept` or `stanchion state accept --restored` lets it go on",
         ),
         "kernel.audit_lost": Words(
             "the audit trail cannot be written; nothing happens unrecorded, so the action is "

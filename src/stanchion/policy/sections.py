@@ -131,9 +131,9 @@ class Experience(FileSection, frozen=True):
     """Where outcomes are kept: `none` keeps nothing, `session` counts in the run, `process` in the
     memory of the process, `persistent` beside the store."""
     days: Lower[Annotated[int, msgspec.Meta(ge=1, le=36_500)]] = 90
-    """`stanchion experience prune` removes incidents older than this many days."""
+    """`stanchion tools experience prune` removes incidents older than this many days."""
     rows: Lower[Annotated[int, msgspec.Meta(ge=1, lt=10**12)]] = 1_000_000
-    """The most incidents that `stanchion experience prune` leaves."""
+    """The most incidents that `stanchion tools experience prune` leaves."""
 
 
 class Strikes(FileSection, frozen=True):

@@ -24,7 +24,7 @@ MOST_LINES: Final = 52
 
 FORGOT: Final = (
     "the store `{}` no longer has what this process has seen in it: it was emptied, restored, or "
-    "has dropped something; see `stanchion store`"
+    "has dropped something; see `stanchion state accept`"
 )
 
 

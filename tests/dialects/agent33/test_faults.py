@@ -1,5 +1,5 @@
 """The faults of the public engine beside the specification, once more through the dialect;
-`tests/faults` has them without it."""
+the known faults are tested without it."""
 
 from __future__ import annotations
 

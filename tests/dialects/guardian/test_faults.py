@@ -17,9 +17,9 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.guardian import CircuitState, GuardianLayer
 from stanchion.testing import FakeClock
 from tests.dialects.guardian.playing import call, failing, guarded
+from tests.dialects.guardian.test_known_faults_schema import QUERY
 from tests.dialects.guardian.test_providers import Storage
-from tests.faults.test_guardian_schema import QUERY
-from tests.faults.test_named import FAULTS, NAMED
+from tests.dialects.test_named_faults import FAULTS, NAMED
 
 
 def test_each_fault_has_a_test_of_its_number() -> None:

@@ -110,7 +110,7 @@ EXCEPTED: Final = (
         RECOVERS,
         FORGOTTEN,
         "a store that has lost what it held may have lost a halt: an operator has to accept it, "
-        "with `stanchion store`",
+        "with `stanchion state accept`",
         recovered=ACCEPTED,
     ),
 )

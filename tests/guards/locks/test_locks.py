@@ -144,19 +144,6 @@ def test_what_is_still_at_work_when_its_run_is_closed_stays_locked() -> None:
     assert bob.check("write_file", {"path": "a"}).proceeds
 
 
-def test_a_call_that_was_cut_off_keeps_what_was_for_it_alone_no_longer() -> None:
-    shield = Shield.load(policy(timeout_s=0, release="call"), clock=FakeClock())
-    ann, bob = lines(shield, "ann", "bob")
-
-    def write_file(path: str) -> None:
-        assert bob.check("write_file", {"path": path}).code == "locks.held"
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        ann.call(write_file, path="a")
-    assert bob.check("write_file", {"path": "a"}).proceeds
-
-
 def test_what_a_killed_process_has_locked_ends_by_itself(tmp_path: Path) -> None:
     """By the store's clock, which every process reads: here one that is ahead by so much."""
     place = tmp_path / "state.db"
@@ -198,7 +185,7 @@ class Counting(MemoryStore):
 def test_locks_cost_one_trip_before_a_call_and_one_after() -> None:
     clock = FakeClock()
     store = Counting(clock)
-    run = Shield.load(policy(release="call"), store=store, clock=clock).run("ann")
+    run = Shield.load(policy(), store=store, clock=clock).run("ann")
 
     def write_file(path: str) -> None:
         assert path
@@ -280,17 +267,10 @@ def test_people_see_what_is_locked() -> None:
     assert "; b by bob, shared, until " in cell.says
 
 
-def test_a_file_is_not_named_through_a_link(tmp_path: Path) -> None:
-    (tmp_path / "real").mkdir()
-    (tmp_path / "real/a.py").touch()
-    (tmp_path / "link").symlink_to("real")
-    run = Shield.load(policy(real_paths=True, root=str(tmp_path.resolve()))).run("ann")
-    assert run.check("write_file", {"path": "real/a.py"}).proceeds
-    assert run.check("write_file", {"path": "real/new.py"}).proceeds
-    linked = run.check("write_file", {"path": "link/a.py"})
-    assert linked.code == "locks.linked"
-    assert str(tmp_path.resolve() / "real/a.py") in linked.message
-    assert run.check("bash", {"command": "echo x > link/a.py"}).code == "locks.linked"
+def test_where_nobody_may_wait_nobody_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stanchion.guards.locks.guard.MOST_WAITING", 0)
+    ann, bob = lines(Shield.load(policy(), clock=FakeClock()), "ann", "bob")
+    assert [write(run, "a").went for run in (ann, bob)] == ["goes", "locks.held"]
 
 
 def test_a_long_name_locks_the_folder_that_it_is_in() -> None:

@@ -20,17 +20,16 @@ VERDICT = ShellJudge(Shell())
 OPEN: Final = {
     "audit": "tail shadow show verify heads witness key export coverage",
     "budget": "show top holds",
-    "experience": "show",
     "mcp": "wrap",
     "metrics": "guardrails",
     "notify": "test waiting send secret",
     "operators": "list",
-    "policy": "show diff loosens propose packs schema",
+    "policy": "show diff loosens propose packs schema lint",
     "runs": "show manifest verify",
-    "safe-mode": "on",
     "secrets": "allowed forget kinds",
+    "state": "halt safe-mode quarantine",
     "tickets": "list watch show bypass request",
-    "tools": "list draft",
+    "tools": "list draft experience sandbox",
     "tutor": "play record replay bundle games",
 }
 """Verbs that read, judge or make stricter, and so are for agents, too."""
@@ -52,20 +51,22 @@ def test_honest_work_with_stanchion_goes_on(text: str) -> None:
     assert action(text) <= Action.WARN, text
 
 
+def verbs_of(command: str) -> set[str]:
+    """The verbs in the usage of a command."""
+    told = re.findall(rf"stanchion {command} \[?([a-z][a-z|-]*)", command_of(command).usage)
+    return {verb for each in told for verb in each.split("|")}
+
+
 @pytest.mark.parametrize("command", sorted(COMMANDS.keys() - ADDED.keys()))
 def test_every_verb_is_for_people_or_open(command: str) -> None:
     first, _, word = command.partition(" ")
-    usage = command_of(command).usage
-    told = re.findall(rf"stanchion {command} \[?([a-z][a-z|-]*)", usage)
-    changing = {word for word in CHANGING.get(first, ()) if word[:1] != "-"}
+    changing, open_to_all = CHANGING.get(first, frozenset()), set(OPEN.get(first, "").split())
     if word:
-        assert word in changing or word in OPEN[first].split()
+        assert word in changing | open_to_all
         return
-    beside = {one.partition(" ")[2] for one in COMMANDS}
-    assert {verb for each in told for verb in each.split("|")} - {"options"} == {
-        *changing,
-        *OPEN.get(command, "").split(),
-    } - beside
+    below = [one for one in COMMANDS if one.startswith(f"{command} ")]
+    elsewhere = {one.partition(" ")[2] for one in below}.union(*map(verbs_of, below))
+    assert verbs_of(command) - {"options"} == (changing | open_to_all) - elsewhere
     for verb in OPEN.get(command, "").split():
         assert action(f"stanchion {command} {verb} x") is Action.ALLOW, verb
     for verb in changing:
@@ -75,8 +76,8 @@ def test_every_verb_is_for_people_or_open(command: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "pipx run stanchion resume",
-        "$(which stanchion) resume",
+        "pipx run stanchion state resume",
+        "$(which stanchion) state resume",
         "python -c 'from stanchion import Shield; Shield.load().resume()'",
         "STANCHION_STATE_DIR=/tmp/x make",
         "alias s=stanchion",

@@ -13,8 +13,8 @@ from agent_framework import Agent
 
 from stanchion import Ungoverned
 from stanchion.hosts.agent_framework import AGENT_FRAMEWORK, guarded
-from tests.coverage.doing import facts, watching
 from tests.hosts.agent_framework.test_agent_framework import Scripted, look
+from tests.runtime.coverage.doing import facts, watching
 
 
 def asked(shield: Any, *more: Any) -> int:

@@ -15,7 +15,7 @@ from agno.team import Team  # isort: skip
 
 from stanchion import Ungoverned
 from stanchion.hosts.agno import AGNO, guarded
-from tests.coverage.doing import facts, watching
+from tests.runtime.coverage.doing import facts, watching
 
 
 def look(name: str) -> str:

@@ -13,8 +13,8 @@ pytest.importorskip("crewai")
 from stanchion import Ungoverned
 from stanchion.hosts.crewai import CREWAI, guarded
 from stanchion.testing.host_suite import Scene
-from tests.coverage.doing import facts, watching
 from tests.hosts.crewai.driver import crew_of  # first, so that it sends no telemetry
+from tests.runtime.coverage.doing import facts, watching
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::UserWarning"

@@ -18,8 +18,8 @@ from google.genai import types
 
 from stanchion import Ungoverned
 from stanchion.hosts.google_adk import GOOGLE_ADK, Guarded
-from tests.coverage.doing import facts, watching
 from tests.hosts.google_adk.test_google_adk import look, scripted
+from tests.runtime.coverage.doing import facts, watching
 
 
 def asked(shield: Any, *more: Any, **options: Any) -> int:

@@ -17,8 +17,8 @@ from stanchion import Ungoverned
 from stanchion.hosts.langchain import LANGCHAIN, Guarded
 from stanchion.testing.host_suite import Scene
 from stanchion.testing.host_suite.scene import script
-from tests.coverage.doing import facts, watching
 from tests.hosts.langchain.driver import Scripted
+from tests.runtime.coverage.doing import facts, watching
 
 
 @tool

@@ -13,8 +13,8 @@ from llama_index.core.tools import FunctionTool
 
 from stanchion import Ungoverned
 from stanchion.hosts.llama_index import LLAMA_INDEX, guarded
-from tests.coverage.doing import facts, watching
 from tests.hosts.llama_index.driver import Scripted
+from tests.runtime.coverage.doing import facts, watching
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning"

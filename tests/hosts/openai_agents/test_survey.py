@@ -11,7 +11,7 @@ from agents import Agent, WebSearchTool, function_tool
 
 from stanchion import Ungoverned
 from stanchion.hosts.openai_agents import OPENAI_AGENTS, guarded
-from tests.coverage.doing import facts, watching
+from tests.runtime.coverage.doing import facts, watching
 
 
 def look(name: str) -> str:

@@ -18,7 +18,7 @@ from pydantic_ai.native_tools import WebSearchTool
 
 from stanchion import Ungoverned
 from stanchion.hosts.pydantic_ai import PYDANTIC_AI, Guarded
-from tests.coverage.doing import facts, watching
+from tests.runtime.coverage.doing import facts, watching
 
 
 class Searching(FunctionModel):

@@ -15,7 +15,7 @@ from stanchion import Ungoverned
 from stanchion.hosts import smolagents as adapter
 from stanchion.hosts.contract.canary import TOOL
 from stanchion.hosts.smolagents import SMOLAGENTS, SmolCanaryModel, SmolCanaryTool, guarded
-from tests.coverage.doing import facts, watching
+from tests.runtime.coverage.doing import facts, watching
 
 
 def an_agent() -> Any:

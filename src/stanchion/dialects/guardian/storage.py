@@ -139,7 +139,7 @@ def _copy(db: sqlite3.Connection, shelf: Shelf, tenant: str) -> None:
     count = shelf.count()
     if count > MOST:
         said = f"{count:,} incidents are kept, too many to be copied for a statement"
-        raise DialectError(f"{said}: use `stanchion experience prune`")
+        raise DialectError(f"{said}: use `stanchion tools experience prune`")
     for statement in COPIES:
         db.execute(statement)
     kept = [one for one in shelf.oldest(FAR, count) if one.tenant == tenant]

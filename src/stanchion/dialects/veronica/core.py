@@ -322,7 +322,7 @@ class CircuitBreaker(Primitive):
         """What is known of the tools that were called."""
         records, info = self._run.desk.shield.records, self._run.desk.info
         if not self._shared:
-            return [records.get(circuit_key(info, NAME, "tenant", "core"), ABSENT)[1]]
+            return [records.get(circuit_key(info, NAME, "core"), ABSENT)[1]]
         begin = key(info.tenant, "breaker") + ":"
         return [
             kept[1]

@@ -36,9 +36,5 @@ CODES: Final = declare(
             "hand over without it, or wait until it is released",
             "run `{3}` has locked it",
         ),
-        "locks.linked": Words(
-            "`{}` leads through a link to `{}`, and a lock on one name does not protect the other",
-            "name the file by where it really is",
-        ),
     }
 )

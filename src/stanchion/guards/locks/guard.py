@@ -9,7 +9,6 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 from msgspec import Meta, Struct
 
-from stanchion.guards._real import RealPathsQuestion, led_to
 from stanchion.guards.locks.table import (
     LOCK,
     UNLOCK,
@@ -25,74 +24,30 @@ from stanchion.guards.locks.table import (
     table_of,
 )
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.contract.values import Beside
 from stanchion.kernel.events import Event, Handoff, HandoffDone, RunInfo, ToolCall
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
-from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import (
     ACTIONS,
-    Lower,
-    More,
     On,
     PlainActionName,
-    UpToThousand,
-    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
 from stanchion.readings import Reading
-from stanchion.readings.paths.place import joined, place_of
-
-
-class RealNames(Struct, frozen=True):
-    """Refuses calls that name a file through a link: it could be locked under one name and changed
-    under another."""
-
-    name: ClassVar = "locks_real"
-    kind: ClassVar = Kind.ASKING
-    deep: ClassVar = False
-    call: ClassVar = "stanchion.runtime.answers.real_paths:real_paths"
-    stages: ClassVar = frozenset({Stage.TOOL_CALL})
-    category: ClassVar = Category.COMPLIANCE
-    priority: ClassVar = 20
-    deadline_ms: ClassVar = 1_000
-
-    root: str
-    seen: PathView
-    action: PlainActionName
-
-    def ask(self, reading: Reading[ToolCall], /) -> Lookup | None:
-        """Ask where the paths really lead that a call would lock; nothing where it has none."""
-        asked = self._asked(reading)
-        return Lookup("", asked, self.deadline_ms) if asked.paths else None
-
-    def _asked(self, reading: Reading[ToolCall]) -> RealPathsQuestion:
-        named = dict.fromkeys([(one.text, one.base) for one in self.seen.targets(reading)])
-        return RealPathsQuestion((self.root,), tuple(named))
-
-    def judge(self, reading: Reading[ToolCall], value: Any, /) -> Finding | None:
-        """Compare what the disk says with what is written; an answer of any other shape is a
-        failure, which refuses."""
-        asked = self._asked(reading)
-        (root,), reals = led_to(asked, value)
-        for (text, start), real in zip(asked.paths, reals, strict=True):
-            place = place_of(text, lenient=text[1:2] == ":")
-            if start and not place.root:
-                place = joined(place_of(start), place)
-            there = joined(place_of(root), place)
-            if there != place_of(real) and there.root == "/":
-                return Finding(ACTIONS[self.action], "locks.linked", (text, real), about=text)
-        return None
-
-    actions = list_actions
-
+from stanchion.readings.paths.place import place_of
 
 SLACK_MS: Final = 1_000
 """How far behind the store's clock a time may be that is written down; beyond that the store's own
 is asked for."""
 LINE_MS: Final = 5_000
-"""How long a place in line is kept for somebody who does not come back, at the least."""
+"""How long a place in line is kept for somebody who does not come back."""
+PAUSE_MS: Final = 100
+"""How long a waiting call pauses before it is judged again."""
+MOST_LOCKS: Final = 200
+"""How many locks a tenant may have at the same time."""
+MOST_WAITING: Final = 100
+"""How many calls may wait in line."""
 ASKS: Final = frozenset({Stage.TOOL_CALL, Stage.HANDOFF})
 
 Seconds = Annotated[float, Meta(ge=1, le=432_000)]
@@ -123,8 +78,6 @@ class Locks(Struct, frozen=True, dict=True):
     take: bool = True
     """If `true`, a call locks what it changes. If `false`, its run must have locked it before, with
     `run.lock` or the tool `lock_file`."""
-    release: Literal["run", "call"] = "run"
-    """How long a call locks a file: for the rest of its `run`, or only for the `call`."""
     handoff: Literal["release", "receiver"] = "release"
     """What happens to a run's locks when another agent accepts its handoff: `release`, or keep them
     for the `receiver`, whose next run has them from its first call on."""
@@ -133,37 +86,10 @@ class Locks(Struct, frozen=True, dict=True):
     takes."""
     timeout_s: Annotated[float, Meta(ge=0, lt=10**6)] = 30.0
     """How many seconds a call waits for a lock before it is refused; `0` refuses it at once."""
-    pause_s: Annotated[float, Meta(ge=0.001, le=60)] = 0.1
-    """How many seconds a waiting call pauses before it is judged again; must be shorter than
-    `timeout_s`."""
-    max_locks: Lower[Annotated[int, Meta(ge=1, le=1_000)]] = 200
-    """How many locks a tenant may have at the same time; a call that needs more is refused."""
-    max_waiting: Lower[UpToThousand] = 100
-    """How many calls may wait in line; the next one is refused at once."""
-    resources: More[tuple[str, ...]] = ()
-    """Arguments that name something else to lock than a file, such as `table`."""
-    case_insensitive: On[bool] = False
-    """If `true`, paths that differ only in upper and lower case are one file."""
-    real_paths: On[bool] = False
-    """If `true`, the disk is asked, too, and a path that leads through a link is refused."""
     action: PlainActionName = "block"
     """The action for a call without its locks, and for a handoff of what others have locked."""
     counter: str | None = None
     """Guards with the same counter share their locks; if absent, each entry has its own."""
-
-    def __post_init__(self) -> None:
-        if 0 < self.timeout_s <= self.pause_s:
-            said = (
-                f"`pause_s: {self.pause_s:g}` is not shorter than `timeout_s: {self.timeout_s:g}`"
-            )
-            raise ValueError(
-                f"{said}: nobody would ever wait; give a shorter pause, or `timeout_s: 0`"
-            )
-        if not self.take and self.release == "call":
-            raise ValueError(
-                "`release: call` has no effect with `take: false`: calls lock nothing; leave one "
-                "of them out"
-            )
 
     @property
     def lease_ms(self) -> int:
@@ -174,15 +100,7 @@ class Locks(Struct, frozen=True, dict=True):
     def seen(self) -> PathView:
         """How the paths of calls are read."""
         root = place_of(self.root, lenient=self.root[1:2] == ":")
-        return PathView(root, self.case_insensitive, self.lock_reads, frozenset(self.resources))
-
-    def beside(self, _stages: frozenset[Stage], /) -> Beside | None:
-        """What asks the disk where links lead, where that is wanted."""
-        if not self.real_paths:
-            return None
-        return Beside(
-            "real", RealNames(self.root, self.seen, self.action), frozenset({Stage.TOOL_CALL})
-        )
+        return PathView(root, self.lock_reads)
 
     def key(self, event: Event, /) -> str:
         """The table of the tenant."""
@@ -242,15 +160,14 @@ class Locks(Struct, frozen=True, dict=True):
                 now,
             )
         me = event.call if event.call else event.id
-        own = event.id if self.release == "call" and event.tool != LOCK else ""
-        lacks = table.lacking(who, own, wants)
+        lacks = table.lacking(who, wants)
         blockers = table.blockers(who, me, lacks)
         if blockers:
             return self._blocked(who, me, lacks, blockers, before, table, now)
         left = table.without_calls(frozenset({me})) if event.call else table
         if lacks:
-            left = left.taken(who, own, lacks, now + self.lease_ms)
-            if len(left.held) > self.max_locks:
+            left = left.taken(who, lacks, now + self.lease_ms)
+            if len(left.held) > MOST_LOCKS:
                 full = Finding(ACTIONS[self.action], "locks.full", (len(table.held),))
                 return self._ruled(full, before, None, now)
         left = left.renewed(who.family, now, self.lease_ms)
@@ -294,28 +211,27 @@ class Locks(Struct, frozen=True, dict=True):
             )
         line = [one.call for one in table.waiting]
         ahead = line.index(me) if me in line else len(line)
-        if not self.timeout_s or (me not in line and len(line) >= self.max_waiting):
+        if not self.timeout_s or (me not in line and len(line) >= MOST_WAITING):
             return self._ruled(
                 Finding(action, "locks.held", (*told, first.run), about=first.name),
                 before,
                 None,
                 now,
             )
-        terms = Wait(int(self.pause_s * 1000), int(self.timeout_s * 1000))
+        terms = Wait(PAUSE_MS, int(self.timeout_s * 1000))
         waits = Finding(
             Action.QUEUE, "locks.waits", (*told, ahead, first.run), terms=terms, about=first.name
         )
-        lease_ms = max(LINE_MS, 20 * int(self.pause_s * 1000))
-        if me in line and table.waiting[ahead].until - now > lease_ms // 2:
+        if me in line and table.waiting[ahead].until - now > LINE_MS // 2:
             return self._ruled(waits, before, None, now)
-        waiter = LockWaiter(me, who.run, who.agent, who.above, lacks, now + lease_ms)
+        waiter = LockWaiter(me, who.run, who.agent, who.above, lacks, now + LINE_MS)
         return self._ruled(waits, before, table.lined_up(waiter), now)
 
     def _handing(
         self, event: Handoff, who: Who, before: LockTable, table: LockTable, now: int
     ) -> Ruling | None:
         """Refuse to hand over what neither of the two has locked, but somebody else has."""
-        lacks = table.lacking(who, "", self.seen.handed(event))
+        lacks = table.lacking(who, self.seen.handed(event))
         others = [
             one for one in table.blockers(who, "", lacks) if not one.waits and one.agent != event.to
         ]

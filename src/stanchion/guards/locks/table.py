@@ -12,7 +12,6 @@ from stanchion import typed
 from stanchion.kernel.events import Handoff, ToolCall
 from stanchion.kernel.state import FOREVER
 from stanchion.readings import Reading
-from stanchion.readings.act import Use, act_of
 from stanchion.readings.paths.place import PathPlace, is_device, is_url, joined, place_of
 from stanchion.readings.paths.spelling import spelling
 from stanchion.readings.paths.targets import PathTarget, Seeing, targets, targets_in
@@ -85,15 +84,13 @@ class Who(NamedTuple):
 
 
 class HeldLock(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """Something that a run has locked, until it was inactive for so long. `call` where it is for
-    one call alone."""
+    """Something that a run has locked, until it was inactive for so long."""
 
     name: str
     exclusive: bool
     run: str
     agent: str
     until: int
-    call: str = ""
 
 
 class LockWaiter(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -139,9 +136,9 @@ class LockTable(msgspec.Struct, frozen=True):
             tuple([one for one in self.waiting if one.until > now]),
         )
 
-    def lacking(self, who: Who, call: str, wants: Iterable[Want]) -> tuple[Want, ...]:
-        """What a run has not locked yet, for itself or for this call."""
-        own = [one for one in self.held if one.run == who.run and one.call in ("", call)]
+    def lacking(self, who: Who, wants: Iterable[Want]) -> tuple[Want, ...]:
+        """What a run has not locked yet."""
+        own = [one for one in self.held if one.run == who.run]
         return tuple(
             [
                 want
@@ -207,19 +204,14 @@ class LockTable(msgspec.Struct, frozen=True):
             } - reached
         return reached - {run}
 
-    def taken(self, who: Who, call: str, wants: Iterable[Want], until: int) -> LockTable:
-        """The table once a run, or one call of it, has locked something."""
+    def taken(self, who: Who, wants: Iterable[Want], until: int) -> LockTable:
+        """The table once a run has locked something."""
         new = {
             want.name: want.exclusive for want in sorted(wants)
         }  # an exclusive one comes last, and stays
-        rest = [
-            one
-            for one in self.held
-            if not (one.run == who.run and one.call == call and one.name in new)
-        ]
+        rest = [one for one in self.held if not (one.run == who.run and one.name in new)]
         locks = [
-            HeldLock(name, exclusive, who.run, who.agent, until, call)
-            for name, exclusive in new.items()
+            HeldLock(name, exclusive, who.run, who.agent, until) for name, exclusive in new.items()
         ]
         return self._with((*rest, *locks))
 
@@ -288,12 +280,8 @@ class LockTable(msgspec.Struct, frozen=True):
         )
 
     def without_calls(self, calls: frozenset[str]) -> LockTable:
-        """The table without what some calls have locked for themselves, and without their places in
-        line."""
-        return self._with(
-            tuple([one for one in self.held if one.call not in calls]),
-            tuple([one for one in self.waiting if one.call not in calls]),
-        )
+        """The table without the places of some calls in line."""
+        return self._with(self.held, tuple([one for one in self.waiting if one.call not in calls]))
 
     def broken(self, name: str) -> LockTable:
         """The table in which nobody has locked something any more."""
@@ -326,12 +314,10 @@ names."""
 
 
 class PathView(NamedTuple):
-    """How paths are seen: from a folder, by which tools use them how, and whether case matters."""
+    """How paths are seen: from a folder, and whether those that are read count."""
 
     root: PathPlace
-    folded: bool
     reads: bool
-    resources: frozenset[str]
 
     def names(self, text: str, start: str = "") -> Iterator[str]:
         """The names under which a path is locked: one for every way in which it may be read."""
@@ -342,16 +328,19 @@ class PathView(NamedTuple):
                 place = joined(place_of(start, at > 0), place)
             place = joined(self.root, place) if self.root.root else place
             if not is_device(place):
-                yield (place.folded if self.folded else place).text
+                yield place.text
 
     def wanted(self, reading: Reading[ToolCall]) -> tuple[Want, ...]:
         """What a call has to lock, once each."""
         event = reading.event
         if event.tool == LOCK:
             return tuple(self._asked(event.args, event.args.get("lock_type") != "shared"))
-        found = list(self._files(self.targets(reading)))
-        found += self._resources(event.args, act_of(event.tool, event.traits).use)
-        return tuple(dict.fromkeys(found))
+        found = [
+            one
+            for one in reading.of(targets_in)
+            if one.sure and not is_url(one.text) and (self.reads or one.use != "read")
+        ]
+        return tuple(dict.fromkeys(self._files(found)))
 
     def released(self, args: Mapping[str, Any]) -> Strings:
         """What a call of `unlock_file` releases."""
@@ -361,15 +350,6 @@ class PathView(NamedTuple):
         """The files that a handoff names."""
         return tuple(dict.fromkeys(self._files(targets("", (), event.payload, HANDED, ()))))
 
-    def targets(self, reading: Reading[ToolCall]) -> list[PathTarget]:
-        """The paths of a call that have to be locked."""
-        found = reading.of(targets_in)
-        return [
-            one
-            for one in found
-            if one.sure and not is_url(one.text) and (self.reads or one.use != "read")
-        ]
-
     def _files(self, found: Iterator[PathTarget] | list[PathTarget]) -> Iterator[Want]:
         for target in found:
             exclusive = target.use != "read"
@@ -377,10 +357,6 @@ class PathView(NamedTuple):
             deep = target.use == "delete" or (exclusive and target.how == "deep")
             for name in self.names(target.text, target.base) if not is_url(target.text) else ():
                 yield Want(kept(whole(name) if deep else name), exclusive)
-
-    def _resources(self, args: Mapping[str, Any], use: Use) -> Iterator[Want]:
-        for name in self.resources & args.keys() if use != "read" or self.reads else ():
-            yield Want(kept(f"{name}:{args[name]}"), use != "read")
 
     def _asked(self, args: Mapping[str, Any], exclusive: bool) -> Iterator[Want]:
         path, resource = args.get("path"), args.get("resource")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -16,7 +16,7 @@ from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter, list_actions
+from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -165,18 +165,15 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     tools: tuple[str, ...] | None = None
     """The tools whose results must not be empty, by name or glob; if absent, tools with the effect
     `read` that do not search."""
-    exempt: Shorter[tuple[str, ...]] = ()
-    """Tools whose results may be empty, by name or glob."""
     errors: PlainActionName | None = "warn"
     """The action for a final answer that is only an error message; `null` switches the check off.
     """
     result_errors: PlainActionName | None = None
     """The action for a result that is only an error message; if absent, results are not checked for
     it."""
-    format: Annotated[Literal["json"] | None, (None, "json")] = None
-    """The required format of final answers; if absent, any text."""
     schema: dict[str, Any] | bool | None = None
-    """The JSON Schema of final answers, which must then be JSON; if absent, none."""
+    """The JSON Schema of final answers, which must then be JSON, `true` for any JSON; if absent,
+    any text."""
     results: dict[str, dict[str, Any] | bool] | None = None
     """The JSON Schemas of results that are JSON in a text, by tool name or glob: an exact name
     first, then the first glob that matches. `true` accepts any JSON; if absent, results are not
@@ -185,8 +182,6 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     """The action for content that does not have the required form."""
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.schema is not None:
-            raise ValueError("`schema` asks for JSON by itself: leave `format` out")
         if self.results == {}:
             raise ValueError(
                 "`results` is empty, so no tool has a form: name some, or leave it out"
@@ -196,8 +191,6 @@ class Output(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _answer(self) -> SchemaChecker | None:
-        if self.format is not None:
-            return SchemaChecker(True)
         return None if self.schema is None else _made("schema", self.schema)
 
     @cached_property
@@ -208,10 +201,6 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _telling(self) -> Names | None:
         return None if self.tools is None else names(self.tools)
-
-    @cached_property
-    def _exempt(self) -> Names:
-        return names(self.exempt)
 
     def judge(self, reading: Reading[ToolResult | ModelReply], /) -> Finding | None:
         """Look at a result or at a final answer; replies on the way to one are let be."""
@@ -253,8 +242,6 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     def _has_to_tell(self, event: ToolResult) -> bool:
         """Whether it is known of a tool that its results say something: what writes may well have
         nothing to say."""
-        if event.tool in self._exempt:
-            return False
         if self._telling is not None:
             return event.tool in self._telling
         act = act_of(event.tool, event.traits)

@@ -12,6 +12,7 @@ from operator import ne
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 SAME: Final = regex(r"(.)\1{5,}", re.DOTALL)
 """Six times the same character, one after another."""
@@ -67,25 +68,7 @@ PATH: Final = regex(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]
 NUMBERS: Final = regex(r"0[xX][0-9A-Fa-f]+|\d+")
 CODE_ITEMS: Final = regex(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*")
 SEED_WORDS: Final = regex(r"[a-z]{3,8}")
-SENTENCES: Final = frozenset(
-    {
-        "the",
-        "and",
-        "for",
-        "are",
-        "was",
-        "not",
-        "your",
-        "from",
-        "never",
-        "words",
-        "this",
-        "which",
-        "them",
-        "its",
-        "has",
-    }
-)
+SENTENCES: Final = listed("the and for are was not your from never words this which them its has")
 """Words that no list of seed phrases has, and hardly a sentence is without."""
 ANYBODY: Final = regex(rb'"role"\s*:\s*"anon(?:ymous)?"')
 """What a token says that pages give to everybody who opens them."""

@@ -188,7 +188,7 @@ def handed(hosted: HostWork, came: Any, about: Any, awaited: bool) -> Any:
         else items.handed(hosted.run.desk, came, False)
     )
     pass_on: Any = aitems_in_words if hasattr(made, "__anext__") else items_in_words
-    return pass_on(hosted.host, made, Stage.TOOL_RESULT, came.tool.name, about)
+    return pass_on(hosted.host, made, Stage.TOOL_RESULT, came.call.tool.name, about)
 
 
 def asked(

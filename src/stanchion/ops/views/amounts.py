@@ -1,9 +1,10 @@
-"""Times and amounts as people read them: moments in UTC, spans, money, counts, shares and sizes."""
+"""Times, amounts and values as people read them: moments in UTC, spans, money, counts and sizes."""
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
-from typing import Final
+from typing import Any, Final
 
 from stanchion.guards.budget import phrase
 from stanchion.kernel.units import Unit
@@ -88,3 +89,17 @@ def size(count: int) -> str:
 def counted(number: int, what: str) -> str:
     """A number of things."""
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def flow(value: Any) -> str:
+    """A value in one line: text as it is, the rest as YAML would have it in brackets."""
+    match value:
+        case dict():
+            return "{" + ", ".join([f"{name}: {flow(item)}" for name, item in value.items()]) + "}"
+        case list() | tuple():
+            return "[" + ", ".join(map(flow, value)) + "]"
+        case None:
+            return "none"
+        case str() if value:
+            return value
+    return json.dumps(value)

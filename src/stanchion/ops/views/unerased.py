@@ -27,7 +27,7 @@ WILL_WRITE: Final = (
 TICKET: Final = "ticket"
 IN_STORE: Final = "in the store until it expires: `stanchion state` shows it"
 BESIDE: Final = (
-    "beside the store: `stanchion experience` shows it, `stanchion experience prune` removes it"
+    "beside the store: `stanchion tools experience` shows it, and `prune` of that removes it"
 )
 ASKED: Final = "in the store until it expires: `stanchion tickets show` shows it"
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import base64
 import html
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.disguise.escapes import Back, rewritten
 from stanchion.readings.hostile.languages import elsewhere
 from stanchion.readings.hostile.languages.english_signs import SIGNS, Phrases
 from stanchion.readings.hostile.normal import folded, mapped
@@ -172,10 +172,6 @@ def whole(text: str) -> str:
     return text
 
 
-Back = Callable[[int, int], tuple[int, int]]
-"""Gives the place in a text of what stands between two places of a view."""
-
-
 class TextView(NamedTuple):
     """A text as it can be read; `odd` where nobody honest writes like that."""
 
@@ -217,13 +213,13 @@ def first_view(text: str) -> TextView:
 def further_views(text: str, first: TextView, disguises: frozenset[str]) -> Iterator[TextView]:
     """What a text says under disguises that it may have on."""
     if "escaped" in disguises:
-        yield _on(first, _cut(first.text, ESCAPED, _unescaped, False))
+        yield _cut(first, ESCAPED, _unescaped, False)
     if "marked" in disguises:
-        yield _on(first, _cut(first.text, MARKED, lambda _: "", False))
+        yield _cut(first, MARKED, lambda _: "", False)
     if "leet" in disguises:
         yield TextView(WORDS.sub(_plain, first.text), first.back, True)
     if "spaced" in disguises:
-        yield _on(first, _cut(first.text, SPACED, _joined, True))
+        yield _cut(first, SPACED, _joined, True)
     if "turned" in disguises:
         yield TextView(first.text.translate(ROT13), first.back, True)
     if "reversed" in disguises:
@@ -243,48 +239,13 @@ def _by_place(places: list[int]) -> Back:
     return lambda start, end: (places[start], places[end])
 
 
-def _on(first: TextView, second: TextView) -> TextView:
-    """A view of a view."""
-    return TextView(
-        second.text, lambda start, end: first.back(*second.back(start, end)), second.odd
-    )
-
-
-def _cut(text: str, pattern: re.Pattern[str], other: Callable[[str], str], odd: bool) -> TextView:
-    """A text in which other pieces stand in the place of what a pattern finds."""
-    pieces: list[str] = []
-    begins: list[int] = []
-    sources: list[int] = []
-    exact: list[bool] = []
-    size = done = 0
-
-    def put(piece: str, source: int, same: bool) -> None:
-        nonlocal size
-        if piece:
-            pieces.append(piece)
-            begins.append(size)
-            sources.append(source)
-            exact.append(same)
-            size += len(piece)
-
-    for found in pattern.finditer(text):
-        start, end = found.span()
-        put(text[done:start], done, True)
-        put(other(found.group()), start, False)
-        done = end
-    put(text[done:], done, True)
-    begins.append(size)
-    sources.append(len(text))
-    exact.append(True)
-
-    def back(start: int, end: int) -> tuple[int, int]:
-        piece = bisect_right(begins, start) - 1
-        first = sources[piece] + (start - begins[piece] if exact[piece] else 0)
-        piece = bisect_right(begins, end - 1) - 1
-        last = sources[piece] + end - begins[piece] if exact[piece] else sources[piece + 1]
-        return first, max(first, last)
-
-    return TextView("".join(pieces), back, odd)
+def _cut(
+    first: TextView, pattern: re.Pattern[str], other: Callable[[str], str], odd: bool
+) -> TextView:
+    """A view in which other pieces stand in the place of what a pattern finds."""
+    places = [found.span() for found in pattern.finditer(first.text)]
+    made = rewritten(first.text, places, other)
+    return TextView(made.text, lambda start, end: first.back(*made.span(start, end)), odd)
 
 
 def _unescaped(found: str) -> str:

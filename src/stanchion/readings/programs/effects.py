@@ -19,10 +19,9 @@ from stanchion.readings.programs.calls import (
     known_parts,
 )
 from stanchion.readings.programs.decoding import HIDING
-from stanchion.readings.word_lists import Strings, in_order, listed, sections
+from stanchion.readings.programs.files import LIBRARIES, WORDS, files_of, is_of_files
+from stanchion.readings.word_lists import Strings, in_order, listed
 
-WORDS: Final = sections("stanchion.readings.programs", "words.txt")
-"""The names of calls, by what they do; `words.txt` lists them."""
 EXECUTES: Final = WORDS["executes"]
 STARTS: Final = regex(
     r"\A(?!.* (?:query|sql|statement) ).* (?:(?:exec|execute|popen|spawn|shell|system|cmd|command|"
@@ -36,7 +35,6 @@ DESTROYS: Final = regex(
 DELETES: Final = WORDS["deletes"]
 OFTEN_OTHER: Final = WORDS["often other"]
 """Names that mean files only in a library of files, or on a path."""
-LIBRARIES: Final = WORDS["libraries"]
 KILLS: Final = listed("kill killpg posix_kill Kill")
 EVERY_PROCESS: Final = listed("process_iter pids GetProcesses allProcesses")
 """Calls that list all that runs."""
@@ -68,9 +66,6 @@ RECURSIVE: Final = WORDS["recursive"]
 ALL_BELOW: Final = listed("recursive true")
 """What is said where a folder goes with all that is in it."""
 OVERWRITES: Final = WORDS["overwrites"]
-OPENS: Final = listed("open fopen openSync io_open sysopen ZipFile OpenFile")
-OPTIONS: Final = listed("append write create truncate create_new")
-"""How Rust says that a file is opened to be written."""
 PACKS: Final = listed("write add make_archive addFile addLocalFile addLocalFolder add_file addGlob")
 """Calls that put a file into an archive."""
 ENDINGS: Final = in_order("zip tar tar.gz tgz")
@@ -113,7 +108,6 @@ ENDS: Final = listed("sync async")
 _HOST: Final = regex(
     r"[a-z][a-z0-9+.-]*://[^\s/'\"]+|(?:\d{1,3}\.){3}\d{1,3}|(?:[a-z0-9-]+\.)+[a-z]{2,}"
 )
-_MODE: Final = regex(r"[rwaxbt+]{1,3}")
 _PATH: Final = regex(r"[~./$\w-][^\s'\"<>|;&(){}]{0,200}")
 
 
@@ -381,36 +375,12 @@ class _Found:
         self.started.append((*command.split(), *words))
 
     def _files(self, call: CodeCall) -> None:
-        if call.name in OPENS:
-            self.writes += [
-                each.lstrip("> ")
-                for each in call.args
-                if each is not None and each.lstrip()[:1] == ">"
-            ]
-        lone = call.on is not None and call.args[:1] and _MODE.fullmatch(call.args[0] or "-")
-        own = call.name.startswith(("read_", "write_")) or not call.args or lone  # of a path
-        path = call.on if own and (call.on is not None or not call.args) else call.args[0]
-        if path is None and call.name in OPENS and call.args[1:2] == ("<",):  # `open my $f, "<", x`
-            path = call.args[2] if len(call.args) > 2 else None
-        self.reads_each = self.reads_each or (path is None and call.name in READS)
-        if path is None or not _is_path(path):
-            return
-        mode = next((each for each in call.args[0 if lone else 1 :] if each is not None), "")
-        if call.name in OPENS:
-            into = (
-                self.writes
-                if mode[:1] in ("w", ">", "x")
-                or "w" in mode[:2]
-                or mode == "a"
-                or any("O_WRONLY" in each or "O_RDWR" in each for each in call.made_of)
-                or ("OpenOptions" in call.of and not OPTIONS.isdisjoint(call.of.split(".")))
-                else self.reads
-            )
-            into.append(path.lstrip("<> ") if mode == "" else path)
-        elif call.name in OVERWRITES or (call.name == "write" and call.of.endswith("fs")):
-            self.writes.append(path)
-        elif call.name in READS or call.name == "connect":
-            self.reads.append(path)
+        """Note what it reads and writes; what it only makes leaves everything as it is."""
+        for use, path in files_of(call):
+            reads = use == "read" or use == "open"
+            self.reads_each = self.reads_each or (path is None and reads and call.name in READS)
+            if path is not None and (reads or use == "write") and _is_path(path):
+                (self.reads if reads else self.writes).append(path)
 
     def _sends(self, call: CodeCall) -> None:
         hosts = [each for each in (*call.args, call.on) if each is not None and _HOST.search(each)]
@@ -442,14 +412,6 @@ def _usual_name(name: str) -> str:
     if DESTROYS.search(name_of_it) is not None:
         return "rmtree"
     return name if STARTS.search(name_of_it) is None else "system"
-
-
-def is_of_files(call: CodeCall) -> bool:
-    """Whether a call is about files: its name says so, or what it is called on does, or nothing
-    says otherwise."""
-    if call.name not in OFTEN_OTHER or not (call.of or call.on is not None):
-        return True
-    return call.is_of(LIBRARIES) or (call.on is not None and not call.args)
 
 
 def _places(call: CodeCall) -> list[str]:

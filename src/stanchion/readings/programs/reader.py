@@ -20,6 +20,7 @@ from stanchion.readings.programs.calls import (
     known_parts,
 )
 from stanchion.readings.programs.decoding import decoded
+from stanchion.readings.programs.files import DECLARES
 from stanchion.readings.programs.tokens import (
     EMPTY,
     HOME,
@@ -47,13 +48,9 @@ _VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+
 _BRACED: Final = regex(r"\{[^{}]*\}")
 """Alternatives in a pattern of paths."""
 _END: Final = CodeToken("line", "")
-DECLARES: Final = listed("my our local const let var global static")
-KEYWORDS: Final = frozenset(
-    {
-        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
-        "while", "until", "for", "foreach", "return", "use", "require", "when", "case", "function",
-        "def", "sub",
-    }
+KEYWORDS: Final = listed(
+    "if unless and or not in do end then else elsif elseif while until for foreach return use "
+    "require when case function def sub"
 )  # fmt: skip
 LOOPS: Final = listed("while until loop for forever")
 

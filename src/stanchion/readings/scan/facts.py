@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final, NamedTuple, assert_never
 
 from stanchion.readings.scan.syntax import (
@@ -107,42 +108,39 @@ def beginnings(node: Node) -> Node:
             assert_never(node)
 
 
+def changed(node: Node, change: Callable[[Node], Node]) -> Node:
+    """A tree in which each part is changed, what is inside of it first."""
+    match node:
+        case Seq(items):
+            node = Seq(tuple([changed(item, change) for item in items]))
+        case Or(items):
+            node = Or(tuple([changed(item, change) for item in items]))
+        case GroupNode() | Repeat():
+            node = node._replace(item=changed(node.item, change))
+    return change(node)
+
+
+def bare(node: Node) -> Node:
+    """A part that is no edge and no group."""
+    return (
+        EMPTY if isinstance(node, EdgeNode) else node.item if isinstance(node, GroupNode) else node
+    )
+
+
 def plain(node: Node) -> Node:
     """A tree without its edges."""
-    match node:
-        case Chars():
-            return node
-        case EdgeNode():
-            return EMPTY
-        case GroupNode(item):
-            return plain(item)
-        case Or(items):
-            return Or(tuple([plain(item) for item in items]))
-        case Seq(items):
-            return Seq(tuple([plain(item) for item in items]))
-        case Repeat(item, low, high, lazy):
-            return Repeat(plain(item), low, high, lazy)
-        case _:
-            assert_never(node)
+    return changed(node, bare)
 
 
 def loose(node: Node) -> Node:
     """A tree that matches wherever another does, and is cheaper to look for: long repetitions are
     not counted."""
-    match node:
-        case Chars() | EdgeNode():
-            return node
-        case GroupNode(item):
-            return GroupNode(loose(item))
-        case Or(items):
-            return Or(tuple([loose(item) for item in items]))
-        case Seq(items):
-            return Seq(tuple([loose(item) for item in items]))
-        case Repeat(item, low, high, lazy):
-            far = high is not None and high - low > NEAR
-            return Repeat(loose(item), low, None if far else high, lazy)
-        case _:
-            assert_never(node)
+
+    def uncounted(one: Node) -> Node:
+        far = isinstance(one, Repeat) and one.high is not None and one.high - one.low > NEAR
+        return one._replace(high=None) if far and isinstance(one, Repeat) else one
+
+    return changed(node, uncounted)
 
 
 MOST: Final = 128

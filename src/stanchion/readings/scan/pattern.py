@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from functools import cached_property
-from typing import Any, Final, NamedTuple, assert_never
+from typing import Any, Final, NamedTuple
 
 from stanchion.kernel.regex import MEMORY, linear
-from stanchion.readings.scan.facts import Head, beginnings, flattened, head, loose, width, written
+from stanchion.readings.scan.facts import (
+    Head,
+    beginnings,
+    changed,
+    flattened,
+    head,
+    loose,
+    width,
+    written,
+)
 from stanchion.readings.scan.syntax import (
     BORDER,
     Chars,
     EdgeNode,
     GroupNode,
     Node,
-    Or,
     PatternError,
     Repeat,
     Seq,
@@ -44,7 +52,7 @@ def sieve(tree: Node) -> Node:
             if passed:
                 break
             continue
-        made.append(_uncounted(item))
+        made.append(changed(item, _uncounted))
         if known is not None and not passed:
             here = head(Seq(tuple(made)))
             passed = here is not None and here.literals == known.literals
@@ -54,22 +62,12 @@ def sieve(tree: Node) -> Node:
 
 
 def _uncounted(node: Node) -> Node:
-    """A tree whose repetitions that begin at nothing have no end: counting them costs more than it
+    """A part whose repetitions that begin at nothing have no end: counting them costs more than it
     tells."""
-    match node:
-        case Chars() | EdgeNode():
-            return node
-        case GroupNode(item):
-            return _uncounted(item)
-        case Or(items):
-            return Or(tuple([_uncounted(item) for item in items]))
-        case Seq(items):
-            return Seq(tuple([_uncounted(item) for item in items]))
-        case Repeat(item, low, high, _):
-            far = high is None or (low <= 1 and high > 2)
-            return Repeat(_uncounted(item), low, None if far else high, False)
-        case _:
-            assert_never(node)
+    if isinstance(node, Repeat):
+        far = node.high is None or (node.low <= 1 and node.high > 2)
+        return node._replace(high=None if far else node.high, lazy=False)
+    return node.item if isinstance(node, GroupNode) else node
 
 
 LONGEST: Final = 4_095

@@ -4,23 +4,22 @@ together where they are."""
 from __future__ import annotations
 
 import ast
-from typing import Any, Final
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Final
 
 from stanchion.readings.programs.calls import UNKNOWN, known_parts
 from stanchion.readings.programs.decoding import decoded
-from stanchion.readings.shell.known import WORDS
 
 LONGEST: Final = 65_536
 DEEPEST: Final = 40
 RUNS: Final = frozenset({"exec", "eval", "compile"})
-STARTS: Final = WORDS["functions of Python that start a program"]
-"""Functions that start a program; the first of their arguments that is no mode says which."""
-
-
-TELLING: Final = frozenset({ast.Attribute, ast.Call, ast.List, ast.Tuple})
-"""What has parts that belong together."""
-MAKING: Final = frozenset({ast.Constant, ast.Name, ast.JoinedStr, ast.BinOp, ast.Subscript})
-"""What may make a text, beside calls."""
+NESTED: Final = 3
+"""How deep code is read that code runs."""
+MAKING: Final = frozenset(
+    {ast.Constant, ast.Name, ast.JoinedStr, ast.BinOp, ast.Subscript, ast.Call}
+)
+"""What may make a text."""
 LEAVES: Final = frozenset({ast.Constant, ast.Name, ast.Pass, ast.Break, ast.Continue, ast.alias})
 """What has nothing in it that is asked for."""
 
@@ -29,34 +28,42 @@ def python_texts(code: str) -> list[str] | None:
     """The texts that a piece of Python makes; `None` where it is none, or too much of it."""
     if len(code) > LONGEST:
         return None
+    values = Values()
     try:
-        reader = Values()
-        reader.read(code)
+        return list(dict.fromkeys(_texts(nodes_of(ast.parse(code)), values, 0)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
-    return list(dict.fromkeys([*reader.texts, *reader.firsts]))
+
+
+def _texts(nodes: list[ast.AST], values: Values, depth: int) -> Iterator[str]:
+    values.note(nodes)
+    said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
+        if type(node) not in MAKING or (isinstance(node, ast.Constant) and id(node) in said):
+            continue
+        value = values.value(node)
+        if value is not None and len(value) > 2:
+            yield value
+        first = values.value(node.args[0]) if isinstance(node, ast.Call) and node.args else None
+        if first is not None and isinstance(node, ast.Call):
+            yield first
+            name = values.called.get(_name(node.func), _name(node.func))
+            if name in RUNS and depth < NESTED:
+                with suppress(SyntaxError):
+                    yield from _texts(nodes_of(ast.parse(first)), values, depth + 1)
 
 
 class Values:
+    """What is known of the names of a piece of code: their texts, and what functions are called."""
+
     def __init__(self) -> None:
-        self.firsts: list[str] = []
-        self.texts: list[str] = []
         self.values: dict[str, str] = {}
         self.called: dict[str, str] = {}
-        self.depth = 0
-
-    def read(self, code: str) -> None:
-        if self.depth <= 3:
-            self.note(nodes_of(ast.parse(code)))
 
     def note(self, nodes: list[ast.AST]) -> None:
         """Note what is known of code that is made of these."""
-        self.depth += 1
-        said: set[int] = set()
         for node in nodes:
             match node:
-                case ast.Expr():
-                    said.add(id(node.value))
                 case ast.Assign(targets=[ast.Name(id=name)]):
                     value = self.value(node.value)
                     if value is not None:
@@ -67,65 +74,8 @@ class Values:
                     self.called.update(
                         {each.asname: each.name for each in node.names if each.asname}
                     )
-        for node in nodes:
-            kind = type(node)
-            if kind in TELLING:
-                self._tell(node)
-            elif kind in MAKING and not (kind is ast.Constant and id(node) in said):
-                self._text(node)
-        self.depth -= 1
 
-    def _tell(self, node: ast.AST) -> None:
-        if isinstance(node, ast.Call):
-            self._called(node)
-        elif isinstance(node, ast.List | ast.Tuple):
-            self._joined(node.elts)
-        self._text(node)
-
-    def _text(self, node: Any) -> None:
-        value = self.value(node)
-        if value is not None and len(value) > 2:
-            self.texts.append(value)
-
-    def _called(self, node: ast.Call) -> None:
-        name = self.called.get(_name(node.func), _name(node.func))
-        first = self.value(node.args[0]) if node.args else None
-        self._joined(node.args)
-        self._started(name, node)
-        if first is None:
-            return
-        self.firsts.append(first)
-        if name in RUNS and first.strip():
-            try:
-                self.read(first)
-            except SyntaxError:
-                self.texts.append(first)
-
-    def _started(self, name: str, node: ast.Call) -> None:
-        """Note what a call starts: a program and the words behind it, which may be given apart
-        (`execvp`)."""
-        given = [
-            each
-            for each in node.args
-            if not (isinstance(each, ast.Constant | ast.Attribute) and _is_mode(each))
-        ]
-        words = [
-            part
-            for each in given
-            for part in (each.elts if isinstance(each, ast.List | ast.Tuple) else [each])
-        ]
-        if name not in STARTS or not words:
-            return
-        known = known_parts(map(self.value, words))
-        self.texts += [" ".join(known), " ".join([known[0], *known[2:]])]
-
-    def _joined(self, nodes: list[ast.expr]) -> None:
-        values = [self.value(node) for node in nodes]
-        known = [value for value in values if value is not None]
-        if len(known) > 1:
-            self.texts.append(" ".join(known))
-
-    def value(self, node: ast.expr, depth: int = 0) -> str | None:
+    def value(self, node: ast.AST, depth: int = 0) -> str | None:
         """The text that an expression makes; `$` stands for its unknown parts, None where all of it
         is unknown."""
         if depth > DEEPEST:
@@ -237,13 +187,4 @@ def _name(node: ast.expr | None) -> str:
         else node.id
         if isinstance(node, ast.Name)
         else ""
-    )
-
-
-def _is_mode(node: ast.Constant | ast.Attribute) -> bool:
-    """Whether an argument says how to start, not what: `os.P_NOWAIT`."""
-    return (
-        node.attr.startswith("P_")
-        if isinstance(node, ast.Attribute)
-        else isinstance(node.value, int)
     )

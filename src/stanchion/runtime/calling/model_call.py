@@ -21,8 +21,7 @@ from stanchion.runtime.calling.call import tried_again
 from stanchion.runtime.calling.outcome import RETRY, failed, withhold
 from stanchion.runtime.calling.price import Bill
 from stanchion.runtime.calling.stream_end import StreamAccount, Streaming
-from stanchion.runtime.deciding.attempts import assess, lapsed
-from stanchion.runtime.deciding.course import judge
+from stanchion.runtime.deciding.course import assess, judge, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import WITHHELD, hidden
 from stanchion.runtime.deciding.left import cut_off

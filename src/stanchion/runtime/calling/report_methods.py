@@ -4,9 +4,9 @@ for async code."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from time import perf_counter_ns
-from typing import Any, Final, TypedDict, Unpack
+from typing import Any, Concatenate, Final, ParamSpec, TypedDict, TypeVar, Unpack
 
 from stanchion.kernel.actions import PROCEEDS
 from stanchion.kernel.decision import Decision
@@ -16,8 +16,8 @@ from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling import reports
-from stanchion.runtime.calling.reports import USAGE, BadEvent, check, named_in, report, spending
-from stanchion.runtime.deciding.attempts import lapsed
+from stanchion.runtime.calling.reports import USAGE, BadEvent, check, named_in, spending
+from stanchion.runtime.deciding.course import lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.quiet import Carry, QuietPassage, lane_of
 from stanchion.runtime.deciding.reported import failure_in
@@ -25,6 +25,9 @@ from stanchion.runtime.deciding.spend import overruns, unforeseen
 from stanchion.runtime.deciding.twins import Short, twins
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.values import Read, Unreadable, arguments, read
+
+P = ParamSpec("P")
+S = TypeVar("S", bound="Reporting")
 
 Straight = Decision | Flow[Decision]
 """A decision, or the flow that leads to one."""
@@ -176,9 +179,40 @@ SHORTEST: Final = CALLED | frozenset(USAGE)
 """What the shortest way takes of one."""
 
 
+def of_stage(
+    stage: Stage,
+) -> Callable[
+    [Callable[Concatenate[S, P], dict[str, Any]]], Callable[Concatenate[S, P], Flow[Decision]]
+]:
+    """The flow that judges an event of a stage, for a method that gives what it was told: a keyword
+    that is `None` was left out."""
+
+    def flow_of(
+        told: Callable[Concatenate[S, P], dict[str, Any]],
+    ) -> Callable[Concatenate[S, P], Flow[Decision]]:
+        optional = told.__kwdefaults__ or {}
+
+        @wraps(told)
+        def flow(self: S, /, *args: P.args, **kwargs: P.kwargs) -> Flow[Decision]:
+            fields = told(self, *args, **kwargs)
+            del fields["self"]
+            named = fields.items()
+            return self._report(
+                stage, {name: one for name, one in named if one is not None or name not in optional}
+            )
+
+        flow.__annotations__ = {**told.__annotations__, "return": "Flow[Decision]"}
+        return flow
+
+    return flow_of
+
+
 class Reporting:
     """Has everything judged that a run's host runs itself. Every method has a twin for async code:
     `await run.acheck(...)` for `run.check(...)`."""
+
+    _report: Callable[[Stage, dict[str, Any]], Flow[Decision]]
+    """Judges a report: here, or where a broker does."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -209,6 +243,7 @@ class Reporting:
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
         return check(self._desk, tool, args, spending(usage), named_in(usage))
 
+    @of_stage(Stage.TOOL_RESULT)
     def _result(
         self,
         /,
@@ -222,7 +257,7 @@ class Reporting:
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """Judge the result of a call that the host ran itself; `decision.patched(result)` is what
         the agent may see.
 
@@ -231,11 +266,7 @@ class Reporting:
         `api_calls` and `duration_s` are what it really used. Raises `BadEvent` for what cannot be
         judged.
         """
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        about = given(call=call, part=part)
-        return self._report(
-            Stage.TOOL_RESULT, {"tool": tool, "args": args, "result": result, **about, **usage}
-        )
+        return locals()
 
     def _judge(self, stage: Stage | str, /, **fields: Unpack[Fields]) -> Flow[Decision]:
         """Judge an event of any stage, given the fields its stage has; an `error` may be the
@@ -243,12 +274,14 @@ class Reporting:
         that it needs."""
         return self._report(stage_named(stage), dict(fields))
 
-    def _prompt(self, /, text: str, source: str = "user", trusted: bool = True) -> Flow[Decision]:
+    @of_stage(Stage.PROMPT)
+    def _prompt(self, /, text: str, source: str = "user", trusted: bool = True) -> dict[str, Any]:
         """Judge words that enter the run: the user's own, or another's (`trusted=False`). Where it
         `proceeds`, `decision.patched(text)` is what the model may read; otherwise
         `decision.message` says why not."""
-        return self._report(Stage.PROMPT, {"text": text, "source": source, "trusted": trusted})
+        return locals()
 
+    @of_stage(Stage.MODEL_CALL)
     def _model_call(
         self,
         /,
@@ -260,20 +293,18 @@ class Reporting:
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """A request is about to go to a model. `params` are those of the request; `tokens`,
         `cost_usd`, `api_calls` and `duration_s` are estimates, which stay reserved until its reply
         is reported."""
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        return self._report(
-            Stage.MODEL_CALL,
-            {"messages": messages, "model": model, **given(params=params), **usage},
-        )
+        return locals()
 
-    def _model_chunk(self, /, text: str, channel: str = "text", index: int = 0) -> Flow[Decision]:
+    @of_stage(Stage.MODEL_CHUNK)
+    def _model_chunk(self, /, text: str, channel: str = "text", index: int = 0) -> dict[str, Any]:
         """A streamed piece of a reply has come."""
-        return self._report(Stage.MODEL_CHUNK, {"text": text, "channel": channel, "index": index})
+        return locals()
 
+    @of_stage(Stage.MODEL_REPLY)
     def _model_reply(
         self,
         /,
@@ -286,14 +317,13 @@ class Reporting:
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """A whole reply has come; `final` if it is the run's answer. `call` is the id of the
         decision on its request, and `tokens`, `cost_usd`, `api_calls` and `duration_s` are what it
         really used."""
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        about = given(model=model, call=call)
-        return self._report(Stage.MODEL_REPLY, {"text": text, "final": final, **about, **usage})
+        return locals()
 
+    @of_stage(Stage.EGRESS)
     def _egress(
         self,
         /,
@@ -308,13 +338,12 @@ class Reporting:
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """An HTTP request is about to leave; `tool` is whose request it is, `call` the id of the
         decision on it."""
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        about = given(headers=headers, payload=payload, tool=tool, call=call)
-        return self._report(Stage.EGRESS, {"url": url, "method": method, **about, **usage})
+        return locals()
 
+    @of_stage(Stage.ERROR)
     def _error(
         self,
         /,
@@ -332,7 +361,7 @@ class Reporting:
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """A call that the host ran has failed: with this exception, or with an error of this name.
 
         `args` or `call` (the id of its `check`'s decision) say which call it was, `text` is what
@@ -340,18 +369,9 @@ class Reporting:
         (`system`, `user`, `business`, `unknown`) where the policy is not to work that out, and
         `bases` are the kinds of error that it is one of.
         """
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        about = given(
-            args=args,
-            call=call,
-            text=text,
-            status=status,
-            attempt=attempt,
-            bases=bases,
-            fault=fault,
-        )
-        return self._report(Stage.ERROR, {"tool": tool, "error": error, **about, **usage})
+        return locals()
 
+    @of_stage(Stage.CHARGE)
     def _charge(
         self,
         /,
@@ -364,18 +384,10 @@ class Reporting:
         settled: bool | None = None,
         call: str | None = None,
         tool: str | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """A cost is about to be booked, or has become known (`settled`); `call` is the id of the
         decision on what it was for, which is settled with it."""
-        about = given(
-            api_calls=api_calls,
-            duration_s=duration_s,
-            model=model,
-            settled=settled,
-            call=call,
-            tool=tool,
-        )
-        return self._report(Stage.CHARGE, {"tokens": tokens, "cost_usd": cost_usd, **about})
+        return locals()
 
     def _handoff(
         self,
@@ -397,19 +409,19 @@ class Reporting:
         `duration_s` say what the other is expected to use. The payload says what it needs to know;
         `context`, `artifacts`, `rationale`, `required_capabilities` and `type` are fields of it
         that guards know."""
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        needs, handed = _listed(required_capabilities), _listed(artifacts)
         named = given(
             context=context,
             rationale=rationale,
-            required_capabilities=needs,
+            required_capabilities=_listed(required_capabilities),
             type=type,
-            artifacts=handed,
+            artifacts=_listed(artifacts),
         )
         whole = isinstance(payload, Mapping) and named
         said = named if payload is None else {**payload, **named} if whole else payload
+        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
         return self._report(Stage.HANDOFF, {"to": to, "payload": said, **usage})
 
+    @of_stage(Stage.HANDOFF_DONE)
     def _handoff_done(
         self,
         /,
@@ -421,17 +433,10 @@ class Reporting:
         cost_usd: float | None = None,
         api_calls: int | None = None,
         duration_s: float | None = None,
-    ) -> Flow[Decision]:
+    ) -> dict[str, Any]:
         """The other agent has accepted; `call` is the id of the decision on the handoff, and
         `tokens`, `cost_usd`, `api_calls` and `duration_s` are what it really used."""
-        usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        return self._report(
-            Stage.HANDOFF_DONE, {"to": to, **given(payload=payload, call=call), **usage}
-        )
-
-    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
-        """Have somebody judge a report: the run's own desk, unless a run says otherwise."""
-        return report(self._desk, stage, fields)
+        return locals()
 
     check, acheck = twins(_check, Short(judge_quiet_call, 2))
     result, aresult = twins(_result, Short(judge_quiet_result, 3, frozenset({"call"})))

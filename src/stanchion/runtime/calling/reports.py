@@ -24,8 +24,7 @@ from stanchion.runtime.calling.at_work import AT_WORK
 from stanchion.runtime.calling.handoffs import asks_somebody, beside_the_caller, followed
 from stanchion.runtime.calling.price import estimated
 from stanchion.runtime.calling.users_words import may_be_the_users
-from stanchion.runtime.deciding.attempts import assess, lapsed
-from stanchion.runtime.deciding.course import judge
+from stanchion.runtime.deciding.course import assess, judge, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import reported, told, trouble_of
 from stanchion.runtime.deciding.left import abandoned

@@ -11,8 +11,7 @@ from stanchion.kernel.events import Failure, ModelCall, ModelReply
 from stanchion.runtime.calling.begin import begun as has_begun
 from stanchion.runtime.calling.outcome import failed, withhold
 from stanchion.runtime.calling.price import Bill, text_tokens
-from stanchion.runtime.deciding.attempts import assess
-from stanchion.runtime.deciding.course import judge
+from stanchion.runtime.deciding.course import assess, judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import described
 from stanchion.runtime.deciding.left import abandoned

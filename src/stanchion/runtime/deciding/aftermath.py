@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.audit.journal import Fact
 from stanchion.kernel.actions import Action
-from stanchion.kernel.compare_and_set import LEFT, change, change_together
+from stanchion.kernel.compare_and_set import LEFT, change_together
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event, Moment
 from stanchion.kernel.findings import (
@@ -76,14 +76,10 @@ def end_run(desk: Desk, code: str, why: str, by: Finding | None = None) -> Flow[
             desk.ended = Ending(code, why, last)
     code, why = desk.ended.code, desk.ended.why
     end(desk, code, why)
-    key = ending_key(desk.info.tenant, desk.info.id)
     ending = msgspec.to_builtins(desk.ended)
     try:
-        yield from change(
-            desk.shield.records,
-            desk.new_id(),
-            desk.info.tenant,
-            key,
+        yield from desk.change(
+            ending_key(desk.info.tenant, desk.info.id),
             lambda value, _: LEFT if isinstance(stop_of(value), Ending) else ending,
         )
         yield from changed(desk.shield.memory, desk.shield.clock())
@@ -101,14 +97,6 @@ def isolate(desk: Desk, name: str, how: Isolate, why: str) -> Flow[None]:
     if not (yield from signal_state(desk, name, signals, why, terms)):
         shown = called(desk.shield.policy.veil.name(name))
         desk.tell(f"the store could not be reached: {shown} is refused, but not isolated")
-
-
-def repeated(desk: Desk, name: str, decision: Decision, after: int) -> Flow[bool]:
-    """Count that something would be isolated, once for each decision; says whether it is the how
-    manyth time in a day from which it is. Without the store nobody knows, and it is."""
-    guard = "" if decision.determining is None else decision.determining.guard
-    counted = yield from times(desk, guard, name, decision, after, REMEMBERED_MS)
-    return counted is None or len(counted) >= after
 
 
 def times(
@@ -130,9 +118,7 @@ def times(
 
     place = strikes_key(desk, guard, name)
     try:
-        yield from change(
-            desk.shield.records, f"{decision.id}.{guard}.{name}", desk.info.tenant, place, one_more
-        )
+        yield from desk.change(place, one_more, f"{decision.id}.{guard}.{name}")
     except StoreLost:
         return None
     return counted
@@ -233,28 +219,15 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
             desk.shield.policy, desk.info, decision, desk.shield.clock()
         )
     yield from signalled(desk, event, decision)
-    determining = decision.determining
     if decision.code == FORGOT:
-        text = "the state store was emptied, or restored from an older copy: see `stanchion store`"
+        text = (
+            "the state store was emptied, or restored from an older copy: see `stanchion state "
+            "accept`"
+        )
         tell_run(desk.shield, Kind.STORE_FORGOT, text, event, "store")
-    if decision.action == Action.HALT and determining is not None and determining.guard != "kernel":
-        tell_run(desk.shield, Kind.RUN_HALTED, f"a run was ended: {determining.message}", event)
-        last = determining if FINAL in determining.effects else None
-        yield from end_run(desk, "kernel.ended", determining.message, last)
-    elif decision.action == Action.QUARANTINE:
-        terms = terms_of(decision, ISOLATE)
-        why = "" if determining is None else determining.message
-        whole = terms.what == "agent" or not event.tool
-        name = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}"
-        nobody = whole and terms.what == "only_tool"
-        if not nobody and (
-            terms.after <= 1 or (yield from repeated(desk, name, decision, terms.after))
-        ):
-            yield from isolate(desk, name, terms, why)
-    if not decision.effects:
-        return
-    if decision.action == Action.RETRY and determining is not None and GUIDE in determining.effects:
-        desk.tell(determining.advice)
+    determining, by_action = decision.determining, BY_ACTION.get(decision.action)
+    if by_action is not None and determining is not None:
+        yield from by_action(desk, event, decision, determining)
     if not MARKS.isdisjoint(decision.effects):
         yield from carry_out(desk, event, decision)
     if ROLLBACK in decision.effects:
@@ -263,6 +236,37 @@ def aftermath(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
         from stanchion.runtime.deciding.escalation import report
 
         yield from report(desk, event, decision)
+
+
+def _halt(desk: Desk, event: Event, _decision: Decision, by: Finding) -> Flow[None]:
+    if by.guard != "kernel":
+        tell_run(desk.shield, Kind.RUN_HALTED, f"a run was ended: {by.message}", event)
+        yield from end_run(desk, "kernel.ended", by.message, by if FINAL in by.effects else None)
+
+
+def _quarantine(desk: Desk, event: Event, decision: Decision, by: Finding) -> Flow[None]:
+    """Isolate the tool or the agent, where it is time for that. Without the store nobody knows how
+    often it was, and it is."""
+    terms = terms_of(decision, ISOLATE)
+    whole = terms.what == "agent" or not event.tool
+    if whole and terms.what == "only_tool":
+        return
+    name, after = f"agent:{desk.info.agent}" if whole else f"tool:{event.tool}", terms.after
+    if after > 1:
+        counted = yield from times(desk, by.guard, name, decision, after, REMEMBERED_MS)
+        if counted is not None and len(counted) < after:
+            return
+    yield from isolate(desk, name, terms, by.message)
+
+
+def _guide(desk: Desk, _event: Event, _decision: Decision, by: Finding) -> Flow[None]:
+    if GUIDE in by.effects:
+        desk.tell(by.advice)
+    yield from ()
+
+
+BY_ACTION: Final = {Action.HALT: _halt, Action.QUARANTINE: _quarantine, Action.RETRY: _guide}
+"""What the action of a decision has done, beside what its findings ask for."""
 
 
 def hold(
@@ -288,17 +292,10 @@ def hold(
         )
 
 
-def looked_at(desk: Desk, granted: Granted | Finding | None, decision: Decision) -> Flow[None]:
+def looked_at(desk: Desk, granted: Granted, decision: Decision) -> Flow[None]:
     """End the wait for strikes where an action goes ahead because a person said yes to it; strikes
     that were given since they were asked wait for another yes."""
-    if (
-        granted is None
-        or isinstance(granted, Finding)
-        or granted.approved is None
-        or not decision.proceeds
-    ):
-        return
-    if STRIKES not in granted.lifts:
+    if granted.approved is None or not decision.proceeds or STRIKES not in granted.lifts:
         return
     asked_at, run = granted.approved.opened_at, desk.info
     names = {"", f"agent:{run.agent}", *[f"run:{one}" for one in (run.id, *run.parents)]}
@@ -321,8 +318,7 @@ def looked_at(desk: Desk, granted: Granted | Finding | None, decision: Decision)
 
 
 def _change(desk: Desk, batch: str, new: Any) -> Flow[None]:
-    tenant = desk.info.tenant
-    yield from change(desk.shield.records, batch, tenant, standing_key(tenant), new)
+    yield from desk.change(standing_key(desk.info.tenant), new, batch)
     yield from changed(desk.shield.memory, desk.shield.clock())
 
 

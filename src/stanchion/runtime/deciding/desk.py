@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections import OrderedDict, deque
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final
 from weakref import ref
 
@@ -12,6 +13,7 @@ import msgspec
 
 from stanchion.kernel.actions import Action
 from stanchion.kernel.chain import EVERY_ACTION, Plans
+from stanchion.kernel.compare_and_set import ChangedRecord, change
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.declared import UNDECLARED, Declared, ToolKnown, effect_of
 from stanchion.kernel.events import Charge, Event, Moment, RunInfo, ToolCall
@@ -39,6 +41,7 @@ from stanchion.runtime.deciding.run_memory import (
 from stanchion.runtime.deciding.start import Allowed
 from stanchion.runtime.deciding.under_way import OpenCalls, OpenedCall, UnderWay
 from stanchion.runtime.deciding.undos import UndoStack
+from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
 from stanchion.stores.protocol import at_once
 
@@ -217,6 +220,13 @@ class Desk(OpenCalls):
     def new_id(self) -> str:
         """An id that no other event has."""
         return self._prefix + str(next(self._count))
+
+    def change(
+        self, key: str, new: Callable[[Any, int], Any], batch: str = ""
+    ) -> Flow[ChangedRecord]:
+        """Write a record of the run's tenant, as `compare_and_set.change` does."""
+        batch = batch if batch else self.new_id()
+        return change(self.shield.records, batch, self.info.tenant, key, new)
 
     def event(self, kind: type[Any], tool: str = "", **fields: Any) -> Any:
         """An event of this run, now, with what the policy says of its tool."""

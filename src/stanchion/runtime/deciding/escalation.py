@@ -35,7 +35,7 @@ from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
 from stanchion.kernel.contract.powers import having
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import BY_POLICY, Event, Moment
+from stanchion.kernel.events import BY_POLICY, Event
 from stanchion.kernel.findings import ASK, Finding
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
@@ -93,9 +93,9 @@ class Granted(NamedTuple):
         return (Stake(self.key, self.version, used, until=self.until),)
 
 
-def note_use(desk: Desk, granted: Granted | Finding, decision: Decision) -> None:
+def note_use(desk: Desk, granted: Granted, decision: Decision) -> None:
     """Remember that an approval of one call is used up, where the action goes ahead on it."""
-    if isinstance(granted, Granted) and decision.proceeds and granted.approved is not None:
+    if decision.proceeds and granted.approved is not None:
         for answer in granted.approved.answers:
             desk.shield.authority.spend(answer)
 
@@ -286,20 +286,6 @@ def report(desk: Desk, event: Event, decision: Decision) -> Flow[None]:
 def never(_grant: Grant, _now: int) -> bool:
     """Whether a grant covers a ticket on which nothing starts."""
     return False
-
-
-def resumed(desk: Desk, moment: Moment, answer: Granted | Finding) -> Moment:
-    """A moment once more, with a person's answer to it; what it settled is settled already."""
-    event = desk.renewed(moment.events[0])
-    if isinstance(answer, Finding):
-        return desk.moment(event, moment.amounts, refused=(answer,))
-    return desk.moment(
-        event,
-        moment.amounts,
-        stakes=answer.stakes(event),
-        granted=answer.ticket,
-        lifts=answer.lifts,
-    )
 
 
 def _wait(

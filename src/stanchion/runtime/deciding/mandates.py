@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from stanchion.kernel.actions import Risk
-from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.compare_and_set import LEFT
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.events import Moment
@@ -60,10 +60,8 @@ def _changed(desk: Desk, new: Callable[[Mandate], Mandate]) -> Flow[bool]:
             return LEFT
         return with_mandate(value, after)
 
-    tenant, run = desk.info.tenant, desk.info.id
-    place = ending_key(tenant, run)
     try:
-        yield from change(desk.shield.records, desk.new_id(), tenant, place, changed)
+        yield from desk.change(ending_key(desk.info.tenant, desk.info.id), changed)
     except StoreLost:
         return False
     return True

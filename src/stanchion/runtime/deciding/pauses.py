@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from stanchion.approvals.ticket import Ticket
-from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.compare_and_set import LEFT
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Pause
 from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
@@ -27,9 +27,7 @@ def hold_up(desk: Desk, decision: Decision, ticket: Ticket) -> Flow[None]:
         stands = told is not None and not (isinstance(told, Paused) and now >= told.until)
         return LEFT if stands else with_stop(value, pause)
 
-    yield from change(
-        desk.shield.records, f"{decision.id}.pause", desk.info.tenant, _place(desk), paused
-    )
+    yield from desk.change(_place(desk), paused, f"{decision.id}.pause")
 
 
 WAITS: Final = {
@@ -52,12 +50,10 @@ def next_step(desk: Desk) -> Flow[None]:
     if not _waits(desk.shield.records.get(_place(desk), ABSENT)[1], "step"):
         return
     try:
-        yield from change(
-            desk.shield.records,
-            f"{desk.new_id()}.step",
-            desk.info.tenant,
+        yield from desk.change(
             _place(desk),
             lambda value, _now: with_stop(value, None) if _waits(value, "step") else LEFT,
+            f"{desk.new_id()}.step",
         )
     except StoreLost:
         desk.tell(

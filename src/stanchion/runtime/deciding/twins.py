@@ -96,6 +96,7 @@ def _introduce(method: Any, name: str, flow: Callable[..., Any]) -> None:
 def _with_notes(flow: Any, notes: dict[str, Any]) -> FunctionType:
     """The same function with other annotations. `inspect` reads a method's signature from what it
     wraps; making one here would have every process pay for `inspect`."""
+    flow = getattr(flow, "__wrapped__", flow)
     shown = FunctionType(
         flow.__code__, flow.__globals__, flow.__name__, flow.__defaults__, flow.__closure__
     )

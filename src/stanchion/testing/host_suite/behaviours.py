@@ -24,7 +24,7 @@ from stanchion.testing.host_suite.scene import (
     Turn,
     script,
 )
-from stanchion.testing.host_suite.table import Table, Traffic, played
+from stanchion.testing.host_suite.table import Table, played
 from stanchion.testing.operators import operator
 
 
@@ -311,7 +311,7 @@ def handoff(table: Table) -> None:
     holds("the desk has done it", [seen.answer])
 
 
-_JUDGES: Final = {
+JUDGES: Final = {
     "allow": allow,
     "block": block,
     "modify": modify,
@@ -325,33 +325,25 @@ _JUDGES: Final = {
     "crash": crash,
     "timeout": timeout,
 }
+"""What judges the scenes of each behaviour."""
 
-BEHAVIOURS: Final = tuple(_JUDGES)
+BEHAVIOURS: Final = tuple(JUDGES)
 """Every behaviour by its name."""
 
 
 def check(driver: Driver, behaviour: str, way: str, folder: Path) -> None:
     """Play a behaviour's scenes and judge what was seen; raises `AssertionError` where the host
     does something else. What is declared out of the host's reach is left to its probe."""
-    judge = _JUDGES[behaviour]
+    judge = JUDGES[behaviour]
     if behaviour not in driver.beyond:
         judge(Table(driver, way, folder))
-
-
-def recorded(driver: Driver, behaviour: str, way: str, folder: Path) -> list[Traffic]:
-    """Check a behaviour, and give what the host has reported in its scenes."""
-    if behaviour in driver.beyond:
-        return []
-    table = Table(driver, way, folder, behaviour, records=True)
-    _JUDGES[behaviour](table)
-    return table.recorded
 
 
 def check_probes(driver: Driver, tests: Mapping[str, Any]) -> None:
     """Check that whatever is declared out of reach is a behaviour, and that its probe is among the
     tests."""
     for behaviour, probe in driver.beyond.items():
-        assert behaviour in _JUDGES, f"`{behaviour}` is no behaviour of the suite"
+        assert behaviour in JUDGES, f"`{behaviour}` is no behaviour of the suite"
         assert probe.startswith("test_"), f"`{probe}` is not the name of a test"
         assert callable(tests.get(probe)), (
             f"`{probe}` should show that `{behaviour}` is out of reach, and is no test"

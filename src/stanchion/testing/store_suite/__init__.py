@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.testing.store_suite import cases, chance, epochs, looking
+from stanchion.testing.store_suite import cases, chance
 from stanchion.testing.store_suite.desk import Case, Desk, Make, entered
 
 CASES: Final[tuple[Case, ...]] = tuple(entered)
@@ -30,6 +30,4 @@ __all__ = [
     "cases",
     "chance",
     "check_store",
-    "epochs",
-    "looking",
 ]

@@ -1,66 +1,79 @@
-"""What the cases of the store suite work with: an empty store, its clock, batches, and the list
-they enter."""
+"""What the cases of the store suite work with: a store beside the memory store, one clock for both,
+and a comparison after every batch."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final, NamedTuple
+from collections.abc import Callable, Generator, Iterator
+from typing import Any, Final, NamedTuple
 
-from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.state import Batch, Expect, Line, Put, Reply, Settle, key
-from stanchion.kernel.units import Amounts
+import msgspec
+
+from stanchion.kernel.state import Batch, Reply, text_or_value
+from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
+from stanchion.stores.seen import Seen
 from stanchion.testing.clock import FakeClock
 
 Make = Callable[[FakeClock], Store]
 """Gives an empty store that reads its time from that clock."""
 
-A: Final = key("suite", "a")
-B: Final = key("suite", "b")
-C: Final = key("suite", "c")
-R: Final = key("suite", "record")
+Script = tuple[int | Batch, ...]
+"""Batches in order, each carried out under a new id unless it has one; a number moves the clock by
+so many milliseconds."""
 
 
 class Desk:
-    """An empty store, its clock, and batches with ids of their own."""
+    """Carries every batch out on an empty store and on the memory store: the replies are equal, and
+    so are cells and holds after it."""
 
     def __init__(self, make: Make) -> None:
         self.clock = FakeClock()
-        self.store = make(self.clock)
-        self.last = ""
-        self._made = 0
+        self.store, self.memory = make(self.clock), MemoryStore(self.clock)
+        self._carried = 0
 
-    def carry(
-        self,
-        *lines: Line,
-        n: int = 1,
-        go: bool = True,
-        name: str = "",
-        expects: tuple[Expect, ...] = (),
-        settles: tuple[Settle, ...] = (),
-        puts: tuple[Put, ...] = (),
-        amounts: Amounts | None = None,
-        ceiling: int = PROCEEDS,
-    ) -> Reply:
-        """Carry out one batch: `n` of unit ONE unless `amounts` are given, under a new id unless
-        `name` is."""
-        self._made += 1
-        self.last = name if name else f"batch-{self._made}"
-        given = (n, 0, 0, 0, 0) if amounts is None else amounts
-        return self.store.carry(
-            Batch(self.last, "suite", go, expects, settles, lines, given, puts, ceiling)
+    def carry(self, batch: Batch) -> Reply:
+        """Carry one batch out on both, and give the store's reply."""
+        self._carried += 1
+        if not batch.id:
+            batch = msgspec.structs.replace(batch, id=f"batch-{self._carried}")
+        reply = self.store.carry(batch)
+        same((batch, shown(reply)), (batch, shown(self.memory.carry(batch))))
+        same(
+            self.store.held(batch.tenant, batch.id),
+            self.memory.held(batch.tenant, batch.id),
         )
+        self.compare()
+        return reply
 
-    def settle(self, hold: str, actual: int | None) -> str:
-        """Close one hold with an actual amount of unit ONE; gives what the store said."""
-        return self.carry(
-            settles=((hold, None if actual is None else (actual, 0, 0, 0, 0)),)
-        ).settled[0]
+    def compare(self, prefix: str = "") -> None:
+        """Compare what people see of both."""
+        same(written(self.store.look(prefix)), written(self.memory.look(prefix)))
+        same(list(self.store.holds()), list(self.memory.holds()))
 
-    def total(self, name: str) -> int:
-        """A counter's total or a record's version, after everything that is due has expired."""
-        self.carry()
-        return self.store.read(name)[0]
+    def play(self, script: Script) -> None:
+        """Go through a script, then read every cell that it named."""
+        names: dict[str, None] = {}
+        for step in script:
+            if isinstance(step, int):
+                self.clock.advance(step)
+                self.compare()
+            else:
+                self.carry(step)
+                names |= dict.fromkeys([line.key for line in step.lines])
+                names |= dict.fromkeys([name for name, *_ in step.puts])
+                names |= dict.fromkeys([name for name, _, _ in step.expects])
+        self.carry(Batch("", "suite"))
+        for name in names:
+            same((name, self.store.read(name)), (name, self.memory.read(name)))
+
+    def drive(self, flow: Generator[Batch, Reply, Any]) -> Any:
+        """Carry out what a flow asks for; gives what it returns."""
+        try:
+            need = next(flow)
+            while True:
+                need = flow.send(self.carry(need))
+        except StopIteration as done:
+            return done.value
 
 
 class Case(NamedTuple):
@@ -94,6 +107,12 @@ def same(got: object, want: object) -> None:
         raise AssertionError(f"the store gave\n  {got!r}\nand should have given\n  {want!r}")
 
 
-def upto(limit: int, action: Action = Action.BLOCK) -> tuple[tuple[int, Action], ...]:
-    """The bands of a counter that is refused above a limit."""
-    return ((limit, action),)
+def shown(reply: Reply) -> Reply:
+    """A reply with the values of records as other processes have them."""
+    fresh = [msgspec.structs.replace(one, value=text_or_value(one.value)) for one in reply.fresh]
+    return msgspec.structs.replace(reply, fresh=tuple(fresh))
+
+
+def written(cells: Iterator[Seen]) -> list[tuple[Any, ...]]:
+    """Cells that something is in; a line that took nothing may leave one, or none."""
+    return [(cell.key, cell.number, cell.value, cell.live) for cell in cells if cell.number]

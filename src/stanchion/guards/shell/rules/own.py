@@ -20,17 +20,13 @@ NAME: Final = "stanchion"
 CHANGING: Final[dict[str, frozenset[str]]] = {
     "tickets": listed("approve deny revoke review sign answer"),
     "operators": listed("add rotate revoke"),
-    "safe-mode": listed("off"),
-    "tools": listed("reset accept"),
+    "tools": listed("reset accept prune archive"),
     "secrets": listed("allow"),
     "policy": listed("trust"),
-    "store": listed("accepted restored"),
     "budget": listed("release top-up"),
     "audit": listed("prune erase retention"),
-    "experience": listed("prune archive"),
-    "state": listed("--break-lock"),
+    "state": listed("resume off unlock accept"),
     "mcp": listed("unwrap"),
-    "resume": frozenset(),
     "broker": frozenset(),
 }
 """Our commands by which an operator changes what stands, with the words that say so; none where the
