@@ -55,14 +55,14 @@ REPLIES: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("reply", REPLIES.values(), ids=REPLIES)
-def test_02_a_reply_of_any_type_is_judged(reply: Callable[[], Any]) -> None:
+def test_a_reply_of_any_type_is_judged(reply: Callable[[], Any]) -> None:
     run = Shield.load(BLOCKS).run("ann")
     with pytest.raises(Refused) as refused:
         list(run.model(lambda _messages: reply(), ["hello"]))
     assert refused.value.decision.code == "secrets.found"
 
 
-def test_02_an_async_generator_is_judged_as_it_comes() -> None:
+def test_an_async_generator_is_judged_as_it_comes() -> None:
     run = Shield.load(BLOCKS).run("ann")
     with pytest.raises(Refused):
         asyncio.run(gathered(run.model(lambda _messages: generated_later(), ["hello"])))
@@ -78,13 +78,13 @@ RESULTS: dict[str, Callable[[], Any]] = {
 
 
 @pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
-def test_02_a_result_of_any_type_is_judged(result: Callable[[], Any]) -> None:
+def test_a_result_of_any_type_is_judged(result: Callable[[], Any]) -> None:
     run = Shield.load(BLOCKS).run("ann")
     with pytest.raises(Refused):
         list(run.call(result))
 
 
-def test_02_a_response_is_redacted_under_strict() -> None:
+def test_a_response_is_redacted_under_strict() -> None:
     run = Shield.load("strict").run("ann")
 
     def fetch() -> httpx.Response:
@@ -96,7 +96,7 @@ def test_02_a_response_is_redacted_under_strict() -> None:
     assert KEY.encode() not in response.content
 
 
-def test_02_streams_use_up_a_budget() -> None:
+def test_streams_use_up_a_budget() -> None:
     policy = {"name": "p", "guards": [{"use": "budget", "tokens": 3_000}]}
     run = Shield.load(policy).run("ann")
     list(run.stream(["word " * 100]))
@@ -111,7 +111,7 @@ class Lies(dict[str, Any]):
         return {"command": "ls"}.items()
 
 
-def test_02_a_mapping_that_lies_is_refused() -> None:
+def test_a_mapping_that_lies_is_refused() -> None:
     run = Shield.load("default").run("ann")
     decision = run.check("bash", Lies(command="rm -rf /"))
     assert not decision.proceeds
