@@ -36,6 +36,7 @@ from tests.guards.breaker_model import (
     Model,
 )
 from tests.guards.test_step_limit import in_threads
+from tests.rules import rule
 from tests.stores import redis_server
 from tests.stores.redis_server import Server
 from tests.stores.servers import Empty, Place, place
@@ -45,13 +46,7 @@ __all__ = ["place", "server"]
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 RECORD: Final = key("default", "breaker", "pay", "breaker")
-LATE: Final = {
-    "use": "rule",
-    "id": "late",
-    "check": "event.args.fine",
-    "stages": ["tool_call"],
-    "action": "block",
-}
+LATE: Final = rule("late", "tool_call", check="event.args.fine", action="block")
 POLICY: Final[dict[str, Any]] = {"name": "fragile", "guards": [OPTIONS, LATE]}
 FOR_ALL: Final[dict[str, Any]] = {"name": "fragile", "guards": [{**OPTIONS, "runs": 1}, LATE]}
 """One run's failures are enough to refuse the calls of all."""

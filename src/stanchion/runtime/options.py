@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from stanchion.policy.nearest import hint
 from stanchion.runtime.keywords import raise_for
@@ -56,6 +56,16 @@ class ShieldOptions(TypedDict, total=False):
     """Where ids of runs and decisions come from."""
     chance: Callable[[], float]
     """Where the chance in waiting times comes from."""
+
+
+class ModelOptions(NamedTuple):
+    """What is said of a request to a model, beside its messages."""
+
+    model: str = ""
+    params: Mapping[str, Any] | None = None
+    final: bool | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
 
 
 class RunOptions(TypedDict, total=False):

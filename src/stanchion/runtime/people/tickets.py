@@ -195,6 +195,9 @@ class Tickets:
         known = [ticket for ticket in exact if ticket is not None and ticket.id == wanted]
         if not known:
             known = [ticket for one in tenants for ticket in all_in(self._store, one, wanted)]
+        if not known:  # the id of a request for a bypass
+            every = [ticket for one in tenants for ticket in all_in(self._store, one)]
+            known = [one for one in every if one.bypass is not None and one.bypass.id == wanted]
         return as_of(one_of(known, ticket_id), self._shield.clock())
 
     def wish(
@@ -382,7 +385,7 @@ class Tickets:
                 self._shield,
                 fact._replace(by=answer.act.operator, why=answer.act.comment, data=data),
             )
-            if ticket.bypass is not None and not answer.act.yes:
+            if ticket.bypass is not None and ticket.state is not State.OPEN:
                 about = RunInfo(ticket.run, ticket.agent, task=ticket.task, tenant=ticket.tenant)
                 self._shield.telemetry.bypass(ticket.bypass.guardrail, str(ticket.state), about)
         except AuditLost:
