@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from stanchion.policy.nearest import hint
 from stanchion.runtime.keywords import raise_for
 
 if TYPE_CHECKING:
@@ -58,6 +57,16 @@ class ShieldOptions(TypedDict, total=False):
     """Where the chance in waiting times comes from."""
 
 
+class ModelOptions(NamedTuple):
+    """What is said of a request to a model, beside its messages."""
+
+    model: str = ""
+    params: Mapping[str, Any] | None = None
+    final: bool | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
 class RunOptions(TypedDict, total=False):
     """Options of `shield.run` and `run.spawn`."""
 
@@ -100,6 +109,8 @@ def known(options: Mapping[str, Any], *more: str) -> None:
     ]
     unknown = next((name for name in options if name not in taken), None)
     if unknown is not None:
+        from stanchion.policy.nearest import hint
+
         raise TypeError(
             f"Shield.load() got an unexpected keyword argument '{unknown}': {hint(unknown, taken)}"
         )

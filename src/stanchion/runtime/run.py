@@ -22,7 +22,7 @@ from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import spelled
-from stanchion.runtime.options import RunOptions, check_run_options
+from stanchion.runtime.options import ModelOptions, RunOptions, check_run_options
 
 if TYPE_CHECKING:
     import aiohttp
@@ -148,9 +148,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         """
         from stanchion.runtime.calling.model_call import converse
 
-        asked = converse(
-            self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended
-        )
+        options = ModelOptions(model, params, final, tokens, cost_usd)
+        asked = converse(self._desk, fn, messages, options, ended=ended)
         return self._replied(drive(asked, self._desk), False)
 
     async def amodel(
@@ -169,9 +168,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         from stanchion.runtime.calling.model_call import converse
         from stanchion.runtime.driving.doors import abegin
 
-        asked = converse(
-            self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended
-        )
+        options = ModelOptions(model, params, final, tokens, cost_usd)
+        asked = converse(self._desk, fn, messages, options, ended=ended)
         return self._replied(await abegin(asked, self._desk), True)
 
     def _replied(self, reply: Any, awaited: bool) -> Any:

@@ -23,6 +23,7 @@ from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.options import ModelOptions
 
 if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest
@@ -95,19 +96,8 @@ class Repairing:
         """
         from stanchion.runtime.calling.model_call import repair
 
-        return repair(
-            self._desk,
-            generate,
-            precheck,
-            budget,
-            messages,
-            model,
-            params,
-            seed,
-            final,
-            tokens,
-            cost_usd,
-        )
+        options = ModelOptions(model, params, final, tokens, cost_usd)
+        return repair(self._desk, generate, precheck, budget, messages, options, seed)
 
     repair, arepair = twins(_repair)
 
