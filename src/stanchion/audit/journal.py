@@ -142,29 +142,13 @@ def ended(
     finish: Finish, prev: str, seq: int, chain: str, redact: Redact, salt: str = NO_SALT
 ) -> RecordParts:
     """The record of a run's end."""
-    info = finish.info
-    produced, left_out = notes.fitting(finish.produced, redact)
-    return notes.encode_note(
-        notes.RunEnded(
-            prev=prev,
-            seq=seq,
-            chain=chain,
-            kind=notes.END,
-            at=finish.at,
-            run=info.id,
-            tenant=info.tenant,
-            agent=info.agent,
-            task=info.task,
-            code=finish.code,
-            why=redact(finish.why),
-            decided=finish.decided,
-            produced=produced,
-            left_out=finish.left_out + left_out,
-            flagged=finish.flagged,
-            strikes=dict(finish.strikes),
-        ),
-        salt,
-    )
+    said = finish._asdict()
+    info, (produced, left_out) = said.pop("info"), notes.fitting(finish.produced, redact)
+    said |= {"why": redact(finish.why), "produced": produced, "strikes": dict(finish.strikes)}
+    said["left_out"] += left_out
+    whose = {"run": info.id, "tenant": info.tenant, "agent": info.agent, "task": info.task}
+    note = notes.RunEnded(prev=prev, seq=seq, chain=chain, kind=notes.END, **whose, **said)
+    return notes.encode_note(note, salt)
 
 
 BYPASSES: Final = "bypass."

@@ -59,7 +59,10 @@ def run_case(case: Case, store_factory: StoreFactory = MemoryStore, driver: Driv
     store = LostStore(store_factory(clock))
     try:
         play = _play(case, clock, store)
-        return _drive(play) if driver == "sync" else asyncio.run(_adrive(play))
+        if driver == "sync":
+            return _drive(play, lambda run, step: run.judge(step.stage, **step.fields))
+        with asyncio.Runner() as loop:
+            return _drive(play, lambda run, step: loop.run(run.ajudge(step.stage, **step.fields)))
     finally:
         store.close()
 
@@ -68,26 +71,12 @@ Play = Generator[tuple[Run, Step], Outcome, Ran]
 """A case as it goes: yields an event to be judged, receives what came of it."""
 
 
-def _drive(play: Play) -> Ran:
+def _drive(play: Play, judge: Callable[[Run, Step], Decision]) -> Ran:
     try:
         run, step = next(play)
         while True:
             try:
-                outcome: Outcome = run.judge(step.stage, **step.fields)
-            except ValueError as error:
-                outcome = error
-            run, step = play.send(outcome)
-    except StopIteration as done:
-        ran: Ran = done.value
-        return ran
-
-
-async def _adrive(play: Play) -> Ran:
-    try:
-        run, step = next(play)
-        while True:
-            try:
-                outcome: Outcome = await run.ajudge(step.stage, **step.fields)
+                outcome: Outcome = judge(run, step)
             except ValueError as error:
                 outcome = error
             run, step = play.send(outcome)

@@ -35,79 +35,8 @@ from stanchion.stores.sqlite.link import TROUBLES, SqliteLink
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.track import Track
 
-# Listing what is in the file for people, a portion at a time, so that nothing waits for the reader.
-
 PORTION: Final = 256
-
-
-def newest(link: SqliteLink) -> int:
-    """The time of the newest answer in the file."""
-    clock, _, at, _ = link.rows(NEWEST, ())[0]
-    return int(clock if at is None else max(clock, at))
-
-
-def one(link: SqliteLink, key: str) -> tuple[int, Any]:
-    """A cell's number and value."""
-    last = newest(link)
-    if key == CLOCK:
-        return last, None
-    for _, cells in link.rows(ROW, (owner_of(key),), owned):
-        cell = cells.get(key)
-        if cell is not None and cell[TOUCHED] + cell[KEEP] > last:
-            return cell[NUMBER], value_of(cell)
-    return 0, None
-
-
-def cells(link: SqliteLink, prefix: str, clock: Callable[[], int]) -> Iterator[Seen]:
-    """Every cell whose key begins so; one that is not swept yet is left out."""
-    last = newest(link)
-    now = max(clock(), last)
-    tenant, brace, name = prefix.partition("}")
-    shared: list[tuple[str, Cell]] = []
-    if any(begins.startswith(name[: len(begins)]) for begins in SHARED):
-        shared = sorted(_found(link, f"@{tenant}{brace}", prefix, shared=True))
-    for key, cell in merge(shared, _found(link, prefix, prefix, shared=False)):
-        if cell[TOUCHED] + cell[KEEP] > last:
-            yield seen(key, cell, now)
-
-
-def _found(link: SqliteLink, owners: str, prefix: str, shared: bool) -> Iterator[tuple[str, Cell]]:
-    """Cells whose keys begin so in the rows of the owners that do; either those that have a row to
-    themselves or the others."""
-    start = owners
-    while True:
-        portion = link.rows(ROWS_FROM, (start, PORTION), owned)
-        for owner, found in portion:
-            if not owner.startswith(owners):
-                return
-            for key, cell in found.items():
-                if key.startswith(prefix) and (key != owner) == shared:
-                    yield key, cell
-        if len(portion) < PORTION:
-            return
-        start = portion[-1][0] + "\0"
-
-
-def holds(link: SqliteLink, clock: Callable[[], int]) -> Iterator[Hold]:
-    """Every hold that is not settled."""
-    now = max(clock(), newest(link))
-    after = (-1, 0, 0)
-    while True:
-        found = link.rows(HOLDS_FROM, (*after, PORTION), held_of)
-        for *held, hold_id, seq in found:
-            yield open_hold(hold_id, held, now)
-            after = (held[0], held[3], seq)
-        if len(found) < PORTION:
-            return
-
-
-def hold(link: SqliteLink, hold_id: str, clock: Callable[[], int]) -> Hold | None:
-    """The hold of one batch; `None` where it is settled, or unknown."""
-    now = max(clock(), newest(link))
-    for held in link.rows(HOLD, (hold_id,), held_of):
-        return open_hold(hold_id, held, now)
-    return None
-
+"""How many rows are read at a time for people, so that nothing waits for the reader."""
 
 # Removing what nobody needs any more, a portion at a time: old answers, idle rows, holds that
 # lapsed long ago.
@@ -232,19 +161,66 @@ class SqliteStore:
 
     def read(self, key: str) -> tuple[int, Any]:
         """A cell's number and value."""
-        return one(self._link, key)
+        last, _ = self._times()
+        if key == CLOCK:
+            return last, None
+        for _, cells in self._link.rows(ROW, (owner_of(key),), owned):
+            cell = cells.get(key)
+            if cell is not None and cell[TOUCHED] + cell[KEEP] > last:
+                return cell[NUMBER], value_of(cell)
+        return 0, None
 
     def look(self, prefix: str = "") -> Iterator[Seen]:
-        """Every cell whose key begins so, in the order of their keys."""
-        return cells(self._link, prefix, self._clock)
+        """Every cell whose key begins so, in the order of their keys; one that is not swept yet is
+        left out."""
+        last, now = self._times()
+        tenant, brace, name = prefix.partition("}")
+        shared: list[tuple[str, Cell]] = []
+        if any(begins.startswith(name[: len(begins)]) for begins in SHARED):
+            shared = sorted(self._found(f"@{tenant}{brace}", prefix, shared=True))
+        for key, cell in merge(shared, self._found(prefix, prefix, shared=False)):
+            if cell[TOUCHED] + cell[KEEP] > last:
+                yield seen(key, cell, now)
+
+    def _found(self, owners: str, prefix: str, shared: bool) -> Iterator[tuple[str, Cell]]:
+        """Cells whose keys begin so in the rows of the owners that do; either those that have a row
+        to themselves or the others."""
+        start = owners
+        while True:
+            portion = self._link.rows(ROWS_FROM, (start, PORTION), owned)
+            for owner, found in portion:
+                if not owner.startswith(owners):
+                    return
+                for key, cell in found.items():
+                    if key.startswith(prefix) and (key != owner) == shared:
+                        yield key, cell
+            if len(portion) < PORTION:
+                return
+            start = portion[-1][0] + "\0"
 
     def holds(self) -> Iterator[Hold]:
         """Every hold that is not settled."""
-        return holds(self._link, self._clock)
+        _, now = self._times()
+        after = (-1, 0, 0)
+        while True:
+            found = self._link.rows(HOLDS_FROM, (*after, PORTION), held_of)
+            for *held, hold_id, seq in found:
+                yield open_hold(hold_id, held, now)
+                after = (held[0], held[3], seq)
+            if len(found) < PORTION:
+                return
 
     def held(self, tenant: str, hold_id: str) -> Hold | None:
-        """The hold with that id."""
-        return hold(self._link, hold_id, self._clock)
+        """The hold with that id; `None` where it is settled, or unknown."""
+        _, now = self._times()
+        each = self._link.rows(HOLD, (hold_id,), held_of)
+        return open_hold(hold_id, each[0], now) if each else None
+
+    def _times(self) -> tuple[int, int]:
+        """The time of the newest answer in the file, and the time now."""
+        clock, _, at, _ = self._link.rows(NEWEST, ())[0]
+        last = int(clock if at is None else max(clock, at))
+        return last, max(self._clock(), last)
 
     def close(self) -> None:
         """Close the file."""
