@@ -325,16 +325,6 @@ def test_what_an_undo_raises_does_not_hide_the_refusal() -> None:
         assert run.notices() == ("the action could not be undone: `OSError`",)
 
 
-def test_a_keyboard_interrupt_goes_through() -> None:
-    """Stanchion swallows nothing that is not its own."""
-
-    def interrupted() -> None:
-        raise KeyboardInterrupt
-
-    with Shield.load(BARE).run() as run, pytest.raises(KeyboardInterrupt):
-        run.call(interrupted)
-
-
 def test_an_argument_that_a_patch_takes_out_does_not_reach_the_tool() -> None:
     """Whole arguments are patched: one that is gone is not given."""
     guard = says(Action.REDACT, Stage.TOOL_CALL, patches=(Patch((), {"a": 1}),))

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Action, Finding, Shield, current_run
+from stanchion import Shield, current_run
 from stanchion.kernel.lookups import Answer, Answered, Ask, Expired, Failed, Lookup
 from stanchion.runtime.answers import pool as pools
 from stanchion.runtime.answers.lookups import CLOSED, LookupAnswering
@@ -357,23 +357,3 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         check=False,
     )
     assert done.returncode == 0
-
-
-def test_a_late_refusal_escalates_the_next_event_from_a_queue() -> None:
-    """The design's rule for late answers holds for those that had to wait."""
-    gate = threading.Event()
-
-    def code(event: Any) -> Finding | None:
-        gate.wait(30)
-        return Finding(Action.BLOCK, "house.bad", text=f"{event.tool} was bad")
-
-    code.deep, code.deadline_ms = True, 1  # type: ignore[attr-defined]  # how a guard says how it is asked
-    shield = Shield.load(BARE, guards=[code], answer_threads=1)
-    run = shield.run("a")
-    assert run.check("one", {}).proceeds
-    assert run.check("two", {}).proceeds
-    gate.set()
-    until(lambda: len(run.desk._late) == 2)
-    refused = run.prompt("go on")
-    assert refused.action == Action.ESCALATE
-    assert refused.code == "kernel.late_answer"
