@@ -9,7 +9,7 @@ THRESHOLD: Final = 3
 COOLDOWN_MS: Final = 60_000
 MAX_COOLDOWN_MS: Final = 200_000
 SUCCESSES: Final = 2
-PROBE_MS: Final = 10_000
+PROBE_MS: Final = 60_000
 RUNS: Final = 2
 """How many runs have to meet failures before the calls of all are refused."""
 
@@ -19,7 +19,6 @@ OPTIONS: Final = {
     "cooldown_s": COOLDOWN_MS / 1_000,
     "max_cooldown_s": MAX_COOLDOWN_MS / 1_000,
     "successes": SUCCESSES,
-    "probe_s": PROBE_MS / 1_000,
     "runs": RUNS,
 }
 

@@ -47,7 +47,7 @@ def returned(guard: Output, result: Any, tool: str = "t", **fields: Any) -> Find
 def test_every_json_text_is_json_with_and_without_a_fence(value: Any, around: str) -> None:
     text = around.replace("{}", json.dumps(value))
     assert json.loads(bare(text)) == value
-    assert answered(Output(format="json"), text) is None
+    assert answered(Output(schema=True), text) is None
 
 
 @sample(25)
@@ -75,7 +75,7 @@ def test_a_schema_decides_as_its_engine_does(value: Any) -> None:
     ],
 )
 def test_what_is_no_json_is_told_and_nothing_of_it_is_shown(text: str) -> None:
-    finding = answered(Output(format="json"), text)
+    finding = answered(Output(schema=True), text)
     assert finding is not None
     assert finding.code == "output.format"
     assert len(finding.message) < 100

@@ -48,14 +48,12 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "at": ({"tool_call": "block"}, {"tool_result": "warn"}),
         "without": KINDS,
     },
-    "injection": {"action": FOUND, "score": (1, 2, 4), "replies": (True, False)},
+    "injection": {"action": FOUND, "replies": (True, False)},
     "egress": {
         "allowed_hosts": HOSTS,
         "denied_hosts": HOSTS,
         "internal_hosts": HOSTS,
-        "max_url": (10, 40, 200),
         "credentials": (True, False),
-        "ports": PORTS,
         "action": ACTIONS,
     },
     "files": {
@@ -92,7 +90,7 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "write": ACTIONS,
     },
     "capabilities": {"action": ACTIONS},
-    "authority": {"by_risk": (True, False), "undeclared": (0, 1, 2, 3), "action": ACTIONS},
+    "authority": {"action": ACTIONS},
     "task_scope": {"action": ACTIONS},
     "loops": {
         "max_repeats": (1, 2, 4),
@@ -103,8 +101,6 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "empty": ACTIONS,
         "errors": (*ACTIONS, None),
         "result_errors": ACTIONS,
-        "exempt": TOOLS,
-        "format": ("json",),
         "mismatch": ACTIONS,
     },
     "evidence": {
@@ -113,7 +109,7 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "claims": (*ACTIONS, None),
         "answers": (True, False),
     },
-    "schema": {"unknown": ("allow", "refuse"), "action": ACTIONS, "result_action": ACTIONS},
+    "schema": {"unknown": ("allow", "refuse"), "action": ACTIONS},
     "rule": {
         "when": (
             "event.risk == 'low'",

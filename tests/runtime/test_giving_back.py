@@ -322,9 +322,7 @@ def test_a_lost_store_is_told_when_it_is_back() -> None:
 def test_a_probe_is_given_back(error: Any, after: bool) -> None:
     clock = FakeClock()
     store, journal = StruckStore(MemoryStore(clock)), StruckJournal()
-    guards = [
-        {"use": "breaker", "failure_threshold": 1, "cooldown_s": 1, "successes": 1, "probe_s": 1000}
-    ]
+    guards = [{"use": "breaker", "failure_threshold": 1, "cooldown_s": 1, "successes": 1}]
     run = Shield.load(
         {"name": "p", "guards": guards}, store=store, journal=journal, clock=clock
     ).run("ann")

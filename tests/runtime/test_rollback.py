@@ -212,24 +212,6 @@ def test_a_fatal_error_rolls_back_where_the_policy_says_so() -> None:
     assert desk.there == ["c"], "the run goes on"
 
 
-def test_a_fatal_error_can_be_isolated_and_rolled_back() -> None:
-    """Both are asked for by one finding."""
-    guard = {"use": "recovery", "on_fatal": "quarantine", "rollback": True}
-    shield = shield_for({"name": "p", "guards": [guard]})
-    desk = Desk(shield)
-    run = shield.run("a")
-    run.call(desk.put, "a")
-
-    def breaks() -> None:
-        raise MemoryError("full")
-
-    with pytest.raises(MemoryError):
-        run.call(breaks)
-    assert desk.undone == ["a"]
-    with pytest.raises(Refused, match="quarantined"):
-        run.call(breaks)
-
-
 def test_a_rule_that_ends_the_run_can_roll_it_back() -> None:
     """Its effect says so; the run is over before anything is undone."""
     rule = {

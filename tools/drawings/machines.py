@@ -45,7 +45,6 @@ class _Called:
             "failure_threshold": 2,
             "successes": 2,
             "cooldown_s": 60,
-            "probe_s": 30,
         }
         shield = shield_for({"name": "p", "guards": [guard]}, clock=self.clock, store=self.store)
         self.shield, self.run, self.call = shield, shield.run("bot", id="r"), ""

@@ -40,7 +40,7 @@ class Judged(msgspec.Struct, frozen=True):
         """Two for each text that phrases flag, one if they are a hint, zero if there are none."""
         both = zip(self.texts, self.signs, strict=True)
         return np.array(
-            [float(FOUND if passages(one.raw, seen, FOUND) else bool(seen)) for one, seen in both]
+            [float(FOUND if passages(one.raw, seen) else bool(seen)) for one, seen in both]
         )
 
     def flagged(self, limit: Limits) -> NDArray[np.bool_]:
@@ -55,7 +55,7 @@ class Judged(msgspec.Struct, frozen=True):
         for place, made in self.fits.items():
             raw = self.texts[place].raw
             likes = alike(raw, models[id(made)])
-            found[place] = bool(passages(raw, sorted([*self.signs[place], *likes]), FOUND))
+            found[place] = bool(passages(raw, sorted([*self.signs[place], *likes])))
         return found
 
 

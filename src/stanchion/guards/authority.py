@@ -15,9 +15,6 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import (
     ACTIONS,
-    AtLeastZero,
-    Lower,
-    On,
     PlainActionName,
     list_actions,
 )
@@ -42,8 +39,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     """Escalates a tool whose authority is above the agent's level of autonomy.
 
     A tool's authority stands in the policy under `tools.<name>.authority`, an agent's level under
-    `agents.<id>.autonomy_level`, or under its role. With `by_risk` a tool without an authority of
-    its own has that of its risk: low 0, medium 1, high 2, critical 3.
+    `agents.<id>.autonomy_level`, or under its role; an agent without one has level 0.
     """
 
     name: ClassVar = "authority"
@@ -53,18 +49,12 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
     priority: ClassVar = 5
     reads: ClassVar = frozenset(
         {
-            ("tools", "risk"),
             ("tools", "authority"),
             ("agents", "autonomy_level"),
             ("roles", "autonomy_level"),
         }
     )
 
-    by_risk: On[bool] = False
-    """If `true`, a tool without an authority gets one from its risk: 0 for low to 3 for critical.
-    """
-    undeclared: Lower[AtLeastZero] = 0
-    """The autonomy level of agents for which the policy gives none."""
     action: PlainActionName = "escalate"
     """The action for a tool above the agent's level."""
 
@@ -81,12 +71,8 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
         """Escalate what needs more authority than the agent has."""
         event = reading.event
         needed = self._levels[2](event.tool)
-        if needed is None:
-            if not self.by_risk:
-                return None
-            needed = int(event.risk)
         level = self._level(event.run)
-        if needed <= level:
+        if needed is None or needed <= level:
             return None
         return Finding(
             ACTIONS[self.action], "authority.exceeded", (event.tool, needed, event.run.agent, level)
@@ -94,7 +80,7 @@ class Authority(msgspec.Struct, frozen=True, dict=True):
 
     def _level(self, run: RunInfo) -> int:
         agents, roles, _ = self._levels
-        said = (agents(run.agent), roles(run.role), self.undeclared)
+        said = (agents(run.agent), roles(run.role), 0)
         return next(level for level in said if level is not None)
 
     actions = list_actions

@@ -4,7 +4,7 @@ other."""
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -15,13 +15,10 @@ from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import (
-    ACTIONS,
     AtLeastOne,
     Higher,
     Lower,
     More,
-    PlainActionName,
-    list_actions,
 )
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import When, key
@@ -54,6 +51,9 @@ CODES: Final = declare(
 SLACK_MS: Final = 1_000
 """How far behind the store's clock a time may be that is written down; beyond that the store's own
 is asked for."""
+
+PROBE_MS: Final = 60_000
+"""How long to wait for a probe's outcome before another call may be the probe."""
 
 Seconds = Annotated[float, msgspec.Meta(ge=0.001, le=432_000)]
 """Up to five days: what nobody writes for a week is forgotten."""
@@ -111,6 +111,7 @@ class Breaker(msgspec.Struct, frozen=True):
     answers_at: ClassVar = frozenset({Stage.TOOL_CALL})
     category: ClassVar = Category.SAFETY
     priority: ClassVar = 2
+    lease_ms: ClassVar = PROBE_MS
 
     failure_threshold: Lower[AtLeastOne] = 5
     """This many failures in a row open the breaker, and calls of the tool are refused."""
@@ -120,18 +121,11 @@ class Breaker(msgspec.Struct, frozen=True):
     """The longest time that the breaker stays open, in seconds."""
     successes: Higher[AtLeastOne] = 3
     """This many successful probes in a row close the breaker, and all calls go ahead again."""
-    probe_s: Seconds = 60.0
-    """How many seconds to wait for a probe's outcome before another call may be the probe; choose
-    more than the tool takes."""
     counts: More[tuple[FaultName, ...]] = ("system", "unknown")
     """The kinds of fault that count as failures of the tool."""
-    per: Literal["tenant", "agent"] = "tenant"
-    """Whether all agents of a tenant share one breaker per tool, or each agent has its own."""
     runs: Lower[Runs] = 2
     """How many runs have to meet the failures before the calls of all are refused; until then only
     theirs are. A run and its children count as one."""
-    action: PlainActionName = "block"
-    """The action for a call while the breaker is open, or while another call is the probe."""
     counter: str | None = None
     """Breakers with the same counter share their state; if absent, each entry has its own."""
 
@@ -144,16 +138,9 @@ class Breaker(msgspec.Struct, frozen=True):
             raise ValueError(f"{said}: give more, or a shorter cooldown")
         check_counts(self.counts)
 
-    @property
-    def lease_ms(self) -> int:
-        """How long a probe is kept for the call that tries it."""
-        return round(self.probe_s * 1_000)
-
     def key(self, event: ToolCall | ToolResult | Failure, /) -> str:
         """What is known of the tool."""
-        return circuit_key(
-            event.run, event.tool, self.per, "" if self.counter is None else self.counter
-        )
+        return circuit_key(event.run, event.tool, "" if self.counter is None else self.counter)
 
     def judge(
         self, reading: Reading[ToolCall | ToolResult | Failure], value: Any, now: int, /
@@ -186,7 +173,7 @@ class Breaker(msgspec.Struct, frozen=True):
         return join_runs(None if circuit == CLOSED else circuit.only, event.run.root, self.runs)
 
     def _admit(self, event: ToolCall, circuit: ToolCircuit, now: int) -> Ruling:
-        until, action = circuit.until, ACTIONS[self.action]
+        until, action = circuit.until, Action.BLOCK
         if now < until:
             args = (event.tool, _span(circuit.cooldown_ms), _moment(until))
             return Ruling(Finding(action, "breaker.open", args, about=event.tool), until=until)
@@ -194,9 +181,7 @@ class Breaker(msgspec.Struct, frozen=True):
             return Ruling(
                 Finding(action, "breaker.probing", (event.tool,)), None, until, circuit.expires
             )
-        taken = msgspec.structs.replace(
-            circuit, probe=event.id, expires=now + round(self.probe_s * 1_000)
-        )
+        taken = msgspec.structs.replace(circuit, probe=event.id, expires=now + PROBE_MS)
         found = Finding(
             Action.ALLOW, "breaker.probe", (event.tool, circuit.successes, self.successes)
         )
@@ -235,13 +220,14 @@ class Breaker(msgspec.Struct, frozen=True):
             now + SLACK_MS,
         )
 
-    actions = list_actions
+    def actions(self) -> tuple[Action, ...]:
+        """What this guard can answer."""
+        return (Action.BLOCK,)
 
 
-def circuit_key(run: RunInfo, tool: str, per: str, counter: str) -> str:
-    """The key of what is known of a tool, for all agents of a tenant or for one."""
-    whose = () if per == "tenant" else (per, run.agent)
-    return key(run.tenant, "breaker", tool, counter, *whose)
+def circuit_key(run: RunInfo, tool: str, counter: str) -> str:
+    """The key of what is known of a tool, for all agents of a tenant."""
+    return key(run.tenant, "breaker", tool, counter)
 
 
 def circuit_of(value: Any) -> ToolCircuit:

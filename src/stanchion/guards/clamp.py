@@ -4,7 +4,7 @@ left out."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -49,7 +49,7 @@ class Clamp(msgspec.Struct, frozen=True):
     """Cuts texts and lists of results that are too long; the shape stays, and what is left out is
     said in its place.
 
-    Texts are cut in the middle, at their end or at their beginning; lists lose items in the middle.
+    Texts are cut in the middle, behind two thirds of what fits; lists lose items in the middle.
     Names and numbers are never touched.
     """
 
@@ -63,8 +63,6 @@ class Clamp(msgspec.Struct, frozen=True):
     """The largest number of characters in a result, names included; a number counts as eight."""
     max_field: Lower[Chars] = 10_000
     """The largest number of characters in one text of a result."""
-    keep: Literal["both", "head", "tail"] = "both"
-    """Which end of a long text or list is kept; with `both`, the beginning gets two thirds."""
 
     def judge(self, reading: Reading[ToolResult], /) -> Finding | None:
         """Measure the result, and cut what is over its limit."""
@@ -163,7 +161,7 @@ class _Cutting:
 
     def _text(self, path: Path, text: str, limit: int) -> Patch:
         kept = max(0, limit - ROOM)
-        head = {"both": kept * 2 // 3, "head": kept, "tail": 0}[self.clamp.keep]
+        head = kept * 2 // 3
         end = len(text) - (kept - head)
         return Patch(path, TEXT_NOTE.format(end - head), head, end, "clamp")
 
@@ -182,17 +180,16 @@ class _Cutting:
     def _middle(self, sizes: list[int], room: int) -> tuple[int, int]:
         """Which items are left out: as few as possible from behind two thirds of what fits; one is
         always kept."""
-        head_room = {"both": room * 2 // 3, "head": room, "tail": 0}[self.clamp.keep]
         start, used = 0, 0
-        while start < len(sizes) and used + sizes[start] <= head_room:
+        while start < len(sizes) and used + sizes[start] <= room * 2 // 3:
             used += sizes[start]
             start += 1
         end = len(sizes)
-        while end > start and used + sizes[end - 1] <= room and self.clamp.keep != "head":
+        while end > start and used + sizes[end - 1] <= room:
             end -= 1
             used += sizes[end]
         if start == 0 and end == len(sizes):
-            return (1, end) if self.clamp.keep != "tail" else (0, end - 1)
+            return 1, end
         return start, end
 
 

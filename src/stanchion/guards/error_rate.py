@@ -13,7 +13,7 @@ from stanchion.kernel.events import Event, Failure
 from stanchion.kernel.faults import FaultName, check_counts, tool_failed
 from stanchion.kernel.findings import Finding, Signals
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import AtLeastOne, Lower
+from stanchion.kernel.option import Lower
 from stanchion.kernel.registers import MOST_BITS, outcomes, pushed, streak
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line, When, key
@@ -43,6 +43,9 @@ REMEDIES: Final = {
     "errors.worsened": ("fewer failures than {halt_at:g} % of the last {calls} calls (`halt_at`)",),
     "": ("fewer failures than {warn_at:g} % of the last {calls} calls (`warn_at`)",),
 }
+
+HALT_AFTER: Final = 3
+"""The number of the quarantine that halts a tool."""
 
 Watched = Literal["tool", "run", "agent", "tenant"]
 Seconds = Annotated[float, msgspec.Meta(gt=0, lt=10**9)]
@@ -83,8 +86,6 @@ class ErrorRate(msgspec.Struct, frozen=True):
     """A warning ends after this many seconds without too many failures."""
     quarantine_s: Seconds = 300.0
     """How many seconds a quarantine lasts; after that the tool is in the state of warning again."""
-    halt_after: AtLeastOne = 3
-    """The number of the quarantine that halts a tool; 3 means that the third one does."""
     runs: Lower[Runs] = 2
     """How many runs have to meet the failures before the calls of all are refused; until then only
     theirs are. A run and its children count as one."""
@@ -156,7 +157,7 @@ class ErrorRate(msgspec.Struct, frozen=True):
     def terms(self) -> Terms:
         """How long the states last that it leads to."""
         recover_ms, quarantine_ms = int(self.recover_s * 1000), int(self.quarantine_s * 1000)
-        return Terms(recover_ms, quarantine_ms, self.halt_after, self.runs)
+        return Terms(recover_ms, quarantine_ms, HALT_AFTER, self.runs)
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""

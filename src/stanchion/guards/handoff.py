@@ -18,11 +18,9 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import (
     ACTIONS,
-    Lower,
     More,
     On,
     PlainActionName,
-    UpToThousand,
     list_actions,
 )
 from stanchion.kernel.stages import Stage
@@ -61,6 +59,10 @@ CODES: Final = declare(
     }
 )
 
+MAX_DEPTH: Final = 3
+"""How often work may be escalated in a row."""
+MAX_REROUTES: Final = 3
+"""How often a handoff that nobody has accepted may be sent to somebody else."""
 KEPT: Final = 16
 """How many handoffs are remembered that nobody has accepted yet."""
 TYPES: Final = ("sequential", "delegation", "broadcast", "escalation")
@@ -107,9 +109,8 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     or not able.
 
     A handoff is complete when its payload has everything in `require`. It needs the capabilities
-    that it names itself and those of this guard. Work is escalated `max_depth` times in a row at
-    most, and one handoff goes to somebody else `max_reroutes` times at most before somebody accepts
-    it.
+    that it names. Work is escalated three times in a row at most, and one handoff goes to somebody
+    else three times at most before somebody accepts it.
     """
 
     name: ClassVar = "handoff"
@@ -131,12 +132,6 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     as `return_protocol.timeout`."""
     known: On[bool] = True
     """If `true`, the receiver must be in `agents`."""
-    capabilities: More[tuple[str, ...]] = ()
-    """Capabilities that every receiver needs, in addition to those that the handoff names."""
-    max_depth: Lower[UpToThousand] = 3
-    """How often work may be escalated in a row."""
-    max_reroutes: Lower[UpToThousand] = 3
-    """How often a handoff that nobody has accepted may be sent to somebody else."""
     action: PlainActionName = "block"
     """The action for a handoff that is incomplete, or that goes to an agent which may not get it.
     """
@@ -201,7 +196,7 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
         if self.known and role is None:
             yield "handoff.unknown", (to,)
         can = {*_listed(able(to)), *_listed(by_role(role) if role else None)}
-        for needed in (*self.capabilities, *_needed(payload)):
+        for needed in _needed(payload):
             if not isinstance(needed, str):
                 yield (
                     "handoff.malformed",
@@ -213,15 +208,15 @@ class Handoff(msgspec.Struct, frozen=True, dict=True):
     def _sent(self, event: Handing, route: Route) -> Ruling | None:
         """Let a handoff go, unless the work was passed on too often."""
         escalates = event.payload.get("type") == "escalation"
-        if escalates and route.depth >= self.max_depth:
-            return self._refused("handoff.too_deep", route.depth, self.max_depth)
+        if escalates and route.depth >= MAX_DEPTH:
+            return self._refused("handoff.too_deep", route.depth, MAX_DEPTH)
         if event.payload.get("type") == "broadcast":
             return None
         what = _what(event.payload)
         before = next((one for one in route.sent if one.what == what), None)
         rerouted = 0 if before is None else before.rerouted + 1
-        if rerouted > self.max_reroutes:
-            return self._refused("handoff.rerouted", rerouted - 1, self.max_reroutes)
+        if rerouted > MAX_REROUTES:
+            return self._refused("handoff.rerouted", rerouted - 1, MAX_REROUTES)
         others = [one for one in route.sent if one.what != what]
         sent = (*others, Sent(what, rerouted, event.id, escalates))[-KEPT:]
         return Ruling(None, msgspec.to_builtins(Route(route.depth, sent)))

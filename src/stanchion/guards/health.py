@@ -34,6 +34,12 @@ CODES: Final = declare(
 Score = Annotated[int, msgspec.Meta(ge=0, le=100)]
 
 
+LOW: Final = 50
+"""A health below this percentage is low."""
+UNSTEADY: Final = 80
+"""A health below this percentage, and not low, is unsteady."""
+
+
 class Health(msgspec.Struct, frozen=True):
     """Remembers how the last calls of a tool went, and says so where too many of them failed; it
     never refuses.
@@ -52,10 +58,6 @@ class Health(msgspec.Struct, frozen=True):
     """How many of a tool's last calls are remembered."""
     min_calls: Annotated[int, msgspec.Meta(ge=1, le=MOST_BITS)] = 5
     """The guard says nothing until this many calls are known."""
-    low: Score = 50
-    """A health below this percentage is low."""
-    unsteady: Score = 80
-    """A health below this percentage, and not low, is unsteady."""
     counts: tuple[FaultName, ...] = ("system", "unknown")
     """The kinds of fault that count as failures of the tool."""
 
@@ -63,11 +65,6 @@ class Health(msgspec.Struct, frozen=True):
         if self.min_calls > self.calls:
             said = f"`min_calls: {self.min_calls}` is more than `calls: {self.calls}`"
             raise ValueError(f"{said}, which is all that is remembered: give less, or more calls")
-        if self.low > self.unsteady:
-            said = f"`low: {self.low}` is more than `unsteady: {self.unsteady}`"
-            raise ValueError(
-                f"{said}: what is low is unsteady, too, so give less, or raise the other"
-            )
         check_counts(self.counts)
 
     def lines(self, event: Event, /) -> tuple[Line, ...]:
@@ -106,13 +103,13 @@ class Health(msgspec.Struct, frozen=True):
         known, health = outcomes(register).known, score(register)
         if health is None:
             return None
-        if known < self.min_calls or health >= self.unsteady:
+        if known < self.min_calls or health >= UNSTEADY:
             return (
                 Finding(Action.ALLOW, "health.known", (event.tool, health, known))
                 if before
                 else None
             )
-        code = "health.low" if health < self.low else "health.unsteady"
+        code = "health.low" if health < LOW else "health.unsteady"
         return Finding(Action.ALLOW, code, (event.tool, health, known))
 
     def actions(self) -> tuple[Action, ...]:

@@ -11,7 +11,7 @@ import msgspec
 
 from stanchion import typed
 from stanchion.guards._routes import Routed, lookup
-from stanchion.kernel.actions import Category, Risk
+from stanchion.kernel.actions import Action, Category, Risk
 from stanchion.kernel.contract.values import UNSAID, Said, keep_said
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
@@ -21,7 +21,6 @@ from stanchion.kernel.option import (
     ACTIONS,
     AtLeastZero,
     DeadlineMs,
-    Higher,
     PlainActionName,
     list_actions,
 )
@@ -66,8 +65,7 @@ class JudgeQuestion(msgspec.Struct, frozen=True):
     deadline_ms: int
     max_chars: int
     price: Any
-    """Dollars per million tokens of the prompt and of the reply, or the model's entry in the
-    policy's `prices`."""
+    """The model's entry in the policy's `prices`."""
 
 
 class JudgeVerdict(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -106,16 +104,8 @@ class LlmJudge(Routed, frozen=True):
     """How many milliseconds the model may take."""
     action: PlainActionName = "block"
     """The action for the verdict `refuse`."""
-    unsure: PlainActionName = "escalate"
-    """The action for the verdict `unsure`, which is also the verdict on what is too long."""
     max_chars: Annotated[int, msgspec.Meta(ge=1, le=1_000_000)] = 8_000
     """How many characters of an event are sent; one with more is not sent, and is `unsure`."""
-    input_usd_per_mtok: Higher[Dollars | None] = None
-    """US dollars per million prompt tokens; if absent, the policy's `prices`, or else the shipped
-    table."""
-    output_usd_per_mtok: Higher[Dollars | None] = None
-    """US dollars per million reply tokens; if absent, the policy's `prices`, or else the shipped
-    table."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -129,10 +119,6 @@ class LlmJudge(Routed, frozen=True):
             raise ValueError(
                 "`endpoint` has a login: put the key into the environment and name it with "
                 "`key_env`"
-            )
-        if (self.input_usd_per_mtok is None) != (self.output_usd_per_mtok is None):
-            raise ValueError(
-                "only one price is given: give both `input_usd_per_mtok` and `output_usd_per_mtok`"
             )
         try:
             import httpx  # noqa: F401  # a policy that cannot be carried out is refused when it loads
@@ -151,12 +137,10 @@ class LlmJudge(Routed, frozen=True):
     def ask(self, reading: Reading[Event], /) -> Lookup:
         """Ask about what an event is, without whose it is and when."""
         event = reading.event
-        prices = self.input_usd_per_mtok, self.output_usd_per_mtok
-        own = None if prices[0] is None or prices[1] is None else (prices[0], prices[1])
         asked = JudgeQuestion(
             self.rule, str(event.stage), event.tool, Risk(event.risk).name.lower(), event.run.task,
             reading.content, self.endpoint, self.model, self.key_env, self.deadline_ms,
-            self.max_chars, own if own is not None else self.said.price(self.model),
+            self.max_chars, self.said.price(self.model),
         )  # fmt: skip
         return lookup(asked, event.risk, self.waits, self.deadline_ms, self.required)
 
@@ -178,7 +162,7 @@ class LlmJudge(Routed, frozen=True):
         answer = typed.convert(value, JudgeVerdict)
         if answer.verdict == "allow":
             return None
-        usual = ACTIONS[self.action if answer.verdict == "refuse" else self.unsure]
+        usual = ACTIONS[self.action] if answer.verdict == "refuse" else Action.ESCALATE
         stage = getattr(reading.event, "stage", Stage.TOOL_CALL)
         action = carried(stage)[usual] if isinstance(stage, Stage) else usual
         return Finding(action, "judge.said", (answer.verdict, answer.reason[:LONGEST]))

@@ -48,11 +48,14 @@ CODES: Final = declare(
 
 Severity = Literal["recoverable", "fatal", "unknown"]
 Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt", "allow"]
+GivenUp = Literal["allow", "warn", "escalate", "block", "halt"]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 
 HARMLESS: Final = "harmless"
 """Says that the runtime knows that nothing has happened."""
 ONCE: Final = "once"
+ISOLATE_MS: Final = 300_000
+"""How long a quarantine lasts."""
 
 
 class Recovery(msgspec.Struct, frozen=True):
@@ -75,8 +78,6 @@ class Recovery(msgspec.Struct, frozen=True):
     """How many retries a run and its children have in total, in all processes."""
     backoff_base_s: Seconds = 1.0
     """How many seconds to wait before the first retry."""
-    backoff_factor: Annotated[float, msgspec.Meta(ge=1, le=100)] = 2.0
-    """Each further wait is this many times as long as the one before."""
     backoff_max_s: Seconds = 30.0
     """The longest wait, in seconds."""
     jitter: Fraction = 0.25
@@ -87,6 +88,8 @@ class Recovery(msgspec.Struct, frozen=True):
     """The reaction to an error that does not go away by itself."""
     on_unknown: Reaction = "escalate"
     """The reaction to an error that is in none of the three lists."""
+    on_given_up: GivenUp = "allow"
+    """The reaction to an error that is likely to go away by itself and is not retried."""
     recoverable: tuple[str, ...] = in_order(
         "ConnectionError TimeoutError InterruptedError BlockingIOError system"
     )
@@ -99,12 +102,8 @@ class Recovery(msgspec.Struct, frozen=True):
     """Error types, traits of tools or faults that the agent itself has to correct."""
     retry_unsafe: Off[bool] = False
     """If `true`, calls that may do their work twice are retried too."""
-    rollback: bool = False
-    """If `true`, a fatal error rolls the run back in addition to its reaction."""
     isolate: Literal["tool", "agent"] = "tool"
     """Whether a quarantine isolates the tool or the agent."""
-    isolate_s: Annotated[float, msgspec.Meta(gt=0, le=432_000)] = 300.0
-    """How many seconds a quarantine lasts."""
 
     def __post_init__(self) -> None:
         lists = (self.recoverable, self.fatal, self.ignore)
@@ -150,16 +149,15 @@ class Recovery(msgspec.Struct, frozen=True):
         about = (event.error, f"tool `{event.tool}`" if event.tool else "a model call")
         code = f"recovery.{severity}"
         if reaction == "retry":
+            given_up = ACTIONS[self.on_given_up]
             if not self._repeatable(event):
-                return Finding(Action.ALLOW, "recovery.unsafe", about)
+                return Finding(given_up, "recovery.unsafe", about)
             if event.attempt > self.max_retries:
-                return Finding(Action.ALLOW, "recovery.exhausted", (*about, event.attempt))
+                return Finding(given_up, "recovery.exhausted", (*about, event.attempt))
             return Finding(Action.RETRY, code, about, terms=self._terms)
-        undone = reaction == "rollback" or (self.rollback and severity == "fatal")
+        undone = reaction == "rollback"
         what = "failing_tool" if self.isolate == "tool" else self.isolate
-        isolated = (
-            Isolate(what, round(self.isolate_s * 1_000)) if reaction == "quarantine" else None
-        )
+        isolated = Isolate(what, ISOLATE_MS) if reaction == "quarantine" else None
         action = Action.BLOCK if reaction == "rollback" else ACTIONS[reaction]
         return Finding(action, code, about, effects=(ROLLBACK,) if undone else (), terms=isolated)
 
@@ -175,7 +173,7 @@ class Recovery(msgspec.Struct, frozen=True):
         return Retry(
             self.max_retries,
             round(self.backoff_base_s * 1_000),
-            self.backoff_factor,
+            2.0,
             round(self.backoff_max_s * 1_000),
             self.jitter,
             self.per_run,
@@ -183,7 +181,7 @@ class Recovery(msgspec.Struct, frozen=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        said = (self.on_recoverable, self.on_fatal, self.on_unknown)
+        said = (self.on_recoverable, self.on_fatal, self.on_unknown, self.on_given_up)
         return tuple(
             Action.BLOCK if reaction == "rollback" else ACTIONS[reaction] for reaction in said
         )

@@ -17,12 +17,9 @@ from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.names import glob
 from stanchion.kernel.option import (
     ACTIONS,
-    AtLeastOne,
     AtLeastZero,
     DeadlineMs,
     Fraction,
-    Higher,
-    Lower,
     PlainActionName,
     list_actions,
 )
@@ -39,6 +36,12 @@ CODES: Final = declare(
     }
 )
 
+COVERED: Final = 0.12
+"""An action is told of if the task covers a smaller share than this of its words."""
+TASK_WORDS: Final = 6
+"""A task with fewer telling words says too little to compare anything with."""
+ACTION_WORDS: Final = 5
+"""An action with fewer telling words says too little to be compared."""
 VERSION: Final = "1"
 """The version of the measure: what another one found is not taken for what this one would."""
 
@@ -76,12 +79,6 @@ class ScopeClassifier(Routed, frozen=True):
     about: dict[str, str] | None = None
     """What tasks are about, by the task's name or a glob. If absent, and for other tasks, the run's
     `task` itself."""
-    covered: Higher[Fraction] = 0.12
-    """An action is told of if the task covers a smaller share than this of its words."""
-    task_words: Lower[AtLeastOne] = 6
-    """A task with fewer telling words says too little to compare anything with."""
-    action_words: Lower[AtLeastOne] = 5
-    """An action with fewer telling words says too little to be compared."""
     action: PlainActionName = "warn"
     """The action for what has little to do with the task."""
     deadline_ms: DeadlineMs = 1_000
@@ -127,11 +124,7 @@ class ScopeClassifier(Routed, frozen=True):
     def judge(self, _reading: Reading[Any], value: Any, /) -> Finding | None:
         """Tell of an action that the task hardly covers, where both say enough to be compared."""
         found = typed.convert(value, ScopeMeasure)
-        if (
-            found.task < self.task_words
-            or found.action < self.action_words
-            or found.covered >= self.covered
-        ):
+        if found.task < TASK_WORDS or found.action < ACTION_WORDS or found.covered >= COVERED:
             return None
         return Finding(ACTIONS[self.action], "scope.drifts", (round(100 * found.covered),))
 

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event
-from stanchion.kernel.findings import Finding, Pause, PauseScope, Retry
+from stanchion.kernel.findings import Finding, Pause, PauseScope
 from stanchion.kernel.guard import Kind, Switch
 from stanchion.kernel.option import (
     ACTIONS,
@@ -88,8 +88,6 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
     pause: Pausing | None = None
     """What a person is asked if the action is `escalate`; if absent, as the policy's `escalation`
     says."""
-    max_attempts: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
-    """How often a step is asked for again if the action is `retry`; if absent, twice."""
 
     def __post_init__(self) -> None:
         if self.when == "true" and self.check is None:
@@ -98,11 +96,6 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
             raise GuardFault(
                 "`pause` asks a person, and only `action: escalate` waits for one: write that",
                 "pause",
-            )
-        if self.max_attempts is not None and self.action != "retry":
-            raise GuardFault(
-                "`max_attempts` is for retries, and only `action: retry` retries: write that",
-                "max_attempts",
             )
         self.when_condition  # noqa: B018 - compiled now, so that a mistake is found at load
         self.check_condition  # noqa: B018
@@ -141,9 +134,7 @@ class Rule(msgspec.Struct, frozen=True, dict=True):
         )
 
     @property
-    def _terms(self) -> Pause | Retry | None:
-        if self.max_attempts is not None:
-            return Retry(self.max_attempts)
+    def _terms(self) -> Pause | None:
         asked = self.pause
         return (
             None

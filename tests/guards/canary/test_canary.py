@@ -146,7 +146,6 @@ def test_it_may_be_read_and_thought_about() -> None:
     assert run.model_call([{"role": "system", "content": secret}]).proceeds
     assert run.result("read", {}, secret).proceeds
     assert run.model_reply(secret).proceeds
-    assert not shield(all_replies=True).run("a", id=run.id).model_reply(secret).proceeds
 
 
 def test_children_keep_what_their_parents_were_given() -> None:

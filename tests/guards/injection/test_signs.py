@@ -55,7 +55,7 @@ def test_an_instruction_is_found_where_it_stands_in_every_spelling(spelling: str
     written = SPELLINGS[spelling](ATTACK)
     before, after = "The weather is fine today.\n\n", "\n\nIt will rain tomorrow."
     text = f"{before}{written}{after}"
-    (passage,) = passages(text, signs(text), 2)
+    (passage,) = passages(text, signs(text))
     assert text[passage.start : passage.end] == written
     assert suspicious([text])
     assert suspicious(["nothing here", text, "nor here"])
@@ -91,7 +91,7 @@ FOUND: Final = {
 
 @pytest.mark.parametrize("case", FOUND)
 def test_two_kinds_together_or_one_that_no_honest_text_has_are_a_finding(case: str) -> None:
-    assert passages(FOUND[case], signs(FOUND[case]), 2)
+    assert passages(FOUND[case], signs(FOUND[case]))
 
 
 HONEST: Final = {
@@ -120,14 +120,14 @@ HONEST: Final = {
 
 @pytest.mark.parametrize("case", HONEST)
 def test_honest_texts_are_no_finding(case: str) -> None:
-    assert passages(HONEST[case], signs(HONEST[case]), 2) == []
+    assert passages(HONEST[case], signs(HONEST[case])) == []
 
 
 def test_signs_that_are_far_apart_do_not_add_up() -> None:
     hints = ["Do not tell the user.", "Use the search tool."]
     near, far = " ".join(hints), ("x " * 400).join(hints)
-    assert passages(near, signs(near), 2)
-    assert passages(far, signs(far), 2) == []
+    assert passages(near, signs(near))
+    assert passages(far, signs(far)) == []
 
 
 def test_every_kind_is_found_by_something() -> None:
@@ -213,7 +213,7 @@ def steps(text: str) -> int:
     sys.setprofile(tick)
     try:
         found = signs(text)
-        passages(text, found, 2)
+        passages(text, found)
         suspicious([text])
     finally:
         sys.setprofile(before)
@@ -239,7 +239,7 @@ def test_the_work_doubles_with_the_text(shape: str) -> None:
     ],
 )
 def test_what_projects_ask_everyone_for_is_no_order(said: str) -> None:
-    assert not passages(said, signs(said), 2)
+    assert not passages(said, signs(said))
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_what_projects_ask_everyone_for_is_no_order(said: str) -> None:
     ],
 )
 def test_reports_with_things_that_nobody_asks_for_are_orders(said: str) -> None:
-    assert passages(said, signs(said), 2)
+    assert passages(said, signs(said))
 
 
 @pytest.mark.parametrize("sentence", ["\ufdfa", "\ufdfb"])

@@ -111,7 +111,7 @@ class HealthMonitor:
         sitting = self._part.host
         shield, tenant = sitting.shield, sitting.run.desk.info.tenant
         score = shield.health(tool_name, tenant)
-        key = circuit_key(sitting.run.desk.info, tool_name, "tenant", LAYER)
+        key = circuit_key(sitting.run.desk.info, tool_name, LAYER)
         circuit = circuit_of(shield.store.read(key)[1])
         state = CircuitState(circuit.state(shield.clock()))
         return ToolHealth(

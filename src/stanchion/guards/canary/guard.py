@@ -13,7 +13,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.events import Event, Handoff, ModelChunk, ModelReply, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.option import ACTIONS, On, Severer, list_actions
+from stanchion.kernel.option import ACTIONS, Severer, list_actions
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -62,13 +62,11 @@ class Canary(msgspec.Struct, frozen=True):
     key: Annotated[str, msgspec.Meta(min_length=16)] | None = None
     """The key from which canaries are made, at least 16 characters; if absent, anyone who knows the
     run's id can make them."""
-    all_replies: On[bool] = False
-    """If `true`, every model reply is checked; otherwise only the final answer."""
 
     def judge(self, reading: Reading[Event], /) -> Finding | None:
         """Say whether an event has a canary of its run."""
         event = reading.event
-        if isinstance(event, ModelReply) and not event.final and not self.all_replies:
+        if isinstance(event, ModelReply) and not event.final:
             return None
         found = reading.of(_bodies)
         label = self._label(event.run, found) if found else None

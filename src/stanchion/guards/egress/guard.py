@@ -18,10 +18,8 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.lookups import Lookup
 from stanchion.kernel.option import (
     ACTIONS,
-    AtLeastOne,
     AtLeastZero,
     Fewer,
-    Lower,
     More,
     Off,
     On,
@@ -110,6 +108,8 @@ HERE: Final = listed("egress.internal egress.credentials egress.unreadable")
 inside is where it is, a login reaches the host that it is for, and what is no URL is none."""
 
 Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
+MAX_URL: Final = 8_192
+"""The largest number of characters in a URL."""
 
 
 class EgressGuard(msgspec.Struct, frozen=True, dict=True):
@@ -141,12 +141,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     """The only ports that may be used; if absent, all ports."""
     methods: Fewer[tuple[str, ...] | None] = None
     """The only HTTP methods that may be used; if absent, all methods."""
-    max_url: Lower[AtLeastOne] = 8_192
-    """The largest number of characters in a URL."""
     credentials: Off[bool] = False
     """If `true`, URLs may contain a user name and a password."""
-    arguments: On[bool] = True
-    """If `true`, URLs in the arguments of tool calls are judged too, as they are written."""
     resolve: On[bool] = True
     """If `true`, host names are resolved and all their addresses are judged."""
     deadline_ms: AtLeastZero = 5_000
@@ -170,15 +166,12 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         """Lists of hosts that hold for requests alone, where URLs in tool calls are easily thought
         to be judged too."""
         listed = [name for name in ("allowed_hosts", "denied_hosts") if getattr(self, name)]
-        if listed and self.arguments and Stage.TOOL_CALL not in standing.stages:
+        if listed and Stage.TOOL_CALL not in standing.stages:
             said = (
                 f"`{standing.id}` judges no tool calls, so `{listed[0]}` does not hold for URLs in "
                 f"their arguments"
             )
-            advice = (
-                "write `stages: [egress, tool_call]` to have them judged, or `arguments: "
-                "false` if this is meant"
-            )
+            advice = "write `stages: [egress, tool_call]` to have them judged, if that is not meant"
             yield Point("requests_only", "info", said, advice, (listed[0],))
 
     @cached_property
@@ -222,7 +215,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         """
         event = reading.event
         finding = self._against(event)
-        if finding is None and self.arguments and isinstance(event, ToolCall):
+        if finding is None and isinstance(event, ToolCall):
             finding = self._commanded(reading)
         if finding is None and not self.credentials:
             return None
@@ -237,7 +230,7 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         if isinstance(event, Egress):
             finding = self._looked_up(CalledUrl(event.url, True))
             return self._beside(event) if finding is None else finding
-        for place in places(event.args) if self.arguments else ():
+        for place in places(event.args):
             finding = self._looked_up(place)
             if finding is not None:
                 return finding
@@ -286,8 +279,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
 
     def _judged(self, place: CalledUrl) -> Finding | None:
         text = place.url
-        if place.sure and len(text) > self.max_url:
-            return self._finding("egress.too_long", len(text), self.max_url)
+        if place.sure and len(text) > MAX_URL:
+            return self._finding("egress.too_long", len(text), MAX_URL)
         target = url_of(text)
         if isinstance(target, UnreadableUrl):
             why = target.why

@@ -110,9 +110,9 @@ def finding(event: Event, said: Answer, action: Action) -> Finding:
     return Finding(action, f"flow.{rule}", args, patches=patches)
 
 
-def told(said: Answer, remember: bool) -> dict[str, str]:
+def told(said: Answer) -> dict[str, str]:
     """What a person is shown: each value and where it stands, what the user asked for, what to
-    confirm, and what a yes allows. `remember` says whether a yes is remembered for the run."""
+    confirm, and what a yes allows."""
     shown: dict[str, str] = {}
     for count, one in enumerate(said.get("sinks", ()), 1):
         label = f"value of {one['parameter']}"
@@ -129,7 +129,7 @@ def told(said: Answer, remember: bool) -> dict[str, str]:
         shown["memory"] = "not all that was read is remembered: origins may be missing"
     shown["confirm"] = CONFIRM.get(said["rule"], "that this is right")
     calls = said["rule"] != "answer_link" and not said.get("request")
-    shown["a yes allows"] = FOR_THE_RUN if remember and calls else ONCE
+    shown["a yes allows"] = FOR_THE_RUN if calls else ONCE
     return shown
 
 

@@ -22,7 +22,6 @@ from stanchion.kernel.lookups import Lookup, Recall
 from stanchion.kernel.option import (
     ACTIONS,
     ActionName,
-    Off,
     On,
     PlainActionName,
     Severer,
@@ -45,7 +44,7 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     """Asks a person about calls that act on what only a text has that was read, and not the user.
 
     What the user says enters by `run.prompt`, what is read by results. A person's yes is remembered
-    for the run, unless `remember` is off.
+    for the run.
     """
 
     name: ClassVar = "flow"
@@ -71,8 +70,6 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     """The action for a final answer with addresses that would carry away what was read."""
     links: Annotated[Literal["follow", "ask"], ("follow", "ask")] = "follow"
     """Whether a link that stands in what was read may be opened as it is: `follow`, or `ask`."""
-    remember: Off[bool] = True
-    """If `true`, a person's yes is valid for the rest of the run; otherwise once."""
     share: On[bool] = True
     """If `true`, what a run has read and been told is kept in the store, where that outlives the
     process, for the other processes of the run; otherwise each process knows only its own part."""
@@ -141,13 +138,13 @@ class Flow(msgspec.Struct, frozen=True, dict=True):
     def shown(self, value: Answer) -> dict[str, str]:
         """What a person has to know to decide about an event: the values, where they stand, what is
         to confirm."""
-        return told(value, self.remember) if isinstance(value, dict) else {}
+        return told(value) if isinstance(value, dict) else {}
 
     def asked_about(self, _finding: Finding, value: Answer, /) -> AskedValues | None:
         """The values that a call is asked about, or the tool where it has none; nothing for what is
         no call, and where a yes is for one call alone."""
         calls = "request" not in value and "spans" not in value
-        return asked_values(value) if calls and self.remember else None
+        return asked_values(value) if calls else None
 
     actions = list_actions
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
+from typing import Any, ClassVar, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -14,10 +14,8 @@ from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import (
     ACTIONS,
-    Lower,
     On,
     SevererByStage,
-    Shorter,
     list_actions_by_stage,
 )
 from stanchion.kernel.regex import regex
@@ -52,15 +50,19 @@ class Passage(NamedTuple):
     kinds: tuple[str, ...]
 
 
-def passages(text: str, signs: Sequence[Sign], score: int) -> list[Passage]:
-    """The passages of a text whose signs weigh so much together: each kind counts once, by its
+SCORE: Final = 2
+"""How much the signs in a passage weigh together at the least."""
+
+
+def passages(text: str, signs: Sequence[Sign]) -> list[Passage]:
+    """The passages of a text whose signs weigh enough together: each kind counts once, by its
     heaviest sign."""
     found: list[Passage] = []
     for group in _groups(signs):
         weights: dict[str, int] = {}
         for sign in group:
             weights[sign.kind] = max(sign.weight, weights.get(sign.kind, 0))
-        if sum(weights.values()) >= score:
+        if sum(weights.values()) >= SCORE:
             start, end = _bounds(text, group)
             kinds = tuple(dict.fromkeys([sign.kind for sign in group]))
             if found and start < found[-1].end:
@@ -124,10 +126,6 @@ CODES: Final = declare(
 
 InjectionAction = Literal["warn", "redact", "escalate", "block", "halt"]
 ModelUse = Literal["off", "signal", "warn", "redact"]
-SignKind = Literal[
-    "override", "demand", "address", "task", "turn", "claim", "secrecy", "dictation", "order",
-    "request", "reply", "probe", "carrier", "hidden", "disguise", "likeness",
-]  # fmt: skip
 
 ROOTS: Final = {Stage.TOOL_RESULT: "result", Stage.HANDOFF: "payload", Stage.MODEL_CALL: "request"}
 """What the content of a stage is called; the others have a text."""
@@ -165,15 +163,9 @@ class Injection(msgspec.Struct, frozen=True):
     the text with `[redacted:injection]`."""
     at: SevererByStage[dict[str, InjectionAction] | None] = None
     """Other actions for some stages; if absent, `action` applies at all of them."""
-    score: Lower[Annotated[int, msgspec.Meta(ge=1, le=9)]] = 2
-    """The total weight that the signs in a passage must reach."""
-    without: Shorter[tuple[SignKind, ...]] = ()
-    """Signs that do not count."""
     model: ModelUse = "off"
     """What likeness to known attacks does: nothing, count as a hint, or warn or redact by itself.
     """
-    trusted: On[bool] = False
-    """If `true`, results of trusted tools are checked too."""
     replies: On[bool] = False
     """If `true`, model replies are checked too."""
     users: On[bool] = False
@@ -231,23 +223,17 @@ class Injection(msgspec.Struct, frozen=True):
         together."""
         if self.model == "signal":
             likes = [like._replace(weight=1) for like in likes]
-        counted = [sign for sign in sorted([*seen, *likes]) if sign.kind not in self.without]
-        return passages(text, counted, self.score)
+        return passages(text, sorted([*seen, *likes]))
 
     def _passes(self, event: Event) -> bool:
-        """Whether an event is none of this guard's business: by default the user's own words, a
-        trusted tool's and the agent's are not."""
-        match event:
-            case Prompt():
-                return event.trusted and not self.users
-            case ModelCall():
-                return not self.users
-            case ToolResult():
-                return not self.trusted and "trusted" in event.traits
-            case ModelReply():
-                return not self.replies
-            case _:
-                return False
+        """Whether an event is none of this guard's business: a trusted tool's words, and the user's
+        own where they are not asked for."""
+        if type(event) is ToolResult:
+            return "trusted" in event.traits
+        if type(event) is ModelReply:
+            return not self.replies
+        users = event.trusted if type(event) is Prompt else type(event) is ModelCall
+        return users and not self.users
 
     def idle(self, stages: frozenset[Stage], _alone: bool, /) -> Iterator[tuple[str, str]]:
         """A stage at which only the user's words would be looked at, where they are not."""

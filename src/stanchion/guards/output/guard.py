@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cached_property
-from typing import Annotated, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 import msgspec
 
@@ -173,10 +173,9 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     result_errors: PlainActionName | None = None
     """The action for a result that is only an error message; if absent, results are not checked for
     it."""
-    format: Annotated[Literal["json"] | None, (None, "json")] = None
-    """The required format of final answers; if absent, any text."""
     schema: dict[str, Any] | bool | None = None
-    """The JSON Schema of final answers, which must then be JSON; if absent, none."""
+    """The JSON Schema of final answers, which must then be JSON, `true` for any JSON; if absent,
+    any text."""
     results: dict[str, dict[str, Any] | bool] | None = None
     """The JSON Schemas of results that are JSON in a text, by tool name or glob: an exact name
     first, then the first glob that matches. `true` accepts any JSON; if absent, results are not
@@ -185,8 +184,6 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     """The action for content that does not have the required form."""
 
     def __post_init__(self) -> None:
-        if self.format is not None and self.schema is not None:
-            raise ValueError("`schema` asks for JSON by itself: leave `format` out")
         if self.results == {}:
             raise ValueError(
                 "`results` is empty, so no tool has a form: name some, or leave it out"
@@ -196,8 +193,6 @@ class Output(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def _answer(self) -> SchemaChecker | None:
-        if self.format is not None:
-            return SchemaChecker(True)
         return None if self.schema is None else _made("schema", self.schema)
 
     @cached_property

@@ -256,9 +256,6 @@ class Powers(Protocol):
     payload of its lookup. The memory is kept where a guard asks it, by the lights of the first
     that does."""
 
-    remember: bool
-    """Whether what a person approved counts in that memory for the rest of the run."""
-
     share: bool
     """Whether what a run learns is kept in the store, for its other processes."""
 
@@ -334,7 +331,7 @@ TOGETHER: Final = {
     "ended": ("run_key",),
     "limits": ("reserves", "totals"),
     "rule_version": ("paid", "content", "checked", "cost"),
-    "recalls": ("remember", "share", "tool", "links", "me"),
+    "recalls": ("share", "tool", "links", "me"),
     "with_tools": ("tools", "hook_deadline_ms"),
 }
 """Who has one of these has to have the others, too; nobody asks for those alone."""

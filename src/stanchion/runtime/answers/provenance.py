@@ -59,7 +59,7 @@ class Provenance:
             or not _concerns(event)
         ):
             return None
-        approved = moment.has_a_yes and guard.remember
+        approved = moment.has_a_yes
         write = partial(self._note, moment, guard, tells)
         return NotebookEntry(notebook, write, self._take, _terms(event, approved))
 
@@ -85,7 +85,7 @@ class Provenance:
         if event.stage not in LEARNT:
             return None
         tool: FlowTool = guard.tool(event.run.tenant, event.tool, tells(event.tool))
-        if has_a_yes and guard.remember and isinstance(event, ToolCall):
+        if has_a_yes and isinstance(event, ToolCall):
             return note_of_yes(tool, self._asked_about(moment, guard, tool))
         child = bool(event.run.parents)
         return note_of(event, findings, tool, child, has_a_yes)

@@ -190,7 +190,7 @@ CHECKS: Final[dict[str, Check]] = {
         "quality-002",
         "output matches expected schema or format",
         "block",
-        (CheckGuard("schema", lambda action, _: {"action": action, "result_action": action}),),
+        (CheckGuard("schema", _plain()),),
         _OF_DATA,
     ),
     "test_pass_required": Check(
@@ -360,7 +360,7 @@ HOOKS: Final[tuple[Options, ...]] = (
         "empty": "allow",
     },
     {"use": "handoff", "id": PRE_HANDOFF, "known": False},
-    {"use": "recovery", "id": ON_ERROR, "isolate": "agent"},
+    {"use": "recovery", "id": ON_ERROR, "isolate": "agent", "on_given_up": "warn"},
 )
 """What the hooks check by themselves: output that is nothing but an error, handoffs, and what
 becomes of errors. The specification gives these no ids."""
