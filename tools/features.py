@@ -23,10 +23,12 @@ class Open(Row, frozen=True, tag="open"):
 
 
 class Done(Row, frozen=True, tag="done"):
-    """A requirement met by `module` (paths under src) and shown by `test` (`path::name`)."""
+    """A requirement met by `module` (paths under src) and shown by `test` (`path::name`);
+    `deviates` says what is otherwise than it is written."""
 
     module: str | list[str]
     test: str | list[str]
+    deviates: str = ""
 
     @property
     def modules(self) -> list[str]:

@@ -20,6 +20,7 @@ from model.rows import (
 )
 from tools.features import DOCUMENTS, Document, Done, Open, read
 
+ROOT = Path(__file__).parents[2]
 VERDICT = "readings/claims/claim.py"
 ROW = Done(
     id="x-001",
@@ -34,6 +35,15 @@ OLD = 'PROVABLE = "provable"'
 @pytest.mark.parametrize("name", DOCUMENTS)
 def test_every_done_row_has_a_fault_that_has_its_place(name: str) -> None:
     assert list(complaints(read(name), faults(name))) == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_what_deviates_is_said_at_the_top_of_the_page_of_its_document(name: str) -> None:
+    page = (ROOT / "docs" / "how-to" / f"from-{name}.md").read_text("utf-8")
+    top = " ".join(page.partition("```")[0].split())
+    for row in read(name).rows:
+        if isinstance(row, Done) and row.deviates:
+            assert f"{row.deviates}." in top, row.id
 
 
 def test_no_file_of_faults_is_left_over() -> None:

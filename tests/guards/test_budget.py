@@ -26,6 +26,7 @@ from stanchion.kernel.events import Charge, RunInfo, ToolCall
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.state import BUCKETS, Batch, Line, key
 from stanchion.kernel.units import Unit
+from stanchion.policy.errors import PolicyError
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.protocol import Store
 from stanchion.stores.sqlite import SqliteStore
@@ -610,3 +611,8 @@ def test_a_window_by_name_begins_where_the_policy_s_time_zone_says(
     assert (refused.code, f"in one {window}" in refused.message) == ("budget.window_full", True)
     clock.advance(following - last)
     assert run.check("t", {}).proceeds
+
+
+def test_a_time_zone_that_there_is_not_is_refused() -> None:
+    with pytest.raises(PolicyError, match="`Mars/Base` is no time zone"):
+        shield_for({"name": "calendar", "timezone": "Mars/Base"})

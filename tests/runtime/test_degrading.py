@@ -20,6 +20,7 @@ from stanchion.runtime.calling.reports import report
 from stanchion.runtime.deciding import degrade as degrading
 from stanchion.runtime.deciding.degrade import shorter
 from stanchion.runtime.driving.flow import TimePause
+from stanchion.runtime.options import ModelOptions
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 
@@ -277,7 +278,7 @@ def test_the_pause_comes_before_the_second_judgement() -> None:
     shield = shield_for(policy({"pause_s": 7}))
     run = shield.run()
     for flow in (
-        converse(run.desk, ScriptedModel(), HELLO, "large", {"max_tokens": 10}),
+        converse(run.desk, ScriptedModel(), HELLO, ModelOptions("large", {"max_tokens": 10})),
         report(run.desk, Stage.TOOL_CALL, {"tool": "t", "args": {}, "cost_usd": 0.1}),
     ):
         needs: list[Any] = []

@@ -280,14 +280,18 @@ def test_what_is_no_text_is_no_move(mode: Mode, reply: Any) -> None:
 def test_strict_takes_an_object_of_json_and_nothing_else() -> None:
     for shape in (FIRST, SECOND):
         for text in ALL:
-            if read_move(text, "strict", shape).moves:
+            found = read_move(text, "strict", shape)
+            if found.verdict is ReadVerdict.CLEAN_JSON:
                 assert isinstance(json.loads(text), dict)
     for moves, shape in LAWS:
         for move in moves:
             assert read_move(written(move), "strict", shape).verdict is ReadVerdict.CLEAN_JSON
+            fenced = read_move(f"```json\n{written(move)}\n```", "strict", shape)
+            assert fenced.verdict is ReadVerdict.FENCE
+            assert fenced.moves == read_move(written(move), "strict", shape).moves
             for text in (
                 f"{written(move)} ok",
-                f"```\n{written(move)}\n```",
+                f"```\n{written(move)}\n``` ok",
                 written({**move, "thought": "so"}),
             ):
                 assert not read_move(text, "strict", shape).moves

@@ -11,7 +11,8 @@ INTRODUCTION = """\
 
 Stanchion joins five documented systems. Each row is one requirement of one of them, with the lines of the
 document that state it. A row is *done* when it names the module that meets it and the test that shows it,
-*ruled* when it is deliberately not met as written, with the reason, and *open* until then. The rows live in
+*deviates* when it does and something is otherwise than it is
+written (the top of the document's page says it, too), *ruled* when it is deliberately not met as written, with the reason, and *open* until then. The rows live in
 `docs/features/*.yaml`; a test keeps them complete and their links real. For each done row `model/rows/` has a fault
 of its module that breaks what the row says, and `make mutants` shows that the row's tests notice it.
 """
@@ -57,7 +58,9 @@ def _standing(row: Open | Done | Ruled) -> tuple[str, str]:
         case Open():
             return "open", ""
         case Done():
-            return "done", ", ".join(f"`{place}`" for place in [*row.modules, *row.tests])
+            places = ", ".join(f"`{place}`" for place in [*row.modules, *row.tests])
+            said = f"otherwise than written: {row.deviates}. {places}" if row.deviates else places
+            return "deviates" if row.deviates else "done", said
         case Ruled():
             return "ruled", row.ruling
         case _:

@@ -48,6 +48,7 @@ CODES: Final = declare(
 
 Severity = Literal["recoverable", "fatal", "unknown"]
 Reaction = Literal["retry", "rollback", "escalate", "quarantine", "block", "halt", "allow"]
+GivenUp = Literal["allow", "warn", "escalate", "block", "halt"]
 Seconds = Annotated[float, msgspec.Meta(ge=0, le=86_400)]
 
 HARMLESS: Final = "harmless"
@@ -87,6 +88,8 @@ class Recovery(msgspec.Struct, frozen=True):
     """The reaction to an error that does not go away by itself."""
     on_unknown: Reaction = "escalate"
     """The reaction to an error that is in none of the three lists."""
+    on_given_up: GivenUp = "allow"
+    """The reaction to an error that is likely to go away by itself and is not retried."""
     recoverable: tuple[str, ...] = in_order(
         "ConnectionError TimeoutError InterruptedError BlockingIOError system"
     )
@@ -146,10 +149,11 @@ class Recovery(msgspec.Struct, frozen=True):
         about = (event.error, f"tool `{event.tool}`" if event.tool else "a model call")
         code = f"recovery.{severity}"
         if reaction == "retry":
+            given_up = ACTIONS[self.on_given_up]
             if not self._repeatable(event):
-                return Finding(Action.ALLOW, "recovery.unsafe", about)
+                return Finding(given_up, "recovery.unsafe", about)
             if event.attempt > self.max_retries:
-                return Finding(Action.ALLOW, "recovery.exhausted", (*about, event.attempt))
+                return Finding(given_up, "recovery.exhausted", (*about, event.attempt))
             return Finding(Action.RETRY, code, about, terms=self._terms)
         undone = reaction == "rollback"
         what = "failing_tool" if self.isolate == "tool" else self.isolate
@@ -177,7 +181,7 @@ class Recovery(msgspec.Struct, frozen=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        said = (self.on_recoverable, self.on_fatal, self.on_unknown)
+        said = (self.on_recoverable, self.on_fatal, self.on_unknown, self.on_given_up)
         return tuple(
             Action.BLOCK if reaction == "rollback" else ACTIONS[reaction] for reaction in said
         )

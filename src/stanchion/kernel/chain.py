@@ -174,6 +174,10 @@ class Plan:
         if placed.kind is Kind.METER:
             own = self._lines(pos, guard.lines(event))
             self.meters.append((pos, own))
+            spanning = having(guard, "span")
+            if spanning is not None:
+                since, until = spanning.span(event.at)
+                self.since, self.until = max(self.since, since), min(self.until, until)
             watching = having(guard, "watch")
             if watching is not None:
                 self.watchers[pos] = watching.watch

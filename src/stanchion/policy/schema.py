@@ -386,6 +386,10 @@ def ask_id(tool: str) -> str:
     return f"tools.{tool}.ask"
 
 
+UTC: Final = "UTC"
+"""The time zone of a policy that names none."""
+
+
 class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One policy document."""
 
@@ -444,6 +448,9 @@ class PolicyFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The fields of records that name things, such as `id`; if empty, those that usually do."""
     me: Shorter[tuple[str, ...]] = ()
     """The user's own addresses and accounts: a call may always act on them."""
+    timezone: str = UTC
+    """The time zone whose hours, days and months budgets with a `window` count in, such as
+    `Europe/Berlin`."""
 
 
 def always_active(file: PolicyFile) -> dict[str, bool]:

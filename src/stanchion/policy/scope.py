@@ -39,6 +39,7 @@ class PolicyTables:
             dict.fromkeys([str(path) for path in files] + [str(path.absolute()) for path in files])
         )
         self.lesser_at = lesser_at(file.degrade)
+        self.timezone = file.timezone
         self.identity_fields = file.identity_fields
         self.me = file.me
 

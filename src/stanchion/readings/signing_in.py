@@ -84,18 +84,18 @@ SILENT: Final = named("prints", "seeks")
 """Programs that sign in nowhere: they say what they are given, or look for it."""
 SHORT: Final = listed("-u -p -P -a -w -U -H")
 """Short options by which clients are given a user, a password or a header."""
-LONG: Final = frozenset(
-    {"user", "userpwd", "password", "passwd", "pass", "passphrase", "token", "apikey", "auth", "bearer", "secret",  # noqa: E501
-     "header", "storepass", "keypass"}
+LONG: Final = listed(
+    "user userpwd password passwd pass passphrase token apikey auth bearer secret header "
+    "storepass keypass"
 )  # fmt: skip
 """Words of long options that do the same."""
 LONGEST: Final = 4_096
 """In a longer text nobody looks for the call that a value stands in."""
 MOST: Final = 64
 """How many values of one text may be logins: what is more than that is none."""
-ADDRESSES: Final = frozenset(
-    {"url", "uri", "dsn", "repo", "repository", "remote", "address", "host", "endpoint", "connection", "database",  # noqa: E501
-     "source", "origin", "proxy", "server", "registry", "index", "link"}
+ADDRESSES: Final = listed(
+    "url uri dsn repo repository remote address host endpoint connection database source "
+    "origin proxy server registry index link"
 )  # fmt: skip
 """Words in the name of an argument that says where to go."""
 SAID: Final = listed("data body message title form json text description comment notes")

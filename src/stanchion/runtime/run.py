@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
-from contextvars import ContextVar, Token
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Unpack
 
-from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.shown import brief
 from stanchion.runtime.calling.advice_methods import Advised
@@ -23,6 +22,7 @@ from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import spelled
+from stanchion.runtime.options import ModelOptions, RunOptions, check_run_options
 
 if TYPE_CHECKING:
     import aiohttp
@@ -64,7 +64,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
 
     def __init__(self, desk: Desk) -> None:
         super().__init__(desk)
-        self._tokens: list[Token[tuple[Run, ...]]] = []
+        self._tokens = []
         presence = desk.shield.presence
         self._stay = None if presence is None else presence.enter()
         if desk.shield.policy.file.bypass.safety_responses:
@@ -148,9 +148,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         """
         from stanchion.runtime.calling.model_call import converse
 
-        asked = converse(
-            self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended
-        )
+        options = ModelOptions(model, params, final, tokens, cost_usd)
+        asked = converse(self._desk, fn, messages, options, ended=ended)
         return self._replied(drive(asked, self._desk), False)
 
     async def amodel(
@@ -169,9 +168,8 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         from stanchion.runtime.calling.model_call import converse
         from stanchion.runtime.driving.doors import abegin
 
-        asked = converse(
-            self._desk, fn, messages, model, params, final, tokens, cost_usd, ended=ended
-        )
+        options = ModelOptions(model, params, final, tokens, cost_usd)
+        asked = converse(self._desk, fn, messages, options, ended=ended)
         return self._replied(await abegin(asked, self._desk), True)
 
     def _replied(self, reply: Any, awaited: bool) -> Any:
@@ -249,14 +247,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         task: str | None = None,
         *,
         budget: Mapping[str, Any] | None = None,
-        id: str | None = None,
-        role: str | None = None,
-        tenant: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
-        may: Iterable[str] | None = None,
+        **options: Unpack[RunOptions],
     ) -> Flow[Run]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and ends when its
         parent does. What its parent may not do, it may not, whatever `may` says.
@@ -266,6 +257,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         comes back when it is closed. `Refused` is raised where so much is not left. The other
         options are those of `shield.run`.
         """
+        check_run_options(Run.spawn, options)
         carved = None
         if budget is not None:
             carved = yield from carve(self._desk, agent, budget)
@@ -274,14 +266,7 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
             self.task if task is None else task,
             parent=self,
             carved=carved,
-            id=id,
-            role=role,
-            tenant=tenant,
-            deadline_s=deadline_s,
-            tools=tools,
-            can=can,
-            risk=risk,
-            may=may,
+            **options,
         )
         return child
 
@@ -358,36 +343,12 @@ class Run(Calling, AsksForBypass, Advised, Repairing):
         made: aiohttp.TCPConnector = client("aiohttp_connector", self, options)
         return made
 
-    def close(self) -> None:
-        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
-        goes back."""
-        self._end()
-        if self._desk.carved or self._desk.shield.unsettled.waiting:
-            drive(give_back(self._desk), self._desk)
-
-    async def aclose(self) -> None:
-        """`close` for async code."""
-        self._end()
-        if self._desk.carved or self._desk.shield.unsettled.waiting:
-            await self._adrive(give_back(self._desk))
-
-    def _end(self) -> None:
+    def _ended(self) -> Flow[None]:
         if self._stay is not None:
             self._stay.end()
         close(self._desk)
+        if self._desk.carved or self._desk.shield.unsettled.waiting:
+            yield from give_back(self._desk)
 
-    def __enter__(self) -> Run:
-        self._tokens.append(_open.set((*_open.get(), self)))
+    def _entered(self) -> None:
         self._desk.shield.telemetry.run_entered(self._desk.info)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        self.close()
-
-    async def __aenter__(self) -> Run:
-        return self.__enter__()
-
-    async def __aexit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        await self.aclose()

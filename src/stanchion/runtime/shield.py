@@ -16,6 +16,7 @@ from stanchion.runtime.deciding.start import awake_ns
 from stanchion.runtime.driving.turns import Turns
 from stanchion.runtime.errors import NoRun, no_run
 from stanchion.runtime.keywords import spelled
+from stanchion.runtime.options import check_run_options
 from stanchion.stores.memory import MemoryStore, wall_ms
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
     from stanchion.approvals.operators import Operator
     from stanchion.audit.journal import Journal
-    from stanchion.kernel.actions import Action, RiskName
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.state import Records
     from stanchion.policy.compiled import CompiledPolicy
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from stanchion.runtime.calling.tool import Tool
     from stanchion.runtime.coverage.coverage import Coverage, Mode
     from stanchion.runtime.operating.reload import OnReload, Watcher
-    from stanchion.runtime.options import ShieldOptions
+    from stanchion.runtime.options import RunOptions, ShieldOptions
     from stanchion.runtime.people.authority import Trust
     from stanchion.runtime.run import Run
     from stanchion.stores.protocol import Store
@@ -295,17 +295,10 @@ class Shield(Shielding, ByPeople):
         agent: str = "",
         task: str = "",
         *,
-        id: str | None = None,
-        role: str | None = None,
-        tenant: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
         labels: Mapping[str, str] | None = None,
-        may: Iterable[str] | None = None,
         parent: Run | None = None,
         carved: Carved | None = None,
+        **options: Unpack[RunOptions],
     ) -> Run:
         """Begin a run. `tools` are additional ones for this run; a parent hands its tenant and
         deadline down.
@@ -318,17 +311,17 @@ class Shield(Shielding, ByPeople):
         spends from its parent's budgets, unless something was `carved` out of them for it
         (`run.spawn`).
         """
-        from stanchion.runtime.deciding.described import RunDescription, new_desk
+        from stanchion.runtime.deciding.described import new_desk
         from stanchion.runtime.run import Run
 
+        check_run_options(Shield.run, options)
         self._ingesting.begin()
         self.authority.begin()
         self._policies.ready(self.policy.hash)
-        said = RunDescription(id, role, tenant, deadline_s, tools, can, risk, labels, may)
         parent = parent if self.coverage is None else self.coverage.parent(parent)
         above = None if parent is None else parent.desk
         allotment = None if carved is None else carved.allotment
-        desk = new_desk(self, self._nonces, agent, task, said, above, allotment)
+        desk = new_desk(self, self._nonces, agent, task, options, labels, above, allotment)
         desk.carved = "" if carved is None else carved.hold
         return Run(desk)
 

@@ -22,7 +22,7 @@ from stanchion.dialects.agent33 import (
 from stanchion.telemetry.kinds import Kind, Occurrence, Severity
 from stanchion.testing import FakeClock
 from stanchion.testing.operators import operator
-from tests.dialects.agent33.rails import WHY, Deeds, block, only, rail, rails
+from tests.dialects.agent33.rails import FAILS, WHY, Deeds, block, only, rail, rails
 from tests.dialects.listed import text
 
 MINUTE = 60_000
@@ -306,3 +306,16 @@ def test_a_built_in_budget_warns_escalates_and_blocks_at_the_marks_of_its_block(
         spoke = [one.guardrail_id for one in told.details if one.result != Verdict.PASS]
         assert spoke == ([] if verdict == "pass" else [only(line)["id"]])
     assert marks["block"] == 100
+
+
+def test_a_request_is_found_by_its_own_id_and_its_answer_is_counted() -> None:
+    made = rails(
+        {"guardrails": [rail(FAILS, bypass={"allowed": True, "requires_approval": "reviewer"})]}
+    )
+    hooks = made.hooks("a")
+    hooks.pre_execution("deploy", {})
+    asked = hooks.request_bypass("safety-050", WHY)
+    assert made.escalation(asked.id).bypass_request == asked
+    assert made.approve(asked.id, by="kim").state == "approved"
+    counted = made.metrics()["bypass_requests_total"]
+    assert counted[("safety-050", "approved")] == (1,)

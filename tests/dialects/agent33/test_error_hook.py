@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from stanchion import Refused
-from stanchion.dialects.agent33 import ErrorSeverity, OnError, RecoveryAction, Verdict
-from stanchion.dialects.agent33.hooks import MOST_ACTIONS, FailedAttempts
-from stanchion.testing import FakeClock, ScriptedTool
-from tests.dialects.agent33.rails import FAILS, Deeds, Refusing, only, rail, rails
+from stanchion.dialects.agent33 import ErrorSeverity, Guardrails, OnError, RecoveryAction, Verdict
+from stanchion.dialects.agent33.guardrails import policy_for
+from stanchion.kernel.state import StoreLost
+from stanchion.testing import FakeClock, ScriptedTool, shield_for
+from tests.dialects.agent33.rails import FAILS, Deeds, Refusing, block, only, rail, rails
+from tests.runtime.failing import FailingStore, from_on
 
 SAFE: dict[str, Any] = {"tools": {"flaky": {"annotations": ["idempotent"]}}}
 
@@ -113,7 +115,8 @@ def test_a_failed_action_is_retried_up_to_max_retries() -> None:
 
 
 def test_a_host_that_does_not_count_is_not_told_to_retry_for_ever() -> None:
-    hooks = rails(policy=SAFE, on_error=OnError(max_retries=2, backoff=0)).hooks("a")
+    policy = {**SAFE, "limits": {"warnings": 99}}
+    hooks = rails(policy=policy, on_error=OnError(max_retries=2, backoff=0)).hooks("a")
 
     def fails(args: dict[str, Any], **how: Any) -> RecoveryAction | None:
         before = hooks.pre_execution("flaky", args)
@@ -129,14 +132,43 @@ def test_a_host_that_does_not_count_is_not_told_to_retry_for_ever() -> None:
     assert fails(other) is None
 
 
-def test_few_actions_that_failed_are_remembered() -> None:
-    attempts = FailedAttempts()
-    for number in range(MOST_ACTIONS + 1):
-        assert attempts.failed("t", {"n": number}, None) == 1
-    assert [attempts.failed("t", {"n": number}, None) for number in (MOST_ACTIONS, 0)] == [2, 1]
-    assert [attempts.failed("t", {"n": object()}, None) for _ in range(2)] == [1, 2], (
-        "what cannot be read is the same"
+def test_retries_are_counted_in_the_store() -> None:
+    """By other hooks of the agent at work on the task, too; another task has its own."""
+    made = rails(policy=SAFE, on_error=OnError(max_retries=2, backoff=0))
+
+    def fails(task: str = "fix", **more: Any) -> RecoveryAction | None:
+        error = ConnectionError("reset")
+        return made.hooks("a", task).on_error("flaky", error, **more).recovery
+
+    again = RecoveryAction.RETRY
+    assert [fails() for _ in range(4)] == [again, again, None, None]
+    assert fails("other") is again
+
+
+def test_no_retry_is_left_where_nobody_can_count() -> None:
+    clock = FakeClock()
+    lost = FailingStore(clock, from_on(1, StoreLost("it is gone")))
+    said = policy_for(block(431), policy=SAFE)
+    made = Guardrails(shield_for(said, clock=clock, store=lost))
+    told = made.hooks("a").on_error("flaky", ConnectionError("reset"))
+    assert told.recovery is not RecoveryAction.RETRY
+
+
+def test_settings_say_what_may_be_repeated() -> None:
+    """In the words of the specification; whoever is not told to repeat it reads why."""
+    hooks = rails(on_error={"repeatable": ["fetch"]}).hooks("a")
+    told = hooks.on_error("fetch", ConnectionError("reset"))
+    assert told.recovery is RecoveryAction.RETRY
+    told = hooks.on_error("pay", ConnectionError("reset"))
+    assert (told.recovery, told.severity, told.final_verdict) == (
+        None,
+        ErrorSeverity.RECOVERABLE,
+        Verdict.WARN,
     )
+    assert told.message in hooks.warnings()[0]
+    hooks.on_error("pay", ConnectionError("reset"))
+    told = hooks.on_error("pay", ConnectionError("reset"))
+    assert told.recovery is RecoveryAction.ESCALATE, "the third warning goes to a person"
 
 
 def test_partial_changes_are_undone() -> None:

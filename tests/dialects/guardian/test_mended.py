@@ -426,3 +426,20 @@ def test_a_hook_of_no_tool_is_named_once(first: str, caplog: pytest.LogCaptureFi
         guardian.ingest_tools([TOOL])
     assert caplog.text.count("a hook is for a tool that is not there") == 1
     assert "`qeury` is not registered: did you mean `query`?" in caplog.text
+
+
+def test_health_counts_every_failure_that_was_reported() -> None:
+    """Also those that are the caller's own; what stops a call counts the tool's alone."""
+    with GuardianLayer() as guardian:
+        for number in range(10):
+            call = {"tool": "t", "arguments": {"n": number}}
+            guardian.report_result(call, number == 0, None if number == 0 else "404 not found")
+        assert guardian.get_metrics()["tool_health"]["t"] == {"score": 10, "state": "closed"}
+        assert guardian.check({"tool": "t", "arguments": {"n": 99}})["allowed"]
+
+
+def test_a_loop_of_which_nothing_was_reported_says_so() -> None:
+    with GuardianLayer(max_repeats=3) as guardian:
+        said = [guardian.check({"tool": "t", "arguments": {}})["reason"] for _ in range(5)]
+    assert said[:3] == [None, None, None]
+    assert all(str(one).endswith("nothing is known yet of what came of it") for one in said[3:])

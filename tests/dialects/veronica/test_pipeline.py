@@ -24,8 +24,8 @@ from stanchion.dialects.veronica import (
     ToolCallContext,
     VeronicaIntegration,
 )
-from stanchion.dialects.veronica.carried import breaker_entry
 from stanchion.dialects.veronica.words import spoken
+from stanchion.policy.formats.veronica import breaker_entry
 from stanchion.runtime.shield import Shield
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock

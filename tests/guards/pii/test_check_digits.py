@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion.guards.pii.entity import date, luhn, mod11_10, mod97, verhoeff
-from stanchion.guards.pii.keccak import keccak256
 
 CHECKS = [pytest.param(check, id=check.__name__) for check in (luhn, verhoeff, mod11_10)]
 NUMBERS = st.text("0123456789", min_size=6, max_size=18)
@@ -46,18 +45,6 @@ def test_verhoeff_sees_neighbours_that_changed_places(number: str, place: int) -
 def test_account_numbers_of_the_standard_are_right(iban: str) -> None:
     assert mod97(iban)
     assert not mod97(iban[:-1] + str((int(iban[-1]) + 1) % 10))
-
-
-def test_keccak_is_the_one_before_the_standard() -> None:
-    assert (
-        keccak256(b"").hex() == "c5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470"
-    )
-    assert (
-        keccak256(b"abc").hex()
-        == "4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45"
-    )
-    with pytest.raises(ValueError, match="more than a block"):
-        keccak256(bytes(136))
 
 
 def test_dates_that_are_none() -> None:

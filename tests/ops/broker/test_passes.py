@@ -8,27 +8,12 @@ import msgspec
 import pytest
 from hypothesis import given, strategies as st
 
+from stanchion.kernel.events import RunInfo
 from stanchion.ops.broker.brokered_runs import KEY_FILE, Passed, Passes, key_in
 
 PASSES = Passes(b"k" * 32)
-PASSED = Passed(
-    "boot",
-    7,
-    "run-1",
-    "ann",
-    "",
-    "bill",
-    "default",
-    (),
-    (),
-    "",
-    (5, -1, -1, -1, -1),
-    "",
-    "",
-    None,
-    (0, 7, 8, 9),
-    "",
-)
+INFO = RunInfo("run-1", "ann", task="bill", allotment=(5, -1, -1, -1, -1))
+PASSED = Passed("boot", 7, INFO, None, (0, 7, 8, 9), "")
 
 
 def test_a_pass_is_for_one_user() -> None:
@@ -48,7 +33,8 @@ def test_a_pass_that_was_changed_is_none(data: st.DataObject) -> None:
 
 
 def test_a_larger_budget_cannot_be_sealed_without_the_key() -> None:
-    richer = msgspec.structs.replace(PASSED, allotment=(500, -1, -1, -1, -1))
+    rich = msgspec.structs.replace(INFO, allotment=(500, -1, -1, -1, -1))
+    richer = msgspec.structs.replace(PASSED, info=rich)
     forged = PASSES.sealed(PASSED)[:32] + msgspec.msgpack.encode(richer)
     assert PASSES.opened(forged, 7) is None
 

@@ -299,6 +299,9 @@ def policy_for(
     if taken is not None:
         raise DialectError(f"`policy` says `{taken}`: {_INSTEAD[taken]}")
     responses = names_of(get("safety_responses", ()), "safety_responses", "tools")
+    reactions = OnError() if (on_error := get("on_error")) is None else _on_error(on_error)
+    if reactions.repeatable:
+        more["tools"] = _repeatable(more.get("tools", {}), reactions.repeatable)
     if responses:
         more["bypass"] = {**more.get("bypass", {}), "safety_responses": responses}
     sandbox = settings.get("sandbox")
@@ -319,6 +322,19 @@ def policy_for(
     }
 
 
+def _on_error(given: object) -> OnError:
+    return read(OnError, given, "`on_error`")
+
+
+def _repeatable(tools: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """The tools of a policy, of which those may be repeated."""
+    made = {name: dict(one) for name, one in tools.items()}
+    for name in names:
+        one = made.setdefault(name, {})
+        one["annotations"] = [*one.get("annotations", ()), "idempotent"]
+    return made
+
+
 def _changes(settings: GuardrailSettings) -> Iterator[tuple[str, str, dict[str, Any]]]:
     """What the settings change of guardrails: the setting, the guardrail and its options."""
     sandbox, on_error = settings.get("sandbox"), settings.get("on_error")
@@ -326,7 +342,7 @@ def _changes(settings: GuardrailSettings) -> Iterator[tuple[str, str, dict[str, 
         # A folder of this host: links in it are followed, for one can lead out of it.
         yield "sandbox", SANDBOX, {"root": [_folder(sandbox)], "real_paths": True}
     if on_error is not None:
-        yield "on_error", ON_ERROR, read(OnError, on_error, "`on_error`").options()
+        yield "on_error", ON_ERROR, _on_error(on_error).options()
     if settings.get("agents"):
         yield "agents", PRE_HANDOFF, {"known": True}
     given = a_mapping(settings.get("changes"), "changes", "of guardrails to their options")

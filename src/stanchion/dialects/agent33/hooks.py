@@ -3,7 +3,6 @@ alike."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Any, Final
@@ -24,9 +23,10 @@ from stanchion.dialects.errors import DialectError
 from stanchion.hosts.contract.host import Entered
 from stanchion.kernel.actions import PROCEEDS, Action
 from stanchion.kernel.decision import Decision
+from stanchion.kernel.engine import TRIES
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
-from stanchion.locks import Lock
+from stanchion.kernel.state import ABSENT, Batch, Put, Reply, StoreLost, When, key
 from stanchion.readings.canonical import canonical
 from stanchion.runtime.calling.report_methods import given
 from stanchion.runtime.calling.reports import handed_to, report
@@ -37,43 +37,44 @@ from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.run import Run
 from stanchion.runtime.values import Unreadable, arguments
 
-MOST_ACTIONS: Final = 256
-"""How many actions are remembered; the one that failed longest ago is forgotten first."""
+GIVEN_UP: Final = 1_001
+"""The attempt that is said where nobody can count: no retry is left."""
 
 
-class FailedAttempts:
-    """Counts failures of actions that are the same: of one tool, with the same arguments."""
+def _counted(
+    desk: Desk, tool: str, args: dict[str, Any], attempt: int | None, failed: bool
+) -> Flow[int]:
+    """Which attempt of an action failed, counted in the store for the agent and its task, so that
+    other hooks and processes count on; one that worked begins anew. A host that counts is
+    believed."""
+    info, records = desk.info, desk.shield.records
+    name = key(info.tenant, "attempts", info.agent, info.task, _action(tool, args))
+    version, before = records.get(name, ABSENT)
+    if not failed and not before:
+        return 0
+    for _ in range(TRIES):
+        value = (before or 0) + 1 if attempt is None else attempt
+        put: Put = (name, value if failed else 0, When.JUDGED, 0, 0)
+        expects = ((name, version, version + 1),)
+        try:
+            reply: Reply = yield Batch(desk.new_id(), info.tenant, True, expects, puts=(put,))
+        except StoreLost:
+            return GIVEN_UP
+        if not reply.stale:
+            records[name] = (version + 1, put[1])
+            return value
+        version, before = next(((one.number, one.value) for one in reply.fresh), ABSENT)
+    return GIVEN_UP
 
-    def __init__(self) -> None:
-        self._failed: OrderedDict[tuple[str, str], int] = OrderedDict()
-        self._lock: Final = Lock()
 
-    def failed(self, tool: str, args: dict[str, Any] | None, attempt: int | None) -> int | None:
-        """Which attempt it was that failed: the one that is given, or one more than last time."""
-        name = _action(tool, args)
-        with self._lock:
-            before = self._failed.pop(name, 0)
-            counted = attempt if type(attempt) is int else before + 1
-            self._failed[name] = counted
-            if len(self._failed) > MOST_ACTIONS:
-                self._failed.popitem(last=False)
-        return counted if attempt is None else attempt
-
-    def worked(self, tool: str, args: dict[str, Any] | None) -> None:
-        """An action has worked: what fails next of it is a first attempt."""
-        if self._failed:
-            with self._lock:
-                self._failed.pop(_action(tool, args), None)
-
-
-def _action(tool: str, args: dict[str, Any] | None) -> tuple[str, str]:
+def _action(tool: str, args: dict[str, Any]) -> str:
     """What an action is known by. Arguments that cannot be read do not tell actions of a tool
     apart."""
     try:
-        said = canonical(arguments({} if args is None else args, copies=False).content)
+        said = canonical(arguments(args, copies=False).content)
     except Unreadable:
-        return tool, ""
-    return tool, sha256(said.encode("utf-8", "surrogatepass")).hexdigest()
+        said = ""
+    return sha256(f"{tool}\0{said}".encode("utf-8", "surrogatepass")).hexdigest()
 
 
 PRE, POST = HookType.PRE_EXECUTION, HookType.POST_EXECUTION
@@ -92,7 +93,6 @@ class Hooks(Entered):
         self.run: Run = run
         """Stanchion's own run, with everything that the specification has no word for."""
         self._desk: Desk = run.desk
-        self._attempts = FailedAttempts()
 
     def _pre_execution(
         self,
@@ -142,7 +142,7 @@ class Hooks(Entered):
         with AT_POST:
             decision = yield from self._ended(_named(tool, POST), args, output, after, used)
         if decision.proceeds:
-            self._attempts.worked(tool, _args(args, after))
+            yield from _counted(self._desk, tool, _args(args, after), None, False)
         return self._said(POST, decision)
 
     post_execution, apost_execution = twins(_post_execution)
@@ -205,7 +205,9 @@ class Hooks(Entered):
         1."""
         call = self._begun(_named(tool, HookType.ON_ERROR), args, after)[0]
         with AT_ERROR:
-            which = self._attempts.failed(tool, _args(args, after), attempt)
+            which = attempt
+            if attempt is None or type(attempt) is int:
+                which = yield from _counted(self._desk, tool, _args(args, after), attempt, True)
             return self._failed(
                 (yield from self.run._error(tool, error, args=args, call=call, attempt=which))
             )

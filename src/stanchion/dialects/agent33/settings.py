@@ -96,13 +96,15 @@ class Task(FileSection, frozen=True):
 
 class OnError(FileSection, frozen=True):
     """What becomes of an error, by how bad it is. A quarantine isolates the agent. `backoff` is how
-    many seconds pass before the first retry; each further wait is twice as long."""
+    many seconds pass before the first retry; each further wait is twice as long. `repeatable` names
+    the tools whose actions may be attempted again: of no other is it known that it does no harm."""
 
     max_retries: Count = 3
     backoff: Amount = 1.0
     recoverable: RecoveryAction = RecoveryAction.RETRY
     fatal: RecoveryAction = RecoveryAction.ROLLBACK
     unknown: RecoveryAction = RecoveryAction.ESCALATE
+    repeatable: tuple[str, ...] = ()
 
     def options(self) -> dict[str, Any]:
         """The options of the guard that does it."""

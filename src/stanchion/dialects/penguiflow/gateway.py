@@ -80,7 +80,7 @@ class GatewayConfig(msgspec.Struct):
     on."""
 
     mode: Literal["shadow", "enforce"] = "enforce"
-    sync_timeout_ms: float = 15.0
+    sync_timeout_ms: float = 800.0
     sync_parallel: bool = True
     sync_fail_open: bool = False
     async_enabled: bool = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, ClassVar, Final
 
@@ -42,26 +42,6 @@ class Stated(ABC):
     @abstractmethod
     def entries(self, boundary: str) -> list[Entry]:
         """The guards that stand for this hook at a boundary."""
-
-
-EVERY_FAULT: Final = ["system", "unknown", "user", "business"]
-"""A call with wrong arguments that is repeated is the very loop that is to be stopped, so that each
-fault counts, whoever's it is."""
-
-
-def breaker_entry(failure_threshold: int, timeout_s: float) -> Entry:
-    """The circuit breaker of every tool: one probe after the same time, however often it has
-    opened, and one success closes it."""
-    return {
-        "use": "breaker",
-        "id": "circuit-breaker",
-        "failure_threshold": failure_threshold,
-        "cooldown_s": timeout_s,
-        "max_cooldown_s": timeout_s,
-        "successes": 1,
-        "runs": 1,
-        "counts": EVERY_FAULT,
-    }
 
 
 COUNTER: Final = "core"
@@ -123,33 +103,43 @@ class CarriedError(Exception):
     """The exception that a hook is shown where only its name and text are known."""
 
 
-class CarriedHook:
-    """One hook at one boundary, as a guard."""
+class CarriedHooks:
+    """The hooks of the user's own at one boundary, as a guard: all are asked, and the most severe
+    answer counts."""
 
     category = Category.SAFETY
 
-    def __init__(self, boundary: str, hook: Any, number: int) -> None:
+    def __init__(self, boundary: str, hooks: Sequence[Any]) -> None:
         method, self.stages = BOUNDARIES[boundary]
-        self._ask: Callable[..., Any] = checked(boundary, hook, method)
         self._method = method
-        self._name = type(hook).__name__
-        self.id = f"{boundary}-{self._name}-{number}"
-        self.deadline_ms = whole("deadline_ms", getattr(hook, "deadline_ms", 1_000), 1)
-        self.judge = self._ajudge if inspect.iscoroutinefunction(self._ask) else self._judge
+        self._asks = [(type(one).__name__, checked(boundary, one, method)) for one in hooks]
+        self.id = f"{boundary}-{'-'.join([name for name, _ in self._asks])}"
+        self.deadline_ms = sum(
+            [whole("deadline_ms", getattr(one, "deadline_ms", 1_000), 1) for one in hooks]
+        )
+        waits = any(inspect.iscoroutinefunction(ask) for _, ask in self._asks)
+        self.judge = self._ajudge if waits else self._judge
 
     def _judge(self, event: Any) -> Any:
-        answer = self._ask(*self._given(event))
-        return (
-            self._awaited(answer, event)
-            if inspect.isawaitable(answer)
-            else self._found(answer, event)
-        )
+        answers = self._answers(event)
+        waits = any(inspect.isawaitable(one) for one in answers)
+        return self._awaited(answers, event) if waits else self._worst(answers, event)
 
     async def _ajudge(self, event: Any) -> Finding | None:
-        return self._found(await self._ask(*self._given(event)), event)
+        return await self._awaited(self._answers(event), event)
 
-    async def _awaited(self, answer: Awaitable[Any], event: Any) -> Finding | None:
-        return self._found(await answer, event)
+    def _answers(self, event: Any) -> list[Any]:
+        given = self._given(event)
+        return [ask(*given) for _, ask in self._asks]
+
+    async def _awaited(self, answers: list[Any], event: Any) -> Finding | None:
+        said = [await one if inspect.isawaitable(one) else one for one in answers]
+        return self._worst(said, event)
+
+    def _worst(self, answers: list[Any], event: Any) -> Finding | None:
+        named = zip(self._asks, answers, strict=True)
+        found = [self._found(name, answer, event) for (name, _), answer in named]
+        return max(filter(None, found), key=lambda one: one.action, default=None)
 
     def _given(self, event: Any) -> tuple[Any, ...]:
         known = asked.get()
@@ -164,20 +154,20 @@ class CarriedHook:
             case _:
                 return (ctx,)
 
-    def _found(self, answer: Any, event: Any) -> Finding | None:
+    def _found(self, name: str, answer: Any, event: Any) -> Finding | None:
         if answer is None:
             return None
         # A hook may answer with the plain word; anything else is its failure, and fails closed.
         decision = Decision(answer)
         if decision is Decision.ALLOW:
             return None
-        text = f"the hook `{self._name}` answers {decision} in `{self._method}`"
+        text = f"the hook `{name}` answers {decision} in `{self._method}`"
         # A quarantine is one of a tool: where there is none, this one call is refused, and nobody
         # is isolated.
         action = (
             ACTIONS[decision] if event.tool or decision is not Decision.QUARANTINE else Action.BLOCK
         )
-        return Finding(action, SAID, (self._name, decision.value), text=text)
+        return Finding(action, SAID, (name, decision.value), text=text)
 
 
 def context_of(event: Any) -> ToolCallContext:

@@ -247,6 +247,7 @@ class ShieldConfig(_Named):
     circuit_breaker: CircuitBreakerConfig = field(default_factory=CircuitBreakerConfig)
     egress: EgressConfig = field(default_factory=EgressConfig)
     secret_guard: SecretGuardConfig = field(default_factory=SecretGuardConfig)
+    error_rate: ErrorRateConfig = field(default_factory=ErrorRateConfig)
 
     def __post_init__(self) -> None:
         self.check()
@@ -345,6 +346,7 @@ SECTIONS: Final[dict[str, type[Any]]] = {
     "circuit_breaker": CircuitBreakerConfig,
     "egress": EgressConfig,
     "secret_guard": SecretGuardConfig,
+    "error_rate": ErrorRateConfig,
 }
 
 

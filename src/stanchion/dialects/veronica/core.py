@@ -18,7 +18,6 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import (
     COUNTER,
     FamilySteps,
-    breaker_entry,
     steps_key,
 )
 from stanchion.dialects.veronica.words import (
@@ -36,6 +35,7 @@ from stanchion.kernel.gates import Ending
 from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import ABSENT, key
 from stanchion.kernel.units import MICRO
+from stanchion.policy.formats.veronica import breaker_entry
 from stanchion.runtime.deciding.run_memory import PartialOverflow, PartialResults
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.run import Run

@@ -20,6 +20,7 @@ from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.stream_end import Streaming
 from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.options import ModelOptions
 from stanchion.runtime.run import Run
 from stanchion.runtime.streams.stream import delivered
 from stanchion.runtime.values import Seen, Unreadable, project
@@ -195,7 +196,7 @@ def replied(
     run: Run, asks: Callable[..., Any], messages: list[Any], about: dict[str, Any], awaited: bool
 ) -> Flow[Any]:
     """Have a run ask a model: its reply, or its chunks as they come."""
-    came = yield from converse(run.desk, asks, messages, **about, ended="raise")
+    came = yield from converse(run.desk, asks, messages, ModelOptions(**about), ended="raise")
     return delivered(run.desk, came, awaited) if type(came) is Streaming else came
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.carried import CallerObjects, breaker_entry, given_to_hooks, listed
+from stanchion.dialects.veronica.carried import CallerObjects, given_to_hooks, listed
 from stanchion.dialects.veronica.config import ErrorRateConfig, ShieldConfig
 from stanchion.dialects.veronica.core import AgentStepGuard, CircuitBreaker, Primitive
 from stanchion.dialects.veronica.dispatched import called, model_of, replied, tool_of
@@ -27,7 +27,6 @@ from stanchion.dialects.veronica.shipped import (
     BudgetWindowHook,
     EgressAllowlistHook,
     SecretGuardHook,
-    state_entries,
 )
 from stanchion.dialects.veronica.words import (
     STATES,
@@ -47,6 +46,7 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.states import Mark, phase
 from stanchion.policy.custom import BRAKE
+from stanchion.policy.formats import veronica
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.deciding.faults import told_on
 from stanchion.runtime.driving.doors import abegin
@@ -93,7 +93,7 @@ class VeronicaIntegration:
         stepping = [part for part in parts if isinstance(part, AgentStepGuard)]
         guards = [
             *[part.entry() for part in parts if part not in stepping],
-            *_rate_entries(error_rate),
+            *_rate_entries(_rates(shield, error_rate)),
         ]
         limits = [part.bound(number) for number, part in enumerate(stepping, start=1)]
         self._shield_pipeline: ShieldPipeline | None = None
@@ -349,11 +349,19 @@ def _switched_on(config: ShieldConfig, slots: dict[str, list[Any]]) -> list[dict
         slots["egress"].insert(0, SecretGuardHook(config=config.secret_guard))
     if config.egress.enabled:
         slots["egress"].insert(0, EgressAllowlistHook(config=config.egress))
-    return (
-        [breaker_entry(breaker.failure_threshold, breaker.recovery_timeout_seconds)]
-        if (breaker := config.circuit_breaker).enabled
-        else []
-    )
+    breaker = config.circuit_breaker
+    return veronica.circuit_breaker(breaker) if breaker.enabled else []
+
+
+def _rates(shield: ShieldConfig | None, given: Any) -> Any:
+    """What moves the states: the configuration's own part, or the one that is given beside it."""
+    if shield is None or not shield.error_rate.enabled:
+        return given
+    if given is not None:
+        raise DialectError(
+            "`error_rate` is given, and the `ShieldConfig` has one that is on: give one of the two"
+        )
+    return shield.error_rate
 
 
 def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:
@@ -366,7 +374,7 @@ def _rate_entries(config: ErrorRateConfig | None) -> list[dict[str, Any]]:
     config.check()
     config.check_acts()
     config.seal()
-    return state_entries(config) if config.enabled else []
+    return veronica.error_rate(config) if config.enabled else []
 
 
 def _core_parts(core: Any) -> list[Primitive]:

@@ -12,7 +12,7 @@ from stanchion.dialects.errors import DialectError
 from stanchion.dialects.veronica.carried import (
     BOUNDARIES,
     CallerObjects,
-    CarriedHook,
+    CarriedHooks,
     FamilySteps,
     Stated,
     checked,
@@ -35,6 +35,7 @@ from stanchion.guards.egress.places import places
 from stanchion.kernel.decision import Decision as Judged
 from stanchion.kernel.stages import Stage
 from stanchion.policy.errors import PolicyError
+from stanchion.policy.formats.veronica import READERS
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent
@@ -51,8 +52,6 @@ from stanchion.runtime.values import Unreadable, project
 JUDGED: Final = ("warn", "redact", "retry")
 """What the pipeline's own run can carry out: whoever asks a boundary is told at once, and waits for
 nothing."""
-READERS: Final = frozenset({"egress", "secrets"})
-"""Guards that read what a call says: with one of them, a call that cannot be read is refused."""
 BLIND: Final = frozenset({"budget", "breaker", "error_rate", "recovery", "safe_mode", "step_limit"})
 """Guards that read nothing of what a call says: with no others, a call goes on whatever its
 metadata are."""
@@ -124,10 +123,9 @@ class ShieldPipeline:
         slots = {name: listed(name, hooks) for name, hooks in given.items()}
         self.policy = policy_of(slots, more)
         own = [
-            CarriedHook(name, hook, number)
+            CarriedHooks(name, own)
             for name, hooks in slots.items()
-            for number, hook in enumerate(hooks, start=1)
-            if not isinstance(hook, Stated)
+            if (own := [hook for hook in hooks if not isinstance(hook, Stated)])
         ]
         brake = safe_mode or asked_for_safe_mode({BRAKE: os.environ.get(BRAKE, "")})
         kept = {"store": MEMORY, "journal": MEMORY, **resolver_of(slots), **options}

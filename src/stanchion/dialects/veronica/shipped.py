@@ -5,20 +5,19 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from ipaddress import ip_network
 from typing import Any, ClassVar
 
 from stanchion.dialects.errors import DialectError
-from stanchion.dialects.veronica.carried import EVERY_FAULT, Entry, Stated
+from stanchion.dialects.veronica.carried import Entry, Stated
 from stanchion.dialects.veronica.config import (
     BudgetConfig,
     EgressConfig,
-    ErrorRateConfig,
     SafeModeConfig,
     SecretGuardConfig,
 )
 from stanchion.dialects.veronica.pipeline import ShieldPipeline
 from stanchion.dialects.veronica.words import Decision, MadeByName, ToolCallContext
+from stanchion.policy.formats import veronica
 
 
 class ShippedHook(MadeByName, Stated):
@@ -124,19 +123,7 @@ class BudgetWindowHook(ShippedHook):
 
     def entries(self, boundary: str) -> list[Entry]:
         """A budget of charges, whoever makes them. A call is counted where it is charged."""
-        config = self.config
-        return [
-            {
-                "use": "budget",
-                "id": "budget-window",
-                "per": "tenant",
-                "stages": ["charge"],
-                "tokens": config.max_tokens,
-                "api_calls": config.max_calls,
-                "cost_usd": config.max_cost_usd,
-                "window_s": config.window_seconds,
-            }
-        ]
+        return veronica.budget(self.config)
 
     def before_charge(self, ctx: ToolCallContext, cost_usd: float) -> Decision | None:
         """HALT where it does not fit into the window."""
@@ -164,16 +151,7 @@ class EgressAllowlistHook(ShippedHook):
     def entries(self, boundary: str) -> list[Entry]:
         """An allowlist for requests and for URLs in calls. Internal addresses are allowed where
         they themselves are listed; a listed name that leads to one is not."""
-        hosts = list(self.config.allowed_hosts)
-        inside = [host for host in hosts if _is_inside(host)]
-        return [
-            {
-                "use": "egress",
-                "id": "egress-allowlist",
-                "allowed_hosts": hosts,
-                "internal_hosts": inside,
-            }
-        ]
+        return veronica.egress(self.config)
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """HALT where the host is not listed."""
@@ -197,59 +175,19 @@ class SecretGuardHook(ShippedHook):
         super().__init__()
         self.config = _chosen(SecretGuardConfig, config, {"patterns": patterns})
         try:
-            Secrets(
-                patterns=tuple([OwnPattern(one["kind"], one["pattern"]) for one in self._patterns])
-            )
+            own = veronica.own_patterns(self.config.patterns)
+            Secrets(patterns=tuple([OwnPattern(one["kind"], one["pattern"]) for one in own]))
         except ValueError as error:
             raise DialectError(
                 f"the hook cannot be made: `secret_guard.patterns`: {error}"
             ) from None
 
-    @property
-    def _patterns(self) -> list[dict[str, str]]:
-        given = enumerate(self.config.patterns, start=1)
-        return [{"kind": f"veronica-{number}", "pattern": one} for number, one in given]
-
     def entries(self, boundary: str) -> list[Entry]:
         """What looks for secrets in requests: the kinds that are known, and the patterns. A
         quarantine is one of a
         tool: without one, nobody is isolated."""
-        stages = ["egress", "tool_call", "model_call"]
-        entry: Entry = {
-            "use": "secrets",
-            "id": "secret-guard",
-            "stages": stages,
-            "action": "quarantine",
-        }
-        return [{**entry, "patterns": self._patterns, "isolate_agent": False}]
+        return veronica.secret_guard(self.config)
 
     def before_egress(self, ctx: ToolCallContext, url: str, method: str) -> Decision | None:
         """QUARANTINE where a credential would leave."""
         return _opinion(self._alone.before_egress(ctx, url, method))
-
-
-def state_entries(config: ErrorRateConfig) -> list[Entry]:
-    """What moves the shield's state as a whole, and that of a tool that fails again and again."""
-    common = {
-        "use": "error_rate",
-        "calls": config.window_calls,
-        "min_calls": config.min_calls,
-        "warn_at": config.warning_rate * 100,
-        "repeats": config.repeated_failures,
-        "recover_s": config.recovery_seconds,
-        "quarantine_s": config.quarantine_seconds,
-        "runs": 1,
-        "counts": EVERY_FAULT,
-    }
-    whole = {**common, "id": "shield-state", "per": ["tenant"], "halt_at": config.halt_rate * 100}
-    return [whole, {**common, "id": "tool-state", "per": ["tool"]}]
-
-
-def _is_inside(host: str) -> bool:
-    name = host.rpartition(":")[0] if host.count(":") == 1 else host
-    if name == "localhost":
-        return True
-    try:
-        return ip_network(name.strip("[]"), strict=False).is_private
-    except ValueError:
-        return False

@@ -9,6 +9,7 @@ from msgspec import Meta, Struct
 
 from stanchion.guards._marks import Percent, Reach, mark, marks_of
 from stanchion.kernel.actions import Action
+from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
 from stanchion.kernel.option import Higher, Lower, Severer
 from stanchion.kernel.scopes import ENDING
@@ -152,6 +153,9 @@ class Bounds(Struct, frozen=True, dict=True):
     turns: Turns | None = None
     """Lets one action at a time begin on the budget, until its outcome is known: others `wait` for
     it, or are refused (`refuse`); if absent, actions run side by side."""
+    window: Window | None = None
+    """Counts what was spent in the present hour, day or month of the policy's `timezone`; if
+    absent, everything counts."""
 
     def limits(self) -> dict[Unit, int]:
         """What it bounds, in whole units; parts of a unit are not there to be spent."""
@@ -182,6 +186,11 @@ class Bounds(Struct, frozen=True, dict=True):
         }
         return {unit: reserved for unit, reserved in said.items() if reserved is not None}
 
+    @property
+    def is_windowed(self) -> bool:
+        """Whether what was used is free again some day."""
+        return self.window_s is not None or self.window is not None
+
 
 def check_of_task(budget: Bounds) -> None:
     """Refuse a budget that has limits of its own beside those of tasks, or is not counted by
@@ -192,7 +201,7 @@ def check_of_task(budget: Bounds) -> None:
             f"`of_task` takes the limit from the task, and `{own}` gives another: leave one of "
             f"them out"
         )
-    if budget.per != "task" or budget.window_s is not None:
+    if budget.per != "task" or budget.is_windowed:
         raise ValueError(
             "`of_task` bounds what a task uses in all: write `per: task`, and no window"
         )
@@ -258,7 +267,7 @@ def _marks(budget: Bounds, standing: Standing) -> Iterator[Point]:
     left above it."""
     last = standing.last
     waits = f"warning {last} of a task waits for a person"
-    together = budget.per in ENDING and budget.window_s is None
+    together = budget.per in ENDING and not budget.is_windowed
     for unit, limit in budget.limits().items():
         first, *severer = [mark(limit, at) for at in marks_of(budget).values()]
         end = min([*severer, limit + (budget.reach == "allowed")])

@@ -14,6 +14,7 @@ from stanchion.guards.budget import entry
 from stanchion.guards.budget.allotment import HOLD_MS, SPENDS, Allotment, allotments, spend_line
 from stanchion.guards.budget.entry import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.calendar import LONGEST_S, Calendar
 from stanchion.kernel.contract.values import UNSAID, Beside, Point, Said, Standing, keep_said
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
@@ -21,7 +22,7 @@ from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
 from stanchion.kernel.scopes import ENDING, SCOPES, scope_key
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.state import BUCKETS, IDLE_S, Line, When, key
+from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Line, When, key
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import Unit
 from stanchion.kernel.words import Words, declare
@@ -102,6 +103,8 @@ class Budget(entry.Bounds, frozen=True, dict=True):
             )
         if self.per not in SCOPES and (near := self.per.lower().rstrip("s")) in SCOPES:
             raise ValueError(f"`per: {self.per}` is no scope: did you mean `{near}`")
+        if self.window is not None and self.window_s is not None:
+            raise ValueError("`window` and `window_s` are two windows: leave one of them out")
         check_marks(self, ACTIONS[self.action], self.reach)
         for unit, reserved in self.reserves().items():
             option, limit = f"reserve_{MEASURES[unit]}", limits.get(unit)
@@ -198,7 +201,7 @@ class Budget(entry.Bounds, frozen=True, dict=True):
 
     def totals(self, run: RunInfo, /) -> dict[str, int]:
         """The counters of a run or its task that never start anew, with their limits."""
-        if self.window_s is not None or self.per not in ENDING:
+        if self.is_windowed or self.per not in ENDING:
             return {}
         bounding = self.of(run)
         limits = {} if bounding is None else bounding.limits()
@@ -212,9 +215,12 @@ class Budget(entry.Bounds, frozen=True, dict=True):
         if self._lacks_name(event.run):
             return (Line(key(event.run.tenant, UNNAMED, self.per), NEVER, when=When.LOOK),)
         limits = self.limits()
-        idle_s = 0 if self.per not in ENDING and self.window_s is None else IDLE_S
+        idle_s = 0 if self.per not in ENDING and not self.is_windowed else self._idle_s
+        behind = "" if self.window is None else f":@{self._calendar.period(event.at).name}"
         own = [
-            spend_line(event, name, unit, self._bands(limits[unit], event), self.window_ms, idle_s)
+            spend_line(
+                event, name + behind, unit, self._bands(limits[unit], event), self.window_ms, idle_s
+            )
             for unit, name in self.counts(event.run).items()
             if not (event.stage is Stage.CHARGE and unit in ACTS)
         ]
@@ -232,6 +238,22 @@ class Budget(entry.Bounds, frozen=True, dict=True):
     def _lacks_name(self, run: RunInfo) -> bool:
         """Whether it is counted by a name that the host does not give the run."""
         return self.per not in SCOPES and not run.label(self.per)
+
+    @property
+    def _idle_s(self) -> int:
+        return IDLE_S if self.window is None else max(IDLE_S, 2 * LONGEST_S[self.window])
+
+    @cached_property
+    def _calendar(self) -> Calendar:
+        """The windows by name, in the policy's time zone."""
+        return Calendar(self.window if self.window is not None else "day", self.said.timezone)
+
+    def span(self, at: int, /) -> tuple[int, int]:
+        """The time of the store for which its lines at that time are right."""
+        if self.window is None:
+            return 0, FOREVER
+        period = self._calendar.period(at)
+        return period.since, period.until
 
     def _bands(self, limit: int, event: Event) -> tuple[tuple[int, Action], ...]:
         """Limits and what exceeding them means: a mark is reached at its percentage, with the
@@ -274,9 +296,10 @@ class Budget(entry.Bounds, frozen=True, dict=True):
         """The same for one measure of which so much is used or reserved."""
         limit, used = phrase(unit, self.limits()[unit]), shown(unit, value)
         span = "" if self.window_s is None else f"{self.window_s:,.10g} seconds"
+        span = span if self.window is None else f"one {self.window}"
         if action < ACTIONS[self.action]:
             reached = marks_of(self)[action]
-            whose = f"{self.per} for any {span}" if span else self.per
+            whose = f"{self.per} for {'any ' if self.window_s else ''}{span}" if span else self.per
             return Finding(action, "budget.nearly", (f"{reached:g}", limit, whose, used))
         if span:
             return Finding(action, "budget.window_full", (limit, self.per, span, used))

@@ -72,6 +72,12 @@ def weighed(numbers: Iterable[int], weights: Sequence[int]) -> int:
     return sum([number * weight for number, weight in zip(numbers, weights, strict=False)])
 
 
+def adds_up(weights: Sequence[int], modulus: int) -> Check:
+    """A check that the digits of a number, each times its weight, add up to a multiple of another
+    one; those of one digit alone are made up."""
+    return lambda text: weighed(digits(text), weights) % modulus == 0 and varied(text)
+
+
 def cross_sum(number: int) -> int:
     """The sum of the digits of a number below a hundred."""
     return number // 10 + number % 10

@@ -13,6 +13,7 @@ from stanchion.guards.pii.entity import PersonalEntity
 from stanchion.kernel.regex import linear, regex
 from stanchion.readings.scan.facts import width
 from stanchion.readings.scan.syntax import read
+from stanchion.readings.word_lists import listed
 
 REACH: Final = 64
 """How many characters before a number are read for words."""
@@ -139,14 +140,11 @@ def spelt(text: str) -> str:
     return f" {' '.join(LETTERS.findall(HUMP.sub(' ', text))).lower()} "
 
 
-OTHERS: Final = frozenset(
-    {
-        "awb", "barcode", "batch", "block", "booking", "case", "confirmation", "consignment",
-        "dump", "employee", "hash", "hexdump", "imei", "invoice", "isbn", "item", "lot", "memory",
-        "offset", "order", "parcel", "part", "po", "product", "purchase", "ref", "reference",
-        "reservation", "seed", "serial", "shipment", "sku", "staff", "ticket", "timestamp",
-        "tracking", "transaction", "upc", "version", "waybill",
-    }
+OTHERS: Final = listed(
+    "awb barcode batch block booking case confirmation consignment dump employee hash hexdump "
+    "imei invoice isbn item lot memory offset order parcel part po product purchase ref "
+    "reference reservation seed serial shipment sku staff ticket timestamp tracking "
+    "transaction upc version waybill"
 )  # fmt: skip
 """Words for numbers that have the shape of a person's by chance."""
 CLOSE_WORDS: Final = 5

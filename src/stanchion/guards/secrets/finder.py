@@ -20,6 +20,7 @@ from stanchion.readings.disguise.views import SHORTEST as SHORTEST_RUN, views_of
 from stanchion.readings.joined import JoinedTexts
 from stanchion.readings.scan import Hit, Hits, Kept, Pattern, Scanner, Seek
 from stanchion.readings.texts import TextLeaf, TextSpan
+from stanchion.readings.word_lists import in_order, listed
 
 SHORTEST: Final = 10
 """What is shorter may stand somewhere by chance."""
@@ -76,14 +77,14 @@ NAMED_BEFORE: Final = 24
 WEIGHED_NAMED: Final = "likely-secret"
 """The kind of what is weighed with its name."""
 LONGEST_WEIGHED: Final = 400
-KEYS: Final = ("key", "secret", "token", "pass", "pwd", "cred", "auth")
+KEYS: Final = in_order("key secret token pass pwd cred auth")
 """What a name has of which a value is weighed."""
 UNLESS_BEFORE: Final = 64
 """The same for rules with words that say that it is something else."""
 LONGEST_NAMED: Final = 16_384
-WORDY: Final = frozenset(
-    {"authorization", "connectionstring", "cookie", "credential", "credentials", "passphrase", "privatekey",  # noqa: E501
-     "proxyauthorization", "setcookie"}
+WORDY: Final = listed(
+    "authorization connectionstring cookie credential credentials passphrase privatekey "
+    "proxyauthorization setcookie"
 )  # fmt: skip
 """Names of secrets that may have spaces in them."""
 SCHEMES: Final = ("bearer ", "basic ", "token ", "digest ", "negotiate ", "apikey ")

@@ -7,15 +7,16 @@ from math import log2
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 REDACTED: Final = regex(r"\[(?:redacted:[a-z0-9-]{1,60}|[a-z0-9-]{1,60}:[0-9a-f]{6})\]")
 """What stands in the place of something that was taken out."""
 HALF: Final = regex(r"\[[a-z0-9:-]{0,70}\Z")
 """The beginning of that, at the end of a text."""
 
-STAND_INS: Final = frozenset(
-    {"changeme", "change_me", "change-me", "example", "none", "null", "password", "placeholder", "redacted", "required",  # noqa: E501
-     "secret", "string", "token", "undefined", "unknown", "optional"}
+STAND_INS: Final = listed(
+    "changeme change_me change-me example none null password placeholder redacted required "
+    "secret string token undefined unknown optional"
 )  # fmt: skip
 _REFERENCE: Final = regex(
     r"\$\{.*\}|\$\(.*\)|\$[A-Za-z_]\w*|\{\{.*\}\}|%[({]?\w+[)}]?s?%?|<[^<>]*>|\[[^\[\]]*\]|"

@@ -12,6 +12,7 @@ from operator import ne
 from typing import Final
 
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 SAME: Final = regex(r"(.)\1{5,}", re.DOTALL)
 """Six times the same character, one after another."""
@@ -67,25 +68,7 @@ PATH: Final = regex(r"~?\.{0,2}/?(?:[\w.@-]+/)+[\w.@-]*|[A-Za-z]:[\\/].*|/[\w.-]
 NUMBERS: Final = regex(r"0[xX][0-9A-Fa-f]+|\d+")
 CODE_ITEMS: Final = regex(r"[0-9A-Za-z]{4,}(?:-[0-9A-Za-z]{4,})*")
 SEED_WORDS: Final = regex(r"[a-z]{3,8}")
-SENTENCES: Final = frozenset(
-    {
-        "the",
-        "and",
-        "for",
-        "are",
-        "was",
-        "not",
-        "your",
-        "from",
-        "never",
-        "words",
-        "this",
-        "which",
-        "them",
-        "its",
-        "has",
-    }
-)
+SENTENCES: Final = listed("the and for are was not your from never words this which them its has")
 """Words that no list of seed phrases has, and hardly a sentence is without."""
 ANYBODY: Final = regex(rb'"role"\s*:\s*"anon(?:ymous)?"')
 """What a token says that pages give to everybody who opens them."""
@@ -295,24 +278,11 @@ def _decoded(text: str) -> bytes | None:
 
 
 VALIDATORS: Final[dict[str, Callable[[str], bool]]] = {
-    "real": real,
-    "random": random,
-    "guessed": guessed,
-    "password": password,
-    "present": present,
-    "mixed": mixed,
-    "artifactory": artifactory,
-    "written_password": written_password,
-    "jwt": jwt,
-    "wrapped_jwt": wrapped_jwt,
-    "base64_text": base64_text,
-    "user_and_password": user_and_password,
-    "pem": pem,
-    "elevens": elevens,
-    "key_bytes": key_bytes,
-    "base32_seed": base32_seed,
-    "codes": codes,
-    "seed_words": seed_words,
-    "strong": strong,
-}
+    look.__name__: look
+    for look in (
+        real, random, guessed, password, present, mixed, artifactory, written_password, jwt,
+        wrapped_jwt, base64_text, user_and_password, pem, elevens, key_bytes, base32_seed, codes,
+        seed_words, strong,
+    )
+}  # fmt: skip
 """The second looks that a rule may ask for, by name."""

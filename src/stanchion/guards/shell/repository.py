@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 import msgspec
 
 from stanchion.guards.shell.consequence import Loss, worst_of
-from stanchion.guards.shell.rules import Danger, Text
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall
 from stanchion.kernel.findings import Finding, worse
@@ -22,11 +21,13 @@ from stanchion.kernel.sizes import Limits
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings import Reading
+from stanchion.readings.commands.shapes import Text
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.partly_known import OpenText
 from stanchion.readings.word_lists import in_order, listed
 
 if TYPE_CHECKING:
+    from stanchion.guards.shell.rules import Danger
     from stanchion.kernel.contract.values import GuardGate
 
 

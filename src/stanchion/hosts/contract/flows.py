@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -25,6 +25,7 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.faults import redacted, text_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.options import ModelOptions
 from stanchion.runtime.run import Run
 from stanchion.runtime.values import Seen, Unreadable, read
 
@@ -142,16 +143,6 @@ SEVERAL: Final[dict[Stage, dict[str, Any]]] = {
 """The fields that are together the content of an event, and what they are where nobody says."""
 
 
-class ModelOptions(NamedTuple):
-    """What a host says of a request to a model, beside its messages."""
-
-    model: str
-    params: Mapping[str, Any] | None
-    final: bool | None
-    tokens: int | None
-    cost_usd: float | None
-
-
 def around(hosted: HostWork, tool: Tool | str, args: Any, carry: Carry, about: Any) -> Flow[Any]:
     """A tool call from its judgement to what the host gets for it."""
     doing = Undertaking()
@@ -188,7 +179,7 @@ def handed(hosted: HostWork, came: Any, about: Any, awaited: bool) -> Any:
         else items.handed(hosted.run.desk, came, False)
     )
     pass_on: Any = aitems_in_words if hasattr(made, "__anext__") else items_in_words
-    return pass_on(hosted.host, made, Stage.TOOL_RESULT, came.tool.name, about)
+    return pass_on(hosted.host, made, Stage.TOOL_RESULT, came.call.tool.name, about)
 
 
 def asked(
@@ -207,7 +198,7 @@ def asked(
             hosted.run.desk,
             doing.of(ask),
             messages,
-            *options,
+            options,
             system=hosted.host.guided,
             ended="raise",
         )

@@ -18,6 +18,7 @@ from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.keywords import spelled
+from stanchion.runtime.options import ModelOptions
 from stanchion.runtime.run import Run
 
 
@@ -112,7 +113,7 @@ class Hosted(Entered, HostWork):
         is among the messages then. The other options are those of `run.model`. A streamed reply is
         judged as it is consumed.
         """
-        options = flows.ModelOptions(model, params, final, tokens, cost_usd)
+        options = ModelOptions(model, params, final, tokens, cost_usd)
         came = self.drive(flows.asked(self, ask, messages, about, options))
         return flows.replied(self, came, about, False)
 
@@ -129,7 +130,7 @@ class Hosted(Entered, HostWork):
         cost_usd: float | None = None,
     ) -> Any:
         """`model` for async code."""
-        options = flows.ModelOptions(model, params, final, tokens, cost_usd)
+        options = ModelOptions(model, params, final, tokens, cost_usd)
         came = await self.adrive(flows.asked(self, ask, messages, about, options))
         return flows.replied(self, came, about, True)
 

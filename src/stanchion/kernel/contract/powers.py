@@ -173,6 +173,10 @@ class Powers(Protocol):
         """A finding of a meter that goes ahead, or nothing. Told the values of every event that was
         counted."""
 
+    def span(self, at: int, /) -> tuple[int, int]:
+        """From when until when a meter's lines of that time are right, in milliseconds: a batch
+        expects the store's time to be within the span."""
+
     only_marks: bool
     """Whether its warnings are marks: it only watches, or speaks before its limit does. They
     count towards the third warning only where the policy counts marks."""

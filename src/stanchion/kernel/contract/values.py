@@ -79,6 +79,10 @@ class Said(Protocol):
         """Where the policy has something lesser to ask for."""
 
     @property
+    def timezone(self) -> str:
+        """The time zone of the policy's hours, days and months."""
+
+    @property
     def identity_fields(self) -> tuple[str, ...]:
         """The fields of records that name things; empty for the usual ones."""
 
@@ -110,6 +114,7 @@ class OutsidePolicy:
 
     files: tuple[str, ...] = ()
     lesser_at: frozenset[Stage] = frozenset()
+    timezone = "UTC"
     identity_fields: tuple[str, ...] = ()
     me: tuple[str, ...] = ()
 

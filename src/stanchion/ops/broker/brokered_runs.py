@@ -11,18 +11,14 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
-from msgspec import UNSET
 
 from stanchion import typed
 from stanchion.kernel.actions import Action
 from stanchion.kernel.events import RunInfo
-from stanchion.kernel.mandate import Mandate
 from stanchion.kernel.names import names
-from stanchion.kernel.units import Amounts
 from stanchion.ops.broker.connection import BrokerSession
 from stanchion.ops.broker.peers import Peer
 from stanchion.runtime.deciding.aftermath import end_run
-from stanchion.runtime.deciding.described import worst
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.remote.messages import ENDED, Began, Begin, Sorry
@@ -39,23 +35,11 @@ class Passed(msgspec.Struct, frozen=True, array_like=True):
 
     boot: str
     uid: int
-    id: str
-    agent: str
-    role: str
-    task: str
-    tenant: str
-    parents: tuple[str, ...]
-    tools: tuple[str, ...]
-    purse: str
-    allotment: Amounts | None
-    allotted_by: str
-    allotted_for: str
+    info: RunInfo
+    """As it was given, before a policy describes it."""
     deadline_at_ms: int | None
     can: tuple[int, ...]
     carved: str
-    risk: str = ""
-    labels: tuple[tuple[str, str], ...] = ()
-    may: Mandate | None = None
 
 
 _encode = msgspec.msgpack.Encoder().encode
@@ -197,10 +181,10 @@ class BrokeredRuns:
         """Go on with a run that an earlier life of this broker has begun. One of this life is here,
         or has ended."""
         passed = self._passes.opened(sealed, peer.uid)
-        if passed is None or passed.tenant != peer.tenant:
+        if passed is None or passed.info.tenant != peer.tenant:
             raise NoSuchRun
         with self._lock:
-            held = self._held.get(passed.id)
+            held = self._held.get(passed.info.id)
             if held is not None and held.uid == peer.uid:
                 return self._began(held.run, peer, sealed)
             if held is not None or passed.boot == self._boot:
@@ -247,51 +231,24 @@ class BrokeredRuns:
         )
 
     def _passed(self, run: Run, peer: Peer, request: Begin) -> bytes:
-        info, desk = run.desk.info, run.desk
+        desk = run.desk
+        info = msgspec.structs.replace(
+            desk.info,
+            role="" if request.role is None else request.role,
+            allowed_tools=None,
+            additional_tools=names(() if request.tools is None else request.tools),
+            capabilities=(),
+        )
+        can = tuple(map(int, desk.can))
         return self._passes.sealed(
-            Passed(
-                self._boot,
-                peer.uid,
-                info.id,
-                info.agent,
-                "" if request.role is None else request.role,
-                info.task,
-                info.tenant,
-                info.parents,
-                () if request.tools is None else request.tools,
-                info.purse,
-                info.allotment,
-                info.allotted_by,
-                info.allotted_for,
-                desk.deadline_at_ms,
-                tuple(map(int, desk.can)),
-                desk.carved,
-                info.risk,
-                () if info.labels is UNSET else info.labels,
-                None if info.may is UNSET else info.may,
-            )
+            Passed(self._boot, peer.uid, info, desk.deadline_at_ms, can, desk.carved)
         )
 
     def _made(self, passed: Passed) -> Run:
-        info = RunInfo(
-            id=passed.id,
-            agent=passed.agent,
-            role=passed.role,
-            task=passed.task,
-            tenant=passed.tenant,
-            parents=passed.parents,
-            additional_tools=names(passed.tools),
-            purse=passed.purse,
-            allotment=passed.allotment,
-            allotted_by=passed.allotted_by,
-            allotted_for=passed.allotted_for,
-            level=worst(passed.risk),
-            labels=passed.labels if passed.labels else UNSET,
-            may=UNSET if passed.may is None else passed.may,
-        )
-        parent = self._held.get(passed.parents[0]) if passed.parents else None
-        can = tuple([Action(number) for number in passed.can])
+        info = passed.info
+        parent = self._held.get(info.parents[0]) if info.parents else None
         above = None if parent is None else parent.run.desk
+        can = tuple(map(Action, passed.can))
         desk = Desk(self._shield, info, os.urandom(4).hex(), passed.deadline_at_ms, above, can)
         desk.carved = passed.carved
         return Run(desk)

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
-from stanchion.audit.erasure import Meant, MeantRecords, cut_off, meant_in, remove, spelled
+from stanchion.audit.erasure import Meant, MeantRecords, cut_off, meant_in, remove
 from stanchion.audit.keys import TrailKey
-from stanchion.audit.reader import Progress, TrailReader
+from stanchion.audit.reader import Progress, TrailReader, spelled
 from stanchion.audit.remains import (
     Remain,
     Tail,
@@ -152,7 +152,7 @@ def _is_meant(name: KeyName, value: Any, meant: Meant) -> bool:
     holds the text."""
     value = notes_in(value) if name.parts[0] == NOTES else value
     text = json_safe(msgspec.json.encode(value))
-    if meant.containing is not None and spelled(meant.containing) not in text:
+    if meant.containing is not None and spelled(meant.containing)[1:-1] not in text:
         return False
     wanted = meant.named
     if wanted and name.tenant == FLEET:

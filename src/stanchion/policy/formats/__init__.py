@@ -25,7 +25,7 @@ def _translating(name: str) -> Callable[[tuple[Document, ...], str], Document]:
     """The translation of a format, which is loaded when there is something to translate."""
 
     def translate(documents: tuple[Document, ...], origin: str) -> Document:
-        made: Document = import_module(f"{__name__}.{name}.translate").translate(documents, origin)
+        made: Document = import_module(f"{__name__}.{name}").translate(documents, origin)
         return made
 
     return translate
@@ -48,10 +48,25 @@ def _is_penguiflow(data: dict[str, Any]) -> bool:
     return "policy_pack" in data
 
 
-GUARDRAILS: Final = Format("an AGENT-33 guardrail file", _is_agent33, _translating("agent33"))
+VERONICA: Final = frozenset(
+    {"safe_mode", "budget", "circuit_breaker", "egress", "secret_guard", "error_rate"}
+)
+
+
+def _is_veronica(data: dict[str, Any]) -> bool:
+    """By nothing but features, one of which says whether it is on."""
+    return data.keys() <= VERONICA and any(
+        isinstance(one, dict) and "enabled" in one for one in data.values()
+    )
+
+
+GUARDRAILS: Final = Format(
+    "an AGENT-33 guardrail file", _is_agent33, _translating("agent33.translate")
+)
 FORMATS: Final = (
     GUARDRAILS,
-    Format("a PenguiFlow policy pack", _is_penguiflow, _translating("penguiflow")),
+    Format("a PenguiFlow policy pack", _is_penguiflow, _translating("penguiflow.translate")),
+    Format("a VERONICA configuration", _is_veronica, _translating("veronica")),
 )
 """The formats that are known by sight."""
 

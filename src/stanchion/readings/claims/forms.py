@@ -233,24 +233,8 @@ CHECKS: Final = listed(
     "pipeline them they case cases assertion assertions"
 )  # fmt: skip
 """What is read as tests and linters."""
-_SUFFIXES: Final = (
-    "ations",
-    "ation",
-    "ating",
-    "ated",
-    "ates",
-    "ate",
-    "ments",
-    "ment",
-    "ings",
-    "ing",
-    "ions",
-    "ion",
-    "ers",
-    "es",
-    "ed",
-    "s",
-    "e",
+_SUFFIXES: Final = in_order(
+    "ations ation ating ated ates ate ments ment ings ing ions ion ers es ed s e"
 )
 
 _PROGRAM: Final = r"(?P<prog>[a-z][a-z0-9+_-]{1,20}|\u2039c[0-9]+\u203a)"

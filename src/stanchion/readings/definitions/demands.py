@@ -36,37 +36,10 @@ SECRET: Final = (
     r"|seed phrases?|recovery codes?|cookies|[a-z0-9]+(?:_[a-z0-9]+)*_(?:token|secret|key|password|"
     r"pwd|credentials?))"
 )
-HOLDERS: Final = frozenset(
-    [
-        "password",
-        "passwords",
-        "pass",
-        "passwd",
-        "pwd",
-        "passphrase",
-        "key",
-        "keys",
-        "apikey",
-        "token",
-        "tokens",
-        "secret",
-        "secrets",
-        "auth",
-        "authorization",
-        "credential",
-        "credentials",
-        "cred",
-        "creds",
-        "pin",
-        "card",
-        "cvv",
-        "login",
-        "cookie",
-        "cookies",
-        "bearer",
-        "otp",
-        "signature",
-    ]
+HOLDERS: Final = listed(
+    "password passwords pass passwd pwd passphrase key keys apikey token tokens secret "
+    "secrets auth authorization credential credentials cred creds pin card cvv login cookie "
+    "cookies bearer otp signature"
 )
 """Words of arguments that are there for a secret of their own service."""
 HEAD: Final = (

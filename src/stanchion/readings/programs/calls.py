@@ -15,17 +15,8 @@ MANY: Final = 512
 """How many calls of one piece of code are kept."""
 UNKNOWN: Final = "$"
 """What stands for a part of a text that is not known."""
-VARIABLES: Final = frozenset(
-    {
-        "environ",
-        "process.env",
-        "ENV",
-        "_ENV",
-        "%ENV",
-        "Deno.env.toObject",
-        "Environ",
-        "process_environment",
-    }
+VARIABLES: Final = listed(
+    "environ process.env ENV _ENV %ENV Deno.env.toObject Environ process_environment"
 )
 """How languages name all variables of the environment."""
 ENVIRONMENT: Final = VARIABLES | {"document.cookie", "localStorage", "sessionStorage"}

@@ -48,12 +48,9 @@ _VARIABLE: Final = regex(r"(?:\w+\.env|ENV)(?:\.get\(|\.fetch\(|[.\[])['\"]?(\w+
 _BRACED: Final = regex(r"\{[^{}]*\}")
 """Alternatives in a pattern of paths."""
 _END: Final = CodeToken("line", "")
-KEYWORDS: Final = frozenset(
-    {
-        "if", "unless", "and", "or", "not", "in", "do", "end", "then", "else", "elsif", "elseif",
-        "while", "until", "for", "foreach", "return", "use", "require", "when", "case", "function",
-        "def", "sub",
-    }
+KEYWORDS: Final = listed(
+    "if unless and or not in do end then else elsif elseif while until for foreach return use "
+    "require when case function def sub"
 )  # fmt: skip
 LOOPS: Final = listed("while until loop for forever")
 

@@ -69,7 +69,7 @@ _NAME: Final = regex(r"[$@%&]?[A-Za-z_]\w*[!?]?(?![=>]=)|\$\{?\w+\}?|[@$]\w+")
 _NUMBER: Final = regex(r"0x[0-9a-fA-F]+|0o[0-7]+|\d+")
 _SIGN: Final = regex(r"\.\.\.?|::|->|=>|\?\.|&\.|\|\||&&|==|!=|<<|>>|[^\sA-Za-z0-9_]")
 _LETTERED: Final = regex(r"(?:%([qQxwWi]?)|\b(q|qq|qx|qw)\s*)([({\[<|/!])")
-WORDS: Final = frozenset({"w", "W", "i", "I", "qw"})
+WORDS: Final = listed("w W i I qw")
 """Letters before a list of words."""
 _LONG: Final = regex(r"\[(=*)\[")
 

@@ -10,7 +10,7 @@ import msgspec
 
 from stanchion.readings.names import TOOL
 from stanchion.readings.shell.known import KINDS, NO_KINDS, by_name, named
-from stanchion.readings.shell.options import LANGUAGES, ComputedOnce, Sorted, sort
+from stanchion.readings.shell.options import LANGUAGES, VALUED, ComputedOnce, Sorted, sort
 from stanchion.readings.shell.partly_known import OpenText, origin_of
 from stanchion.readings.word_lists import Pairs, Strings, listed
 
@@ -69,25 +69,6 @@ def _begins_with_code(command: Command) -> bool:
     return language is not None and any(option in command.flags for option in language.options)
 
 
-def _copy(command: Command, found: Found) -> None:
-    operands, values = command.operands, dict(command.sorted.values)
-    into = values.get("-t", values.get("--target-directory"))
-    sources = operands if into is not None else operands[:-1]
-    found[0].extend(sources)
-    if into is not None or operands:
-        found[1].append(into if into is not None else operands[-1])
-    if command.name == "mv":
-        found[2].extend(sources)
-
-
-def _disk_dump(command: Command, found: Found) -> None:
-    for word in command.argv[1:]:
-        if word.startswith("if="):
-            found[0].append(word[3:])
-        elif word.startswith("of="):
-            found[1].append(word[3:])
-
-
 TAKES: Final = by_name(
     "takes",
     lambda takes: {option: use for options, use in takes.items() for option in options.split()},
@@ -97,47 +78,50 @@ TAKES: Final = by_name(
 
 def _take(use: str, value: str, found: Found) -> None:
     if use != "reads-at":
-        found[USES[use]].append(value)
+        found[USES[use]].append(value.removeprefix("file:") if use == "reads" else value)
     elif "@" in value:
         found[0].append(value.partition("@")[2].partition(";")[0])
     elif "=<" in value:
         found[0].append(value.partition("=<")[2])
 
 
-def _fetch(command: Command, found: Found) -> None:
-    """`curl`, and `wget`, to which the last of several options counts."""
-    name, values = command.name, command.sorted.values
-    found[3].extend(command.operands)
-    for flag, value in values if name == "curl" else dict(values).items():
-        if (use := TAKES[name].get(flag)) is not None:
+ROLES: Final = by_name("operands", str.split)
+"""What becomes of a program's operands, in their order: `*` stands behind the role of all between,
+`@` behind that of one that may be on another host."""
+
+
+def _setting(word: str) -> tuple[str, str, str]:
+    return word.partition("=")
+
+
+def _in_roles(command: Command, found: Found) -> None:
+    """What the table says of operands and of what stands behind options."""
+    name, operands = command.name, command.operands
+    takes, roles = TAKES.get(name, {}), ROLES.get(name, [])
+    given = list(command.sorted.values if name in VALUED else pairwise(command.argv))
+    given += [(f"{key}=", value) for key, _, value in map(_setting, command.argv)]
+    into = False
+    for flag, value in given:
+        if (use := takes.get(flag)) is not None:
             _take(use, value, found)
+            into = into or use == "writes"
+    if into and roles[-1:] in (["writes"], ["here"]):
+        roles = roles[:-1]
+    elif roles[-1:] == ["here"]:
+        found[1].append(".")
+    every = next((at for at, role in enumerate(roles) if "*" in role), len(roles))
+    last = roles[every + 1 :][-len(operands) :] if operands else []
+    between = len(operands) - len(last) - every
+    named = [*roles[:every], *(roles[every : every + 1] * between), *last]
+    for role, word in zip(named, operands, strict=False):
+        uses = ["sends"] if "@" in role and is_remote(word) else role.strip("*@").split("+")
+        for use in uses if word != "-" else ():
+            if use in USES:
+                found[USES[use]].append(word)
     if name == "curl" and command.flags & {"-O", "--remote-name"}:
-        found[1].extend([each.rstrip("/").rpartition("/")[2] for each in command.operands])
-
-
-def _openssl(command: Command, found: Found) -> None:
-    """What makes a key or a certificate writes it: only `-in` and its like are read."""
-    for flag, value in pairwise(command.argv):
-        use = TAKES["openssl"].get(flag)
-        if use is not None:
-            _take(use, value.removeprefix("file:") if use == "reads" else value, found)
-
-
-def _remote_copy(command: Command, found: Found) -> None:
-    operands = command.operands
-    for at, word in enumerate(operands):
-        if is_remote(word):
-            found[3].append(word)
-        elif at == len(operands) - 1:
-            found[1].append(word)
-        else:
-            found[0].append(word)
-    if (
-        command.name == "rsync"
-        and operands
-        and any(flag.startswith("--delete") for flag in command.flags)
-    ):
-        found[2].append(operands[-1])
+        found[1].extend([each.rstrip("/").rpartition("/")[2] for each in operands])
+    if name == "rsync" and any(flag.startswith("--delete") for flag in command.flags):
+        found[2].extend(operands[-1:])
 
 
 def is_remote(word: str) -> bool:
@@ -210,12 +194,6 @@ def _archive(command: Command, found: Found) -> None:
         found[1].append(given.get("-C", given.get("--directory", ".")))
 
 
-def _unzip(command: Command, found: Found) -> None:
-    into = next((after for word, after in pairwise(command.argv) if word == "-d"), ".")
-    found[0].extend(command.operands[:1])
-    found[1].append(into)
-
-
 def _ssh_keygen(command: Command, found: Found) -> None:
     """What makes a key writes it, what shows a fingerprint looks at it; the rest reads or changes
     the key."""
@@ -225,32 +203,9 @@ def _ssh_keygen(command: Command, found: Found) -> None:
         found[0].extend(files)
 
 
-def _packed(command: Command, found: Found) -> None:
-    """`zip`, `7z`: the first operand is the archive, those behind it go in."""
-    operands = (
-        command.operands if command.name == "zip" else command.operands[1:]
-    )  # `7z a archive file`
-    found[1].extend(operands[:1])
-    found[0].extend([word for word in operands[1:] if word != "-"])
-
-
-def _encrypted(command: Command, found: Found) -> None:
-    """`gpg`, `age`: from one file to another."""
-    args = command.argv[1:]
-    for flag, value in pairwise(args):
-        if flag in ("-o", "--output"):
-            found[1].append(value)
-    found[0].extend(
-        [word for word in command.operands[-1:] if word not in found[1] and word != "-"]
-    )
-
-
 SPECIAL: Final[dict[str, Callable[[Command, Found], None]]] = {
-    "cp": _copy, "mv": _copy, "install": _copy, "dd": _disk_dump, "curl": _fetch, "wget": _fetch,
-    "scp": _remote_copy, "rsync": _remote_copy, "find": _find, "ln": _copy, "tar": _archive,
-    "bsdtar": _archive, "gtar": _archive,
-    "zip": _packed, "7z": _packed, "7za": _packed, "unzip": _unzip, "openssl": _openssl,
-    "ssh-keygen": _ssh_keygen, "gpg": _encrypted, "gpg2": _encrypted, "age": _encrypted,
+    **dict.fromkeys(ROLES, _in_roles), "find": _find, "tar": _archive, "bsdtar": _archive,
+    "gtar": _archive, "ssh-keygen": _ssh_keygen,
 }  # fmt: skip
 
 

@@ -52,10 +52,10 @@ class ProgramUse(
     `values` are options that take the next word. With `passes` a program starts the command behind
     its own words, with `ends_as` it ends as that does and does nothing else, with `runs` it starts
     a script or a program of a project. `code` and `sql` is what it is given to run. `takes` says
-    what becomes of the file or host behind an option, `into` by which options any file is written,
-    `rewrites` with which words operands are: `always`, or one of these. `tells` are words by which
-    it prints a secret, `shows` those by which it is asked for one, whatever stands between. `host`
-    is the option that names one.
+    what becomes of the file or host behind an option, `operands` of those that stand alone, `into`
+    by which options any file is written, `rewrites` with which words operands are: `always`, or one
+    of these. `tells` are words by which it prints a secret, `shows` those by which it is asked for
+    one, whatever stands between. `host` is the option that names one.
     """
 
     kinds: str = ""
@@ -66,6 +66,7 @@ class ProgramUse(
     code: GivenCode | None = None
     sql: GivenCode | None = None
     takes: dict[str, str] = {}
+    operands: str = ""
     into: str = ""
     rewrites: str = ""
     tells: Strings = ()

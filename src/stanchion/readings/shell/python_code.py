@@ -44,10 +44,11 @@ def _texts(nodes: list[ast.AST], values: Values, depth: int) -> Iterator[str]:
         value = values.value(node)
         if value is not None and len(value) > 2:
             yield value
-        if depth < NESTED and isinstance(node, ast.Call) and node.args:
-            first = values.value(node.args[0])
+        first = values.value(node.args[0]) if isinstance(node, ast.Call) and node.args else None
+        if first is not None and isinstance(node, ast.Call):
+            yield first
             name = values.called.get(_name(node.func), _name(node.func))
-            if name in RUNS and first is not None:
+            if name in RUNS and depth < NESTED:
                 with suppress(SyntaxError):
                     yield from _texts(nodes_of(ast.parse(first)), values, depth + 1)
 

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from stanchion.readings.shell.patterns import fits, pieces
 from stanchion.readings.shell.tree import Meter
+from stanchion.readings.word_lists import in_order
 
 Unfold = Callable[[Any, Any], str | None]
 """Follows what a command starts; gives what that prints, or None where it starts nothing."""
@@ -33,12 +34,10 @@ def unfolds(names: str) -> Callable[[Unfold], Unfold]:
     return enter
 
 
-COMMON: Final = (
-    "rm", "bash", "sh", "cat", "dd", "chmod", "chown", "curl", "wget", "nc", "ncat", "python3",
-    "python", "perl", "mkfs", "shred", "kill", "mv", "cp", "tee", "find", "xargs", "sudo", "printf",
-    "base64", "rev", "dash", "zsh", "crontab", "shutdown", "reboot", "git", "docker", "iptables",
-    "useradd", "passwd", "tar", "ssh", "scp", "ls", "echo", "env", "head", "tail", "xxd", "node",
-    "ruby",
+COMMON: Final = in_order(
+    "rm bash sh cat dd chmod chown curl wget nc ncat python3 python perl mkfs shred kill mv "
+    "cp tee find xargs sudo printf base64 rev dash zsh crontab shutdown reboot git docker "
+    "iptables useradd passwd tar ssh scp ls echo env head tail xxd node ruby"
 )  # fmt: skip
 """Programs that a pattern in the place of a command's name is taken for, the first that fits."""
 

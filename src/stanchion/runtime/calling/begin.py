@@ -3,7 +3,7 @@ reserved."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -13,24 +13,84 @@ from stanchion.kernel.events import Event, ToolCall
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import Amounts
+from stanchion.runtime.calling.ledger import LedgerPage
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import CLOSED_HERE
 from stanchion.runtime.deciding.quiet import assessed
-from stanchion.runtime.deciding.spend import reserving
+from stanchion.runtime.deciding.spend import reserving, used_by
 from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.deciding.unread import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import Read, Unreadable, arguments
 
 
-def asked(desk: Desk, tool: Tool, values: dict[str, Any]) -> tuple[Read, tuple[Finding, ...]]:
-    """The arguments of a call as they were taken, and what stands against them."""
+class BegunCall(msgspec.Struct, eq=False):
+    """A tool call as it goes ahead: its decision, event and arguments, what it has reserved, its
+    page in the ledger where it happens once, and what was tried before."""
+
+    desk: Desk
+    tool: Tool
+    decision: Decision
+    event: ToolCall
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    reserved: Amounts
+    page: LedgerPage | None = None
+    began_ms: int = 0
+    attempt: int = 1
+    tried: tuple[str, ...] = ()
+    error: Exception | None = None
+    """What it failed with, where it is tried again and the error may be handed on."""
+
+    def mark(self, state: str, kept: bool = False) -> Flow[None]:
+        """Write into the ledger what has become of it."""
+        if self.page is not None:
+            yield from self.page.mark(self.desk, state, kept=kept)
+
+    def used(self) -> Amounts:
+        """What it has used by now."""
+        return used_by(self.desk, self.reserved, self.began_ms)
+
+
+class ProposedCall(NamedTuple):
+    """A call that is to be judged: its event, arguments as they were taken, what stands against it,
+    and what it reserves."""
+
+    event: ToolCall
+    took: Read
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    refused: tuple[Finding, ...]
+    reserved: Amounts
+
+    def begun(self, desk: Desk, tool: Tool, decision: Decision, event: Any) -> BegunCall:
+        """It goes ahead, with its arguments patched."""
+        args, kwargs = self.args, self.kwargs
+        if decision.patches:
+            args, kwargs = tool.patched(args, kwargs, self.took.content, event.args)
+        return BegunCall(desk, tool, decision, event, args, kwargs, self.reserved)
+
+
+def propose(
+    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], failed: str
+) -> ProposedCall:
+    """Take the arguments of a call; `failed` is the call that is tried again by it."""
+    values = tool.values(args, kwargs)
     try:
         took = arguments(values, tool.own(values))
+        refused = against(desk, Stage.TOOL_CALL, tool.name, took) if took.unread else ()
     except Unreadable as error:
-        return Read({}, values), unreadable(error)
-    return took, against(desk, Stage.TOOL_CALL, tool.name, took) if took.unread else ()
+        took, refused = Read({}, values), unreadable(error)
+    args, kwargs = tool.given(args, kwargs, values, took.handed)
+    event: Any = marked(desk.tool_call(tool.name, took.content, tool.declared), took)
+    if failed:
+        event = msgspec.structs.replace(event, call=failed)
+    reserved, named = tool.spends
+    if desk.measures:
+        limit_s = desk.time_left_s(tool.name, tool.timeout_s)
+        reserved = reserving(desk, event, reserved, limit_s, named)
+    return ProposedCall(event, took, args, kwargs, refused, reserved)
 
 
 def begin(
@@ -40,29 +100,18 @@ def begin(
     kwargs: dict[str, Any],
     way: CallWay,
     failed: str = "",
-) -> Flow[tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]]:
-    """Judge a call and give it back as it goes ahead: event and arguments patched, and what it has
-    reserved.
+) -> Flow[BegunCall]:
+    """Judge a call and give it back as it goes ahead.
 
     `failed` is the call that is tried again by this one. Whoever is cut off leaves it by its `way`.
     """
-    values = tool.values(args, kwargs)
-    took, refused = asked(desk, tool, values)
-    args, kwargs = tool.given(args, kwargs, values, took.handed)
-    event: Any = marked(desk.tool_call(tool.name, took.content, tool.declared), took)
-    if failed:
-        event = msgspec.structs.replace(event, call=failed)
-    reserved, named = tool.spends
-    if desk.measures:
-        reserved = reserving(
-            desk, event, reserved, desk.time_left_s(tool.name, tool.timeout_s), named
-        )
-    decision, event = yield from assessed(desk, event, reserved, refused, way, waits=True)
+    one = propose(desk, tool, args, kwargs, failed)
+    decision, goes_on = yield from assessed(
+        desk, one.event, one.reserved, one.refused, way, waits=True
+    )
     if not decision.proceeds:
         raise desk.refusal(decision)
-    if decision.patches:
-        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
-    return decision, event, args, kwargs, reserved
+    return one.begun(desk, tool, decision, goes_on)
 
 
 def begun(desk: Desk, decision: Decision, event: Event) -> None:

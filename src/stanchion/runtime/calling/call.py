@@ -4,7 +4,7 @@ done once."""
 from __future__ import annotations
 
 from time import monotonic
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -18,8 +18,8 @@ from stanchion.kernel.state import StoreLost
 from stanchion.kernel.units import Amounts
 from stanchion.readings.act import act_of
 from stanchion.runtime.calling.at_work import Paying
-from stanchion.runtime.calling.begin import asked, begin, begun as has_begun
-from stanchion.runtime.calling.items import Coming
+from stanchion.runtime.calling.begin import BegunCall, begin, begun as has_begun, propose
+from stanchion.runtime.calling.items import coming
 from stanchion.runtime.calling.ledger import (
     DONE,
     FAILED,
@@ -33,7 +33,6 @@ from stanchion.runtime.calling.ledger import (
     what_of,
 )
 from stanchion.runtime.calling.outcome import RETRY, deliver, ends_late, failed, shown, withhold
-from stanchion.runtime.calling.pace import Pace
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.tool import NothingDone, Tool
 from stanchion.runtime.deciding.course import assess, judge, lapsed
@@ -52,10 +51,10 @@ from stanchion.runtime.deciding.record import give_back
 from stanchion.runtime.deciding.reported import ReportedFailure, failure_in, taken_in
 from stanchion.runtime.deciding.retries import RetryAllowance, again, closed, opened
 from stanchion.runtime.deciding.run_memory import terms_of
-from stanchion.runtime.deciding.spend import book, overruns, reserving, settled, unforeseen, used_by
+from stanchion.runtime.deciding.spend import book, overruns, settled, unforeseen
 from stanchion.runtime.deciding.start import Lapsed
 from stanchion.runtime.deciding.under_way import CallWay
-from stanchion.runtime.deciding.unread import formless, marked
+from stanchion.runtime.deciding.unread import formless
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.values.form_of import is_stream
@@ -63,8 +62,8 @@ from stanchion.runtime.values.form_of import is_stream
 AFTER = "it was done, and judging its outcome was interrupted"
 """What is written of a call whose result nobody has judged."""
 
-Begun = tuple[Decision, ToolCall, tuple[Any, ...], dict[str, Any], Amounts]
-"""A call as it goes ahead: its decision, event and arguments, and what it has reserved."""
+AGAIN: Final = object()
+"""What comes of a call that is tried again."""
 
 
 def call(
@@ -107,141 +106,125 @@ def _called(
         or tool.once
         or (policy.has_once and ONCE in desk.known(desk.plans, tool.name).traits)
     )
-    attempt, previous = 1, ""
-    tried: tuple[str, ...] = ()
-    before: Exception | None = None
-    page: LedgerPage | None = None
+    last: BegunCall | None = None
     try:
         while True:
+            previous = "" if last is None else last.decision.id
             try:
-                if once:
-                    page, begun = yield from begin_once(
-                        desk, tool, args, kwargs, way, named, previous
-                    )
-                else:
-                    begun = yield from begin(desk, tool, args, kwargs, way, previous)
+                one = yield from (
+                    begin_once(desk, tool, args, kwargs, way, previous, named)
+                    if once
+                    else begin(desk, tool, args, kwargs, way, previous)
+                )
             except Refused as refused:
-                if before is None:
+                if last is None or last.error is None:
                     raise
-                raise refused from before
-            decision, event, given, options, reserved = begun
-            if page is not None and page.answers:
-                return (yield from answered(desk, page, event, decision))
-            began_ms = desk.shield.clock() if desk.measures else 0
-            has_begun(desk, decision, event)
-            try:
-                limit_s = desk.time_left_s(tool.name, tool.timeout_s)
-                leave = desk.allowed.leave(decision, None if page is None else limit_s)
-                ended = None if limit_s is None else ends_late(desk, event, decision)
-                invoke = Invoke(
-                    desk.shield.telemetry.around(decision.id, tool.fn),
-                    given,
-                    options,
-                    limit_s,
-                    leave,
-                    ended,
-                )
-                began = monotonic()
-                with Paying(reserved, Stage.TOOL_CALL in desk.shield.policy.unpaid):
-                    value = yield invoke
-            except Lapsed:
-                if page is not None:
-                    yield from page.mark(desk, FAILED)
-                raise desk.refusal((yield from lapsed(desk, decision, event, reserved))) from None
-            except Exception as error:
-                used = used_by(desk, reserved, began_ms)
-                harmless = nothing_done(desk, tool, given, options, error)
-                if page is not None:
-                    safe = harmless or act_of(event.tool, event.traits).repeats
-                    yield from page.mark(desk, FAILED if safe else UNKNOWN)
-                yield from book(desk, event, unforeseen(desk, reserved, used))
-                judged = yield from failed(
-                    desk,
-                    event,
-                    decision,
-                    error,
-                    attempt,
-                    reserved,
-                    used,
-                    tried,
-                    harmless,
-                    retries=True,
-                )
-                if not (yield from tried_again(desk, judged, error, attempt)):
-                    withhold(desk, judged.answer, error)
-                    raise
-                took_ms = desk.shield.clock() - event.at
-                tried = (*tried, attempted(attempt, type(error).__name__, took_ms))[-MOST_TRIED:]
-                attempt, previous = attempt + 1, decision.id
-                before = None if leaks(desk, judged.answer, error) else error
-                continue
-            except BaseException as error:
-                abandoned(desk, way.call, error)
-                if page is not None and not isinstance(error, GeneratorExit):
-                    yield from page.mark(desk, UNKNOWN)
-                raise
-            way.is_done = True
-            if page is None and is_stream(value):
-                pace = Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s))
-                pace.took(monotonic() - began)
-                coming = Coming(
-                    tool, value, event, decision, given, options, reserved, began_ms, pace
-                )
-                desk.under_way.hand(decision.id)
-                return coming
-            used = used_by(desk, reserved, began_ms)
-            came = shown(desk, Stage.TOOL_RESULT, tool.name, value)
-            said = failure_in(came[0].content)
-            if said is not None:
-                if page is not None:
-                    yield from page.mark(
-                        desk, FAILED if act_of(event.tool, event.traits).repeats else UNKNOWN
-                    )
-                    page = None
-                yield from book(desk, event, unforeseen(desk, reserved, used))
-                if (
-                    yield from tried_after(
-                        desk, event, decision, said, attempt, reserved, used, tried
-                    )
-                ):
-                    took_ms = desk.shield.clock() - event.at
-                    tried = (*tried, attempted(attempt, said.error, took_ms))[-MOST_TRIED:]
-                    attempt, previous = attempt + 1, decision.id
-                    continue
-                return (
-                    yield from deliver(
-                        desk,
-                        tool,
-                        event,
-                        decision,
-                        came,
-                        given,
-                        options,
-                        settles=False,
-                        notes=tried,
-                        failed=True,
-                    )
-                )
-            if page is not None:
-                yield from page.mark(desk, DONE, kept=value is None)
-            yield from book(desk, event, unforeseen(desk, reserved, used))
-            return (
-                yield from deliver(
-                    desk,
-                    tool,
-                    event,
-                    decision,
-                    came,
-                    given,
-                    options,
-                    reserved=reserved,
-                    used=used,
-                    notes=tried,
-                    page=page,
-                )
-            )
+                raise refused from last.error
+            if one.page is not None and one.page.answers:
+                return (yield from answered(one, one.page))
+            if last is not None:
+                one.attempt, one.tried, last.error = last.attempt + 1, last.tried, None
+            came = yield from _attempted(one, way)
+            if came is not AGAIN:
+                return came
+            last = one
     finally:
-        before = None
+        if last is not None:
+            last.error = None
+
+
+def _attempted(one: BegunCall, way: CallWay) -> Flow[Any]:
+    """Run a call and judge what comes of it: gives what its caller gets, or that it is tried
+    again."""
+    desk, tool, event, decision = one.desk, one.tool, one.event, one.decision
+    one.began_ms = desk.shield.clock() if desk.measures else 0
+    has_begun(desk, decision, event)
+    try:
+        limit_s = desk.time_left_s(tool.name, tool.timeout_s)
+        invoke = Invoke(
+            desk.shield.telemetry.around(decision.id, tool.fn),
+            one.args,
+            one.kwargs,
+            limit_s,
+            desk.allowed.leave(decision, None if one.page is None else limit_s),
+            None if limit_s is None else ends_late(one),
+        )
+        began = monotonic()
+        with Paying(one.reserved, Stage.TOOL_CALL in desk.shield.policy.unpaid):
+            value = yield invoke
+    except Lapsed:
+        yield from one.mark(FAILED)
+        raise desk.refusal((yield from lapsed(desk, decision, event, one.reserved))) from None
+    except Exception as error:
+        if not (yield from _failed(one, error)):
+            raise
+        return AGAIN
+    except BaseException as error:
+        abandoned(desk, way.call, error)
+        if not isinstance(error, GeneratorExit):
+            yield from one.mark(UNKNOWN)
+        raise
+    way.is_done = True
+    if one.page is None and is_stream(value):
+        one.tried, items = (), coming(one, value)
+        items.pace.took(monotonic() - began)
+        return items
+    return (yield from _came(one, value))
+
+
+def _failed(one: BegunCall, error: Exception) -> Flow[bool]:
+    """Judge what a tool has raised; says whether the call is tried again, now that it is time."""
+    desk, used = one.desk, one.used()
+    harmless = nothing_done(one, error)
+    yield from one.mark(FAILED if harmless or _repeats(one) else UNKNOWN)
+    yield from book(desk, one.event, unforeseen(desk, one.reserved, used))
+    judged = yield from failed(
+        desk,
+        one.event,
+        one.decision,
+        error,
+        one.attempt,
+        one.reserved,
+        used,
+        one.tried,
+        harmless,
+        retries=True,
+    )
+    if not (yield from tried_again(desk, judged, error, one.attempt)):
+        withhold(desk, judged.answer, error)
+        return False
+    _note_attempt(one, type(error).__name__)
+    one.error = None if leaks(desk, judged.answer, error) else error
+    return True
+
+
+def _came(one: BegunCall, value: Any) -> Flow[Any]:
+    """Judge a result, also where it reports a failure: then the call may be tried again."""
+    desk, used = one.desk, one.used()
+    came = shown(desk, Stage.TOOL_RESULT, one.tool.name, value)
+    said = failure_in(came[0].content)
+    if said is None:
+        yield from one.mark(DONE, kept=value is None)
+    else:
+        yield from one.mark(FAILED if _repeats(one) else UNKNOWN)
+        one.page = None
+    yield from book(desk, one.event, unforeseen(desk, one.reserved, used))
+    if said is None:
+        return (yield from deliver(one, came, used))
+    if (yield from tried_after(one, said, used)):
+        _note_attempt(one, said.error)
+        return AGAIN
+    return (yield from deliver(one, came, failed=True))
+
+
+def _repeats(one: BegunCall) -> bool:
+    """Whether what the call does may be done again."""
+    return act_of(one.event.tool, one.event.traits).repeats
+
+
+def _note_attempt(one: BegunCall, error: str) -> None:
+    took_ms = one.desk.shield.clock() - one.event.at
+    one.tried = (*one.tried, attempted(one.attempt, error, took_ms))[-MOST_TRIED:]
 
 
 def tried_again(desk: Desk, judged: JudgedFailure, error: Exception, attempt: int) -> Flow[bool]:
@@ -269,23 +252,13 @@ def _at_the_end(desk: Desk, trouble: Trouble, ended: str) -> Trouble:
     return done
 
 
-def tried_after(
-    desk: Desk,
-    event: ToolCall,
-    decision: Decision,
-    said: ReportedFailure,
-    attempt: int,
-    reserved: Amounts,
-    used: Amounts,
-    tried: tuple[str, ...],
-) -> Flow[bool]:
+def tried_after(one: BegunCall, said: ReportedFailure, used: Amounts) -> Flow[bool]:
     """Judge and settle a failure that a result reports; says whether the call is tried again, now
     that it is time."""
-    notes = (*desk.take_notes(decision.id), *overruns(reserved, used))
-    settles = settled(decision, used)
-    answer, trouble = yield from taken_in(
-        desk, said, decision.id, event.tool, event.args, settles, notes, attempt, event.at, tried
-    )
+    desk, event, decision, attempt = one.desk, one.event, one.decision, one.attempt
+    notes = (*desk.take_notes(decision.id), *overruns(one.reserved, used))
+    about = event.tool, event.args, settled(decision, used), notes, attempt, event.at, one.tried
+    answer, trouble = yield from taken_in(desk, said, decision.id, *about)
     if answer.action == Action.HALT:
         raise desk.refusal(answer)
     if answer.action != Action.RETRY:
@@ -296,19 +269,17 @@ def tried_after(
     return not ended
 
 
-def nothing_done(
-    desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], error: BaseException
-) -> bool:
+def nothing_done(one: BegunCall, error: BaseException) -> bool:
     """Whether an error shows that the tool has done nothing: it says so, the policy does, or it was
     never begun."""
     if isinstance(error, NothingDone):
         return True
-    known = desk.shield.policy.tool(tool.name)
+    known = one.desk.shield.policy.tool(one.tool.name)
     if known is not None and known.harmless:
         name, bases = kinds(error)
         if not {name, *bases}.isdisjoint(known.harmless):
             return True
-    return isinstance(error, TypeError) and not tool.fits(args, kwargs)
+    return isinstance(error, TypeError) and not one.tool.fits(one.args, one.kwargs)
 
 
 def begin_once(
@@ -317,25 +288,20 @@ def begin_once(
     args: tuple[Any, ...],
     kwargs: dict[str, Any],
     way: CallWay,
+    failed: str,
     named: str,
-    failed: str = "",
-) -> Flow[tuple[LedgerPage, Begun]]:
+) -> Flow[BegunCall]:
     """Judge a call that happens once, and enter it into the ledger in the batch that starts it,
     unless it is done.
 
     Raises `Refused` where it is under way, or where nobody knows what came of it.
     """
-    values = tool.values(args, kwargs)
-    took, refused = asked(desk, tool, values)
-    args, kwargs = tool.given(args, kwargs, values, took.handed)
-    event: Any = marked(desk.tool_call(tool.name, took.content, tool.declared), took)
-    refused += formless(event)
-    traits = event.traits if ONCE in event.traits else (*event.traits, ONCE)
-    event = msgspec.structs.replace(event, call=failed, traits=traits)
+    proposed = propose(desk, tool, args, kwargs, failed)
+    event: Any = proposed.event
+    refused = (*proposed.refused, *formless(event))
+    if ONCE not in event.traits:
+        event = msgspec.structs.replace(event, traits=(*event.traits, ONCE))
     limit_s = desk.time_left_s(tool.name, tool.timeout_s)
-    reserved, said = tool.spends
-    if desk.measures:
-        reserved = reserving(desk, event, reserved, limit_s, said)
     page = way.page = entry(desk, event, named)
     tries = 0
     while True:
@@ -343,31 +309,24 @@ def begin_once(
         against = yield from looked_up(desk, page)
         stakes = () if against or page.answers else page.stakes(event, limit_s)
         decision, event = yield from assess(
-            desk, event, reserved, (*refused, *against), stakes, waits=True, way=way
+            desk, event, proposed.reserved, (*refused, *against), stakes, waits=True, way=way
         )
         if decision.inputs.taken != page.key or tries == TRIES:
             break
         event = desk.renewed(event)
     reply = decision.inputs.reply
-    if (
-        stakes
-        and reply is not None
-        and reply.go
-        and not reply.stale
-        and decision.inputs.taken != page.key
-    ):
+    carried_out = reply is not None and reply.go and not reply.stale
+    if stakes and carried_out and decision.inputs.taken != page.key:
         page.taken()
     if not decision.proceeds or not (page.ours or page.answers):
         yield from page.mark(desk, FAILED)
         if not decision.proceeds:
-            if against:
-                yield from _asked_about(desk, page, event, decision, against)
+            yield from _asked_about(desk, page, event, decision, against)
             raise desk.refusal(decision)
-        yield from refuse(desk, decision, event, reserved, UNSTAKED)
-    if decision.patches:
-        args, kwargs = tool.patched(args, kwargs, took.content, event.args)
-        page = yield from _moved(desk, page, decision, event, limit_s, reserved)
-    return page, (decision, event, args, kwargs, reserved)
+        yield from refuse(desk, decision, event, proposed.reserved, UNSTAKED)
+    one = proposed.begun(desk, tool, decision, event)
+    one.page = (yield from _moved(one, page, limit_s)) if decision.patches else page
+    return one
 
 
 def _asked_about(
@@ -397,26 +356,20 @@ def looked_up(desk: Desk, page: LedgerPage) -> Flow[tuple[Finding, ...]]:
     return page.against()
 
 
-def _moved(
-    desk: Desk,
-    page: LedgerPage,
-    decision: Decision,
-    event: ToolCall,
-    limit_s: float | None,
-    reserved: Amounts,
-) -> Flow[LedgerPage]:
+def _moved(one: BegunCall, page: LedgerPage, limit_s: float | None) -> Flow[LedgerPage]:
     """The page of a call whose arguments were patched; refused where that call stands in the ledger
     already."""
     if not page.ours:
         return page
+    desk, about = one.desk, (one.decision, one.event, one.reserved)
     try:
-        moved = yield from page.moved(desk, what_of(event), limit_s)
+        moved = yield from page.moved(desk, what_of(one.event), limit_s)
     except StoreLost:
-        yield from refuse(desk, decision, event, reserved, UNSTAKED)
+        yield from refuse(desk, *about, UNSTAKED)
         raise
     if not (moved.ours or moved.answers):
         against = moved.against()
-        yield from refuse(desk, decision, event, reserved, against if against else UNSTAKED, moved)
+        yield from refuse(desk, *about, against if against else UNSTAKED, moved)
     return moved
 
 
@@ -440,9 +393,9 @@ def refuse(
     raise desk.refusal(refused)
 
 
-def answered(desk: Desk, page: LedgerPage, event: ToolCall, decision: Decision) -> Flow[Any]:
+def answered(one: BegunCall, page: LedgerPage) -> Flow[Any]:
     """Answer a call from the ledger: its result is judged like any other, and nothing runs."""
-    seen = page.effect.result
+    desk, event, decision, seen = one.desk, one.event, one.decision, page.effect.result
     result: Any = desk.event(
         ToolResult, call=decision.id, tool=event.tool, args=event.args, result=seen
     )

@@ -11,15 +11,19 @@ from collections.abc import (
     Iterator,
     Mapping,
 )
-from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, TypeVar, overload
+from contextvars import ContextVar, Token
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, ParamSpec, Self, TypeVar, overload
 
 from stanchion.kernel.actions import Action
 from stanchion.runtime.calling.at_work import awork, work
 from stanchion.runtime.calling.report_methods import Reporting
+from stanchion.runtime.calling.reports import report
 from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
+from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.options import ModelOptions
 
 if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest
@@ -92,19 +96,8 @@ class Repairing:
         """
         from stanchion.runtime.calling.model_call import repair
 
-        return repair(
-            self._desk,
-            generate,
-            precheck,
-            budget,
-            messages,
-            model,
-            params,
-            seed,
-            final,
-            tokens,
-            cost_usd,
-        )
+        options = ModelOptions(model, params, final, tokens, cost_usd)
+        return repair(self._desk, generate, precheck, budget, messages, options, seed)
 
     repair, arepair = twins(_repair)
 
@@ -171,85 +164,40 @@ class CallsOnce:
     """The runs that stand around the caller, this one's kind alone."""
     _begins_at_once: ClassVar[bool] = False
     """Whether an async call begins without waiting for its turn."""
+    _tokens: list[Token[Any]]
     called: Callable[..., Flow[Any]]
-    _single: Callable[..., Tool]
-    """The tool that a function is; raises for one with many results."""
+    _tool_of: Callable[..., Tool]
+    """The tool that a function is."""
+    _entered: Callable[[], None]
+    _ended: Callable[[], Flow[None]]
+    """What is done where it begins to stand around the caller, and where it is closed."""
 
-    @overload
-    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+    def __enter__(self) -> Self:
+        self._tokens.append(self._around.set((*self._around.get(), self)))
+        self._entered()
+        return self
 
-    @overload
-    def call_once(
-        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Any: ...
+    def __exit__(self, *_: object) -> None:
+        self._around.reset(self._tokens.pop())
+        self.close()
 
-    def call_once(
-        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`call` for something that happens once, whatever is retried, resumed or crashes: `key`
-        names it in its task, or in a run without one. Where it was done before, its result comes
-        back as plain data and nothing runs.
+    async def __aenter__(self) -> Self:
+        return self.__enter__()
 
-        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
-        """
-        known = self._once(key, tool)
-        if known.shape is not ToolShape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
-        return work(self._desk, known.name, self.called(known, args, kwargs, key))
+    async def __aexit__(self, *_: object) -> None:
+        self._around.reset(self._tokens.pop())
+        await self.aclose()
 
-    @overload
-    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+    def close(self) -> None:
+        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
+        goes back."""
+        drive(self._ended(), self._desk)
 
-    @overload
-    async def acall_once(
-        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
-    ) -> Any: ...
+    async def aclose(self) -> None:
+        """`close` for async code."""
+        from stanchion.runtime.driving.on_loop import adrive
 
-    async def acall_once(
-        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
-    ) -> Any:
-        """`call_once` for async code."""
-        known = self._once(key, tool)
-        flow = self.called(known, args, kwargs, key)
-        return await awork(self._desk, known.name, flow, self._begins_at_once)
-
-    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
-        if not key or not isinstance(key, str):
-            raise ValueError(
-                f"the key is `{key}`: give a text that identifies what must happen only once"
-            )
-        return self._single(tool)
-
-    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
-        """The same function, in this run wherever it is called:
-        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
-        own begin without a run, and `@shield.tool` raises `NoRun` there.
-        """
-        from stanchion.runtime.calling.bound import bound
-
-        return bound(self._around, self, fn)
-
-    def thread_pool(
-        self, max_workers: int | None = None, name: str = "stanchion-run"
-    ) -> RunThreads:
-        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
-        in this one.
-
-        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
-        is still at work when the run is closed goes on, and is refused its next step.
-        """
-        from stanchion.runtime.calling.bound import RunThreads
-
-        return RunThreads(self._around, self, max_workers, name)
-
-
-class Calling(CallsOnce, Locking, Reporting):
-    """Calls tools: judged, run, their results judged, settled, recorded."""
-
-    @property
-    def can(self) -> tuple[Action, ...]:
-        """What its host can carry out."""
-        return self._desk.can
+        await adrive(self._ended(), self._desk)
 
     @overload
     def call(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
@@ -264,7 +212,7 @@ class Calling(CallsOnce, Locking, Reporting):
         Raises `Refused` where it does not go ahead, and whatever the tool raises. A generator tool
         gives an iterator that judges every item.
         """
-        known = self._desk.shield.tool_of(tool)
+        known = self._tool_of(tool)
         if known.shape is ToolShape.GENERATOR:
             from stanchion.runtime.calling.items import items
 
@@ -317,7 +265,7 @@ class Calling(CallsOnce, Locking, Reporting):
         A generator tool, sync or async, gives an async iterator that judges every item; awaiting
         that gives it back.
         """
-        known = self._desk.shield.tool_of(tool)
+        known = self._tool_of(tool)
         if known.shape in (ToolShape.ASYNC_GENERATOR, ToolShape.GENERATOR):
             from stanchion.runtime.calling.items import Items, aitems
 
@@ -327,8 +275,94 @@ class Calling(CallsOnce, Locking, Reporting):
     async def _acall(self, known: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         from stanchion.runtime.calling.items import handed
 
-        came = await awork(self._desk, known.name, self.called(known, args, kwargs))
+        flow = self.called(known, args, kwargs)
+        came = await awork(self._desk, known.name, flow, self._begins_at_once)
         return handed(self._desk, came, True)
+
+    @overload
+    def call_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    def call_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
+
+    def call_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`call` for something that happens once, whatever is retried, resumed or crashes: `key`
+        names it in its task, or in a run without one. Where it was done before, its result comes
+        back as plain data and nothing runs.
+
+        Raises `Refused` where it is under way elsewhere, or where nobody knows what came of it.
+        """
+        known = self._once(key, tool)
+        if known.shape is not ToolShape.PLAIN:
+            raise TypeError(f"`{known.name}` is async: call it with `run.acall_once(...)`")
+        return work(self._desk, known.name, self.called(known, args, kwargs, key))
+
+    @overload
+    async def acall_once(self, key: str, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
+
+    @overload
+    async def acall_once(
+        self, key: str, tool: Callable[P, Any], /, *args: P.args, **kwargs: P.kwargs
+    ) -> Any: ...
+
+    async def acall_once(
+        self, key: str, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any
+    ) -> Any:
+        """`call_once` for async code."""
+        known = self._once(key, tool)
+        flow = self.called(known, args, kwargs, key)
+        return await awork(self._desk, known.name, flow, self._begins_at_once)
+
+    def _once(self, key: str, tool: Callable[..., Any] | Tool) -> Tool:
+        if not key or not isinstance(key, str):
+            raise ValueError(
+                f"the key is `{key}`: give a text that identifies what must happen only once"
+            )
+        known = self._tool_of(tool)
+        if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
+            raise TypeError(
+                f"`{known.name}` gives many items, and only a call with one result can be made once"
+            )
+        return known
+
+    def bind(self, fn: Callable[P, R]) -> Callable[P, R]:
+        """The same function, in this run wherever it is called:
+        `threading.Thread(target=run.bind(work))`, `pool.submit(run.bind(work))`. Threads of your
+        own begin without a run, and `@shield.tool` raises `NoRun` there.
+        """
+        from stanchion.runtime.calling.bound import bound
+
+        return bound(self._around, self, fn)
+
+    def thread_pool(
+        self, max_workers: int | None = None, name: str = "stanchion-run"
+    ) -> RunThreads:
+        """A `ThreadPoolExecutor` whose threads are in the run of whoever submits something, or else
+        in this one.
+
+        Close it before the run: `with shield.run() as run, run.thread_pool() as pool:` does. What
+        is still at work when the run is closed goes on, and is refused its next step.
+        """
+        from stanchion.runtime.calling.bound import RunThreads
+
+        return RunThreads(self._around, self, max_workers, name)
+
+
+class Calling(CallsOnce, Locking, Reporting):
+    """Calls tools: judged, run, their results judged, settled, recorded."""
+
+    def __init__(self, desk: Desk) -> None:
+        super().__init__(desk)
+        self._report = partial(report, desk)
+
+    @property
+    def can(self) -> tuple[Action, ...]:
+        """What its host can carry out."""
+        return self._desk.can
 
     def called(
         self, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any], key: str = ""
@@ -341,12 +375,8 @@ class Calling(CallsOnce, Locking, Reporting):
     def _keeps_locks(self) -> bool:
         return bool(self._desk.shield.policy.ends_with_runs)
 
-    def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
+    def _tool_of(self, tool: Callable[..., Any] | Tool) -> Tool:
         known: Tool = self._desk.shield.tool_of(tool)
-        if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
-            raise TypeError(
-                f"`{known.name}` gives many items, and only a call with one result can be made once"
-            )
         return known
 
     def _escalate(self, /, reason: str) -> Flow[str]:

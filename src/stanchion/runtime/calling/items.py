@@ -10,12 +10,9 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import ToolCall
 from stanchion.kernel.stages import Stage
-from stanchion.kernel.units import Amounts
 from stanchion.runtime.calling.at_work import working
-from stanchion.runtime.calling.begin import begin, begun as has_begun
+from stanchion.runtime.calling.begin import BegunCall, begin, begun as has_begun
 from stanchion.runtime.calling.ledger import ONCE
 from stanchion.runtime.calling.outcome import deliver, ends_late, failed, shown
 from stanchion.runtime.calling.pace import (
@@ -33,7 +30,7 @@ from stanchion.runtime.deciding.course import lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import concluded
-from stanchion.runtime.deciding.spend import close_hold, settled, used_by
+from stanchion.runtime.deciding.spend import close_hold, settled
 from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import Ended, drive
@@ -44,15 +41,19 @@ from stanchion.runtime.values.form_of import is_stream
 class Coming(msgspec.Struct, frozen=True):
     """A call that has begun and whose items are still to come."""
 
-    tool: Tool
+    call: BegunCall
     source: Any
-    event: ToolCall
-    decision: Decision
-    args: tuple[Any, ...]
-    kwargs: dict[str, Any]
-    reserved: Amounts
-    began_ms: int
     pace: Pace
+
+
+def coming(one: BegunCall, source: Any) -> Coming:
+    """A call whose items come from a source."""
+    one.desk.under_way.hand(one.decision.id)
+    return Coming(
+        one,
+        source,
+        Pace(one.desk, one.tool.name, one.desk.limit_s(one.tool.name, one.tool.timeout_s)),
+    )
 
 
 def items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Iterator[Any]:
@@ -67,7 +68,7 @@ def _items(desk: Desk, tool: Tool, args: tuple[Any, ...], kwargs: dict[str, Any]
     way = CallWay()
     try:
         begun = drive(begin(desk, tool, args, kwargs, way), desk)
-        yield from consumed(desk, drive(_opened(desk, tool, begun), desk))
+        yield from consumed(desk, drive(_opened(begun), desk))
     except BaseException as error:
         abandoned(desk, way.call, error)
         raise
@@ -92,7 +93,7 @@ async def _aitems(
     way = CallWay()
     try:
         begun = await abegin(begin(desk, tool, args, kwargs, way), desk)
-        items = aconsumed(desk, await adrive(_opened(desk, tool, begun), desk))
+        items = aconsumed(desk, await adrive(_opened(begun), desk))
         try:
             async for item in items:
                 yield item
@@ -103,24 +104,19 @@ async def _aitems(
         raise
 
 
-def _opened(desk: Desk, tool: Tool, begun: Any) -> Flow[Coming]:
+def _opened(one: BegunCall) -> Flow[Coming]:
     """A generator tool's call as it begins. Nothing of the generator itself has run by then."""
-    decision, event, args, kwargs, reserved = begun
+    desk, decision, event = one.desk, one.decision, one.event
     if desk.allowed.lapsed(decision):
-        raise desk.refusal((yield from lapsed(desk, decision, event, reserved)))
+        raise desk.refusal((yield from lapsed(desk, decision, event, one.reserved)))
     has_begun(desk, decision, event)
-    desk.under_way.hand(decision.id)
-    began_ms, pace = (
-        desk.shield.clock(),
-        Pace(desk, tool.name, desk.limit_s(tool.name, tool.timeout_s)),
-    )
+    one.began_ms = desk.shield.clock()
     try:
-        source = tool.fn(*args, **kwargs)
+        return coming(one, one.tool.fn(*one.args, **one.kwargs))
     except Exception as error:
         yield from failed(desk, event, decision, error, 1, harmless=True)
-        yield from close_hold(desk, decision, used_by(desk, reserved, began_ms))
+        yield from close_hold(desk, decision, one.used())
         raise
-    return Coming(tool, source, event, decision, args, kwargs, reserved, began_ms, pace)
 
 
 def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
@@ -132,7 +128,7 @@ def handed(desk: Desk, coming: Any, awaited: bool) -> Any:
         if awaited
         else not is_stream(coming.source, awaited=False)
     )
-    in_text = coming.tool.refusal == TEXT
+    in_text = coming.call.tool.refusal == TEXT
     if awaits:
         later = aconsumed(desk, coming)
         return aending_in_text(later) if in_text else later
@@ -144,13 +140,13 @@ def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
     """The items of a call that has begun, judged one by one; what it reserved is settled at the
     end."""
     part, judged = 0, False
-    tool, event, decision = coming.tool, coming.event, coming.decision
+    one = coming.call
     source = InTime(desk, coming.source, coming.pace)
     ended: BaseException | None = None
     try:
-        for value in _made(tool, source):
+        for value in _made(one.tool, source):
             part += 1
-            item = drive(_delivered(desk, coming, value, part), desk)
+            item = drive(_delivered(one, value, part), desk)
             judged = True
             yield item
     except BaseException as error:
@@ -158,14 +154,14 @@ def consumed(desk: Desk, coming: Coming) -> Iterator[Any]:
         raise
     finally:
         try:
-            with working(tool.name):
+            with working(one.tool.name):
                 broke = _closed(source, ended)
             if broke is not None:
-                drive(failed(desk, event, decision, broke, 1), desk)
+                drive(failed(desk, one.event, one.decision, broke, 1), desk)
                 if broke is not ended:
                     raise broke
         finally:
-            drive(_over(desk, coming, part, judged), desk)
+            drive(_over(one, part, judged), desk)
 
 
 async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
@@ -173,13 +169,13 @@ async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
     from stanchion.runtime.driving.on_loop import adrive
 
     part, judged = 0, False
-    tool, event, decision = coming.tool, coming.event, coming.decision
-    source = _source(coming, ends_late(desk, event, decision))
+    one = coming.call
+    source = _source(coming, ends_late(one))
     ended: BaseException | None = None
     try:
-        while (value := await _anext(tool, source, coming.pace)) is not END:
+        while (value := await _anext(one.tool, source, coming.pace)) is not END:
             part += 1
-            item = await adrive(_delivered(desk, coming, value, part), desk)
+            item = await adrive(_delivered(one, value, part), desk)
             judged = True
             yield item
     except BaseException as error:
@@ -187,31 +183,26 @@ async def aconsumed(desk: Desk, coming: Coming) -> AsyncGenerator[Any, None]:
         raise
     finally:
         try:
-            with working(tool.name):
+            with working(one.tool.name):
                 broke = await _aclosed(source, coming.source, ended)
             if broke is not None:
-                await adrive(failed(desk, event, decision, broke, 1), desk)
+                await adrive(failed(desk, one.event, one.decision, broke, 1), desk)
                 if broke is not ended:
                     raise broke
         finally:
-            await adrive(_over(desk, coming, part, judged), desk)
+            await adrive(_over(one, part, judged), desk)
 
 
-def _over(desk: Desk, coming: Coming, part: int, judged: bool) -> Flow[None]:
+def _over(one: BegunCall, part: int, judged: bool) -> Flow[None]:
     """Settle a call whose last item has come, and write down how many there were. The first one
     that was judged gave back the places of the call."""
-    used = used_by(desk, coming.reserved, coming.began_ms)
-    settles = settled(coming.decision, used)
-    yield from concluded(
-        desk, coming.event, coming.decision, settles, f"it ended after {part} items", not judged
-    )
+    settles, how = settled(one.decision, one.used()), f"it ended after {part} items"
+    return concluded(one.desk, one.event, one.decision, settles, how, not judged)
 
 
-def _delivered(desk: Desk, coming: Coming, value: Any, part: int) -> Flow[Any]:
+def _delivered(one: BegunCall, value: Any, part: int) -> Flow[Any]:
     """Judge one item; the call is settled when all have come."""
-    came = shown(desk, Stage.TOOL_RESULT, coming.tool.name, value)
-    about = coming.tool, coming.event, coming.decision
-    return deliver(desk, *about, came, coming.args, coming.kwargs, part, settles=False)
+    return deliver(one, shown(one.desk, Stage.TOOL_RESULT, one.tool.name, value), part=part)
 
 
 def _source(coming: Coming, ended: Ended) -> Any:

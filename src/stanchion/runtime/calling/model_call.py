@@ -4,7 +4,7 @@ the answer."""
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
@@ -33,6 +33,7 @@ from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.deciding.unread import NOTHING, against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.options import ModelOptions
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored, taken
 from stanchion.runtime.values.form_of import is_stream
 from stanchion.runtime.values.texts import MAX_CHARS
@@ -109,11 +110,7 @@ def converse(
     desk: Desk,
     fn: Callable[..., Any],
     messages: Iterable[Any],
-    model: str = "",
-    params: Mapping[str, Any] | None = None,
-    final: bool | None = None,
-    tokens: int | None = None,
-    cost_usd: float | None = None,
+    options: ModelOptions,
     system: Callable[[str], Any] | None = None,
     ended: Ended = "text",
     once: bool = False,
@@ -132,11 +129,8 @@ def converse(
         raise ValueError(f"`ended` is `{ended}`: write `raise` or `text`")
     way = CallWay()
     try:
-        options = {} if params is None else dict(params)
         words = _system if system is None else system
-        flow = _conversed(
-            desk, fn, list(messages), model, options, final, tokens, cost_usd, way, words, once
-        )
+        flow = _conversed(desk, fn, list(messages), options, way, words, once)
         return (yield from (flow if desk.shield.coverage is None else asked_for(desk, flow)))
     except RunStopped as stopped:
         if ended == "text":
@@ -151,21 +145,18 @@ def _conversed(
     desk: Desk,
     fn: Callable[..., Any],
     said: list[Any],
-    model: str,
-    options: dict[str, Any],
-    final: bool | None,
-    tokens: int | None,
-    cost_usd: float | None,
+    options: ModelOptions,
     way: CallWay,
     system: Callable[[str], Any],
     once: bool,
 ) -> Flow[Any]:
     """The same, for somebody who sees to what is left; `Stopped` is raised where the run ends."""
-    attempt = 0
+    model, params, final, tokens, cost_usd = options
+    params, attempt = {} if params is None else dict(params), 0
     while True:
         attempt += 1
         said += [system(words) for words in desk.take_notices()]
-        request, refused = _request(desk, said, options)
+        request, refused = _request(desk, said, params)
         event: Any = marked(desk.event(ModelCall, model=model, **request.content), request)
         bill = Bill(desk, event, tokens, cost_usd)
         decision, event = yield from assess(
@@ -307,12 +298,8 @@ def repair(
     precheck: Callable[[Any], Checked],
     budget: int,
     messages: Iterable[Any],
-    model: str,
-    params: Mapping[str, Any] | None,
+    options: ModelOptions,
     seed: int | None,
-    final: bool | None,
-    tokens: int | None,
-    cost_usd: float | None,
 ) -> Flow[Repaired]:
     """Ask until a reply is good enough, `1 + budget` times at most. Raises `Refused` where no reply
     may be handed on.
@@ -330,23 +317,12 @@ def repair(
 
     def make(index: int, before: tuple[RankedCandidate[Any], ...]) -> Flow[Any]:
         told = [{"role": "system", "content": one.checked.why} for one in before if one.checked.why]
-        options = {} if params is None else dict(params)
+        params = {} if options.params is None else dict(options.params)
         if seed is not None:
-            options["seed"] = seed_of(seed, 0, index)
+            params["seed"] = seed_of(seed, 0, index)
+        asked = [*said, *told], options._replace(params=params)
         try:
-            asked = converse(
-                desk,
-                generate,
-                [*said, *told],
-                model,
-                options,
-                final,
-                tokens,
-                cost_usd,
-                ended="raise",
-                once=True,
-            )
-            reply = yield from asked
+            reply = yield from converse(desk, generate, *asked, ended="raise", once=True)
         except Refused as refused:
             if refused.decision.action == Action.RETRY and refused.happened:
                 return refused

@@ -9,12 +9,11 @@ import msgspec
 from stanchion.audit.journal import Fact
 from stanchion.kernel.actions import STOPS, Action
 from stanchion.kernel.decision import Decision
-from stanchion.kernel.events import Event, Failure, ModelCall, ToolCall, ToolResult
+from stanchion.kernel.events import Failure, ModelCall, ToolCall, ToolResult
 from stanchion.kernel.findings import Finding, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE, Amounts
-from stanchion.runtime.calling.ledger import LedgerPage
-from stanchion.runtime.calling.tool import Tool
+from stanchion.runtime.calling.begin import BegunCall
 from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import (
@@ -50,69 +49,46 @@ def shown(desk: Desk, stage: Stage, tool: str, value: Any) -> tuple[Read, tuple[
 
 
 def deliver(
-    desk: Desk,
-    tool: Tool,
-    event: ToolCall,
-    decision: Decision,
+    one: BegunCall,
     came: tuple[Read, tuple[Finding, ...]],
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
+    used: Amounts | None = None,
     part: int = 0,
-    settles: bool = True,
-    reserved: Amounts = JUST_ONE,
-    used: Amounts = JUST_ONE,
-    notes: tuple[str, ...] = (),
-    page: LedgerPage | None = None,
     failed: bool = False,
 ) -> Flow[Any]:
     """Judge a result as it was read (`came`), before the agent sees it; one that is refused is
     thrown away and undone.
 
-    `page` is the call's page in the ledger, where it has one; `failed` says that the failure which
-    the result reports was judged already.
+    What it `used` settles the call; `failed` says that the failure which the result reports was
+    judged already.
     """
+    desk, tool, event, call, page = one.desk, one.tool, one.event, one.decision.id, one.page
     seen, refused = came
     if part and (said := failure_in(seen.content)) is not None:
         failed = True
-        yield from taken_in(desk, said, decision.id, tool.name, event.args)
-    if part <= 1 and not failed and (tool.undo is not None or desk.shield.policy.undos):
-        remember(desk, tool, decision.id, args, kwargs, page)
+        yield from taken_in(desk, said, call, tool.name, event.args)
+    if part <= 1 and not failed:
+        undo = tool.undo if tool.undo is not None else desk.shield.policy.undo(tool.name)
+        if undo is not None:
+            push(desk, UndoableCall(tool.name, call, undo, one.args, one.kwargs, page))
     result: Any = desk.event(
-        ToolResult,
-        call=decision.id,
-        tool=tool.name,
-        args=event.args,
-        result=seen.content,
-        part=part,
+        ToolResult, call=call, tool=tool.name, args=event.args, result=seen.content, part=part
     )
     result = marked(failing(result) if failed else result, seen)
-    notes = (*notes, *desk.take_notes(decision.id), *overruns(reserved, used))
-    closes = settled(decision, used) if settles else ()
+    notes, closes = (
+        (*one.tried, *desk.take_notes(call)),
+        settled(one.decision, used) if used is not None else (),
+    )
+    if used is not None:
+        notes += overruns(one.reserved, used)
     answer = yield from delivered(desk, result, closes, refused, notes)
     if answer.proceeds:
         desk.last = last = answer.patched(seen.content)
         if page is not None and not formless(result):
             yield from page.keep(desk, last)
         return restored(seen.handed, seen.content, last)
-    done = desk.undos.take(decision.id) if answer.action >= STOPS else None
+    done = desk.undos.take(call) if answer.action >= STOPS else None
     taken_back = None if done is None else (yield from undone(desk, done))
     raise desk.refusal(answer, taken_back is not None and not taken_back.error)
-
-
-def remember(
-    desk: Desk,
-    tool: Tool,
-    call: str,
-    args: tuple[Any, ...],
-    kwargs: dict[str, Any],
-    effect: LedgerPage | None = None,
-) -> bool:
-    """Remember a call whose tool can undo it; says whether there is an undo."""
-    undo = tool.undo if tool.undo is not None else desk.shield.policy.undo(tool.name)
-    if undo is None:
-        return False
-    push(desk, UndoableCall(tool.name, call, undo, args, kwargs, effect))
-    return True
 
 
 RETRY: Final = Retry()
@@ -173,17 +149,13 @@ def withhold(desk: Desk, answer: Decision, error: BaseException) -> None:
         raise_alone(ToolFailed(redacted(answer, text_of(error))))
 
 
-def ends_late(desk: Desk, event: Event, decision: Decision) -> Ended:
+def ends_late(one: BegunCall) -> Ended:
     """What writes down the end of a call that was left when its time was up."""
 
     def ended(how: str) -> None:
-        info = desk.info
-        why = f"`{event.tool}` was still running when its time was up: {how}"
-        tell(
-            desk.shield,
-            Fact(
-                desk.shield.clock(), "call.ended_late", decision.id, info.tenant, info.id, why=why
-            ),
-        )
+        shield, info = one.desk.shield, one.desk.info
+        why = f"`{one.tool.name}` was still running when its time was up: {how}"
+        about = one.decision.id, info.tenant, info.id
+        tell(shield, Fact(shield.clock(), "call.ended_late", *about, why=why))
 
     return ended

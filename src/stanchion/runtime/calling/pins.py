@@ -3,7 +3,6 @@ operator accepts that."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,10 +11,9 @@ from stanchion import typed
 from stanchion.approvals.act import Answer
 from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
-from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.state import key
 from stanchion.readings.definitions.texts import DefinitionRemark
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_now
 from stanchion.runtime.people.authority import tell_answered
 
 if TYPE_CHECKING:
@@ -89,8 +87,5 @@ def accept(shield: Shield, request: Request, answer: Answer) -> None:
         accepted = {**kept.accepted, name: parts} if name in kept.suspects else kept.accepted
         return msgspec.to_builtins(Pins({**kept.tools, name: parts}, seen, now, suspects, accepted))
 
-    drive(
-        change(shield.records, f"pins-{os.urandom(8).hex()}", tenant, pins_key(tenant), repinned),
-        shield,
-    )
+    change_now(shield, "pins", tenant, pins_key(tenant), repinned)
     tell_answered(shield, "definition.repinned", f"tool:{name}", tenant, answer)

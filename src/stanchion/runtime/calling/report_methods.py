@@ -16,7 +16,7 @@ from stanchion.kernel.state import Settle
 from stanchion.kernel.units import JUST_ONE, NOTHING
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling import reports
-from stanchion.runtime.calling.reports import USAGE, BadEvent, check, named_in, report, spending
+from stanchion.runtime.calling.reports import USAGE, BadEvent, check, named_in, spending
 from stanchion.runtime.deciding.course import lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.quiet import Carry, QuietPassage, lane_of
@@ -210,6 +210,9 @@ def of_stage(
 class Reporting:
     """Has everything judged that a run's host runs itself. Every method has a twin for async code:
     `await run.acheck(...)` for `run.check(...)`."""
+
+    _report: Callable[[Stage, dict[str, Any]], Flow[Decision]]
+    """Judges a report: here, or where a broker does."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
@@ -434,10 +437,6 @@ class Reporting:
         """The other agent has accepted; `call` is the id of the decision on the handoff, and
         `tokens`, `cost_usd`, `api_calls` and `duration_s` are what it really used."""
         return locals()
-
-    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
-        """Have somebody judge a report: the run's own desk, unless a run says otherwise."""
-        return report(self._desk, stage, fields)
 
     check, acheck = twins(_check, Short(judge_quiet_call, 2))
     result, aresult = twins(_result, Short(judge_quiet_result, 3, frozenset({"call"})))

@@ -113,16 +113,6 @@ class Course(msgspec.Struct, eq=False):
             ticket, lifts, stakes = granted.ticket, granted.lifts, (*stakes, *granted.stakes(event))
         return desk.moment(*about, stakes, ticket, again, lifts, bypasses)
 
-    def enter(self, desk: Desk, moment: Moment) -> None:
-        """It is about to be judged, as it fits, and may take something: whoever is cut off from
-        here on leaves it."""
-        self.taking, self.terms = (
-            moment,
-            msgspec.structs.replace(self.terms, event=moment.events[0]),
-        )
-        if self.way is not None:
-            self.started = desk.under_way.enter(self.way, self.terms.event, self.terms.spent)
-
     def heard(self, desk: Desk, moment: Moment, decision: Decision) -> None:
         """It is decided, and the store has carried it out or not. What starts has to have an
         outcome, what does not begin is left, what nobody was told is owed, a yes is used up."""
@@ -338,8 +328,13 @@ def _fitted(desk: Desk, course: Course) -> Flow[tuple[Plans, Moment, bool]]:
         yield from keep_mandate(desk)
     plans = desk.plans if course.judged_by is None else course.judged_by
     moment, is_long = desk.fitted(course.moment(desk, plans), plans)
-    moment = desk.carrying(moment)
-    course.enter(desk, moment)
+    if desk.shield.policy.recalls is not None:
+        moment = desk.carrying(moment)
+    # From here on it may take something: whoever is cut off leaves it.
+    course.taking = moment
+    course.terms = terms = msgspec.structs.replace(course.terms, event=moment.events[0])
+    if course.way is not None:
+        course.started = desk.under_way.enter(course.way, terms.event, terms.spent)
     memory, at = desk.shield.memory, moment.events[0].at
     if memory is not None and memory.is_due(at):
         yield from memory.check(at)
@@ -371,7 +366,8 @@ def _carried_out(desk: Desk, moment: Moment, decision: Decision) -> Flow[None]:
         yield from next_step(desk)
     if MANDATE in moment.lifts:
         yield from allow_besides(desk, moment, decision)
-    desk.learn(moment, decision)
+    if shield.policy.recalls is not None:
+        desk.learn(moment, decision)
     if shield.policy.contextual:
         desk.surrounded().learn(event, decision)
 

@@ -3,39 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
 
-from stanchion.kernel.actions import RISK_NAMES, Action, RiskName
+from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.mandate import Layer, Mandate, join, layer_of, layer_of_task
 from stanchion.kernel.names import names, require_texts, texts_in
 from stanchion.kernel.scopes import SCOPES
-from stanchion.kernel.tuples import NamedTuple
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.hosts import able
 
 if TYPE_CHECKING:
     from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
+    from stanchion.runtime.options import RunOptions
     from stanchion.runtime.shield import Shield
-
-
-class RunDescription(NamedTuple):
-    """What a host says of a run beside its agent and task; the names are those of `shield.run`."""
-
-    id: str | None
-    role: str | None
-    tenant: str | None
-    deadline_s: float | None
-    tools: Iterable[str] | None
-    can: Iterable[Action | str] | None
-    risk: RiskName | None
-    labels: Mapping[str, str] | None = None
-    may: Iterable[str] | None = None
 
 
 def new_desk(
@@ -43,33 +29,35 @@ def new_desk(
     nonces: Callable[[], str],
     agent: str,
     task: str,
-    said: RunDescription,
+    options: RunOptions,
+    labels: Mapping[str, str] | None,
     above: Desk | None,
     allotment: Amounts | None,
 ) -> Desk:
     """The desk of a new run, with what it has from the one above it, and the `allotment` that was
     carved out of that one's budgets. `nonces` gives texts that nobody else has."""
-    given, role, tenant, deadline_s, tools, can, risk, labels, may = said
-    named = {"id": given, "role": role, "tenant": tenant}
-    require_texts(
-        agent=agent, task=task, **{name: one for name, one in named.items() if one is not None}
+    said: dict[str, Any] = {name: one for name, one in options.items() if one is not None}
+    named = {name: said[name] for name in ("id", "role", "tenant") if name in said}
+    require_texts(agent=agent, task=task, **named)
+    ends = deadline(
+        said.get("deadline_s"), shield.policy.task(task).deadline_s, shield.clock, above
     )
-    ends = deadline(deadline_s, shield.policy.task(task).deadline_s, shield.clock, above)
     info = RunInfo(
-        id=f"run-{nonces()}{nonces()}" if given is None else given,
+        id=said["id"] if "id" in said else f"run-{nonces()}{nonces()}",
         agent=agent,
-        role="" if role is None else role,
+        role=said.get("role", ""),
         task=task,
-        tenant=shield.tenancy.of(tenant)
-        if above is None or tenant is not None
+        tenant=shield.tenancy.of(said.get("tenant"))
+        if above is None or "tenant" in said
         else above.info.tenant,
-        additional_tools=names(() if tools is None else texts_in("tools", tools)),
-        level=worst(risk),
+        additional_tools=names(texts_in("tools", said.get("tools", ()))),
+        level=worst(said.get("risk")),
         labels=labelled({} if labels is None else labels, None if above is None else above.info),
-        may=UNSET if may is None else Mandate((host_layer(may),)),
+        may=Mandate((host_layer(said["may"]),)) if "may" in said else UNSET,
     )
     info = info if above is None else inherited(info, above.plans.run, allotment)
-    host = able(can) if can is not None else EVERY_ACTION if above is None else above.can
+    host = EVERY_ACTION if above is None else above.can
+    host = able(said["can"]) if "can" in said else host
     return Desk(shield, info, nonces(), ends, above, host)
 
 

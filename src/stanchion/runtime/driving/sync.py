@@ -4,13 +4,15 @@ loops."""
 from __future__ import annotations
 
 import contextvars
+import os
 import queue
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import CoroutineType
 from typing import Any
 
+from stanchion.kernel.compare_and_set import ChangedRecord, Together, change, change_together
 from stanchion.kernel.lookups import Ask
 from stanchion.kernel.state import Batch, Moved
 from stanchion.locks import Lock
@@ -31,6 +33,31 @@ from stanchion.runtime.driving.flow import (
 )
 from stanchion.runtime.driving.turns import PATIENCE_S, Courtesy
 from stanchion.runtime.values.anatomy import awaits
+
+
+def change_now(
+    shield: Any, what: str, tenant: str, key: str, new: Callable[[Any, int], Any]
+) -> ChangedRecord:
+    """Write a record, for callers outside of a flow, as `compare_and_set.change` does; `what`
+    begins the batch's id."""
+    return drive(change(shield.records, new_batch(what), tenant, key, new), shield)
+
+
+def change_together_now(
+    shield: Any,
+    what: str,
+    tenant: str,
+    keys: tuple[str, ...],
+    new: Callable[[int], Mapping[str, Any]],
+) -> Together:
+    """Write several records of a tenant at once, or none, as `change_together` does."""
+    flow = change_together(shield.records, new_batch(what), tenant, lambda: keys, new)
+    return drive(flow, shield)
+
+
+def new_batch(what: str) -> str:
+    """An id that no other batch has."""
+    return f"{what}-{os.urandom(8).hex()}"
 
 
 def drive(flow: Flow[T], world: World) -> T:

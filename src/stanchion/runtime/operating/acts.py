@@ -4,7 +4,6 @@ and carried out by whichever process the answer reaches."""
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from zlib import crc32
@@ -21,15 +20,14 @@ from stanchion.audit.errors import AuditLost
 from stanchion.guards.breaker import CLOSED, circuit_of
 from stanchion.guards.locks.table import HeldLock, plain, table_of
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.compare_and_set import LEFT
 from stanchion.kernel.gates import standing_key
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.calling.pins import accept, pins_key
 from stanchion.runtime.deciding.allowances import allowances_key
-from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_now, drive
 from stanchion.runtime.errors import StateError
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.runtime.operating.budgets import held, released, topped, topped_up
@@ -104,23 +102,15 @@ def reset(shield: Shield, request: Request, answer: Answer) -> bool:
     was anything to close."""
     tool, tenant = request.subject, request.tenant
     found = [cell.key for cell in breakers_of(shield, tool, tenant)]
-    closed = [name for name in found if drive(_close(shield, tenant, name), shield)]
+    closed = [one for one in found if change_now(shield, "breaker", tenant, one, _closed).written]
     if closed:
         with contextlib.suppress(AuditLost):
             tell_answered(shield, "breaker.reset", f"tool:{tool}", tenant, answer)
     return bool(closed)
 
 
-def _close(shield: Shield, tenant: str, name: str) -> Flow[bool]:
-    changed = False
-
-    def closed(value: Any, _now: int) -> Any:
-        nonlocal changed
-        changed = circuit_of(value) != CLOSED
-        return msgspec.to_builtins(CLOSED) if changed else LEFT
-
-    yield from change(shield.records, f"breaker-{os.urandom(8).hex()}", tenant, name, closed)
-    return changed
+def _closed(value: Any, _now: int) -> Any:
+    return LEFT if circuit_of(value) == CLOSED else msgspec.to_builtins(CLOSED)
 
 
 def holders(shield: Shield, request: Request) -> int:
@@ -140,9 +130,7 @@ def break_all(shield: Shield, request: Request, answer: Answer) -> bool:
     was one."""
     name, tenant = request.subject, request.tenant
     broken = [
-        lock
-        for cell in _tables(shield, tenant)
-        for lock in drive(_broken(shield, tenant, cell, name), shield)
+        lock for cell in _tables(shield, tenant) for lock in _broken(shield, tenant, cell, name)
     ]
     if broken:
         runs = sorted({lock.run for lock in broken})
@@ -157,7 +145,7 @@ def _tables(shield: Shield, tenant: str) -> list[str]:
     return [cell.key for shadow in ("", "~") for cell in shield.store.look(shadow + beginning)]
 
 
-def _broken(shield: Shield, tenant: str, cell: str, name: str) -> Flow[list[HeldLock]]:
+def _broken(shield: Shield, tenant: str, cell: str, name: str) -> list[HeldLock]:
     broken: list[HeldLock] = []
 
     def without(value: Any, now: int) -> Any:
@@ -165,7 +153,7 @@ def _broken(shield: Shield, tenant: str, cell: str, name: str) -> Flow[list[Held
         broken[:] = [lock for lock in table.held if lock.name == name]
         return plain(table.broken(name)) if broken else LEFT
 
-    yield from change(shield.records, f"locks-{os.urandom(8).hex()}", tenant, cell, without)
+    change_now(shield, "locks", tenant, cell, without)
     return broken
 
 
@@ -224,14 +212,9 @@ def _act(request: Request) -> ActHandling:
     return act
 
 
-def _version(shield: Shield, cell: str) -> int:
-    """How often a record was written."""
-    number: int = shield.store.read(cell)[0]
-    return number
-
-
-def _standing(shield: Shield, request: Request) -> int:
-    return _version(shield, standing_key(request.tenant))
+def _version(cell: Callable[[Request], str]) -> Callable[[Shield, Request], int]:
+    """How often the record of a request was written."""
+    return lambda shield, request: shield.store.read(cell(request))[0]
 
 
 def _resume(shield: Shield, request: Request, answer: Answer) -> None:
@@ -253,23 +236,9 @@ def _allow(shield: Shield, request: Request, answer: Answer) -> Any:
     return Allowances(shield, request.tenant).entered(request.subject, once, tool, answer)
 
 
-def _allowances(shield: Shield, request: Request) -> int:
-    return _version(shield, allowances_key(request.tenant))
-
-
 def _settle(shield: Shield, request: Request, answer: Answer) -> None:
-    settle(
-        shield,
-        request.subject,
-        bool(request.said["happened"]),
-        request.said.get("result"),
-        answer,
-        request.tenant,
-    )
-
-
-def _effect(shield: Shield, request: Request) -> int:
-    return _version(shield, key(request.tenant, "effect", request.subject))
+    happened, result = bool(request.said["happened"]), request.said.get("result")
+    settle(shield, request.subject, happened, result, answer, request.tenant)
 
 
 def _epoch(shield: Shield, _request: Request) -> int:
@@ -286,64 +255,36 @@ def _trust(shield: Shield, request: Request, answer: Answer) -> None:
             )
         return {**known, request.subject: msgspec.to_builtins(answer)}
 
-    drive(change(shield.records, f"trust-{os.urandom(8).hex()}", FLEET, TRUSTED, added), shield)
+    change_now(shield, "trust", FLEET, TRUSTED, added)
     tell_answered(shield, "policy.trusted", request.subject, FLEET, answer)
-
-
-def _trusted(shield: Shield, _request: Request) -> int:
-    return _version(shield, TRUSTED)
 
 
 def _retain(shield: Shield, request: Request, answer: Answer) -> None:
     kept = typed.convert({**request.said, "answer": answer}, Retention)
     value = msgspec.to_builtins(kept)
-    drive(
-        change(
-            shield.records,
-            f"retain-{os.urandom(8).hex()}",
-            FLEET,
-            RETENTION,
-            lambda _value, _now: value,
-        ),
-        shield,
-    )
-    tell_answered(
-        shield,
-        "trail.retention",
-        SUBJECT,
-        FLEET,
-        answer,
-        days=kept.days,
-        megabytes=kept.megabytes,
-    )
+    change_now(shield, "retain", FLEET, RETENTION, lambda *_: value)
+    data: dict[str, Any] = {"days": kept.days, "megabytes": kept.megabytes}
+    tell_answered(shield, "trail.retention", SUBJECT, FLEET, answer, **data)
 
 
-def _retained(shield: Shield, _request: Request) -> int:
-    return _version(shield, RETENTION)
-
-
-def _once(_shield: Shield, _request: Request) -> int:
-    """What is asked for names all that it changes: it fits no other state of things."""
-    return 0
-
-
-def _pins(shield: Shield, request: Request) -> int:
-    return _version(shield, pins_key(request.tenant))
-
+_standing: Final = _version(lambda request: standing_key(request.tenant))
 
 ACTS: Final[dict[Purpose, ActHandling]] = {
     Purpose.RESUME: ActHandling(_standing, _resume),
     Purpose.SAFE_MODE_OFF: ActHandling(_standing, _safe_mode_off),
     Purpose.RESET: ActHandling(_breakers, reset),
     Purpose.BREAK_LOCK: ActHandling(holders, break_all),
-    Purpose.ALLOW: ActHandling(_allowances, _allow),
-    Purpose.SETTLE: ActHandling(_effect, _settle),
+    Purpose.ALLOW: ActHandling(_version(lambda one: allowances_key(one.tenant)), _allow),
+    Purpose.SETTLE: ActHandling(
+        _version(lambda one: key(one.tenant, "effect", one.subject)), _settle
+    ),
     Purpose.RELEASE: ActHandling(held, released),
     Purpose.TOP_UP: ActHandling(topped, topped_up),
     Purpose.STORE: ActHandling(_epoch, accepted),
-    Purpose.TOOL: ActHandling(_pins, accept),
-    Purpose.POLICY: ActHandling(_trusted, _trust, critical=True),
-    Purpose.RETENTION: ActHandling(_retained, _retain, critical=True),
-    Purpose.ERASE: ActHandling(_once, erased),
+    Purpose.TOOL: ActHandling(_version(lambda one: pins_key(one.tenant)), accept),
+    Purpose.POLICY: ActHandling(_version(lambda _: TRUSTED), _trust, critical=True),
+    Purpose.RETENTION: ActHandling(_version(lambda _: RETENTION), _retain, critical=True),
+    # What is asked for names all that it changes: it fits no other state of things.
+    Purpose.ERASE: ActHandling(lambda *_: 0, erased),
 }
 """Everything but tickets and operators, which have ways of their own."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
-from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.tuples import NamedTuple
@@ -19,7 +18,7 @@ from stanchion.policy.load import compile_document, load_policy, policy_file, re
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.sealed import DocumentCache
 from stanchion.policy.whereabouts import FOUND
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_now
 from stanchion.runtime.standing.occurring import remark_on_found
 from stanchion.runtime.standing.places import state_or_none
 from stanchion.runtime.standing.veil import tell
@@ -159,16 +158,7 @@ def first_policy(
 def keep_text(shield: Shield, document: Document, env: str | None) -> None:
     """Keep a policy that was just trusted, as it is in its environment."""
     value = document.root.data()
-    drive(
-        change(
-            shield.records,
-            f"text-{os.urandom(8).hex()}",
-            FLEET,
-            _key(document, env),
-            lambda *_: value,
-        ),
-        shield,
-    )
+    change_now(shield, "text", FLEET, _key(document, env), lambda *_: value)
 
 
 def last_text(shield: Shield, document: Document, env: str | None) -> CompiledPolicy | None:

@@ -4,7 +4,6 @@ one."""
 from __future__ import annotations
 
 import contextlib
-import os
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -14,10 +13,10 @@ from stanchion.approvals.answerers import By
 from stanchion.approvals.digest import Request
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
-from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.compare_and_set import LEFT
 from stanchion.kernel.regex import regex
 from stanchion.runtime.deciding.allowances import FindingAllowance, allowances_key, allowances_of
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_now
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
 
@@ -110,11 +109,8 @@ class Allowances:
             wanted = step(allowances_of(value))
             return wanted if wanted is LEFT else msgspec.to_builtins(wanted)
 
-        batch = f"allow-{os.urandom(8).hex()}"
-        return drive(
-            change(self._shield.records, batch, self._tenant, allowances_key(self._tenant), new),
-            self._shield,
-        ).value
+        tenant = self._tenant
+        return change_now(self._shield, "allow", tenant, allowances_key(tenant), new).value
 
     def _tell(self, what: str, one: FindingAllowance) -> None:
         data = {
@@ -123,13 +119,5 @@ class Allowances:
             **({} if one.answer is None else told(one.answer)),
         }
         with contextlib.suppress(AuditLost):
-            fact = Fact(
-                self._shield.clock(),
-                what,
-                one.fingerprint,
-                self._tenant,
-                by=one.by,
-                why=one.why,
-                data=data,
-            )
-            tell(self._shield, fact)
+            about = one.fingerprint, self._tenant, "", one.by, one.why, data
+            tell(self._shield, Fact(self._shield.clock(), what, *about))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
 from stanchion.policy.schema import id_of
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import drive, new_batch
 from stanchion.runtime.errors import StateError
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.epoch_memory import changed
@@ -174,8 +173,9 @@ def signal(
     whose, name = scope_of(FLEET if scope == "fleet" else shield.tenancy.of(tenant), scope)
     veil = shield.policy.veil
     why, who = veil.words(why), veil.name(named(by))
-    batch = f"state-{os.urandom(8).hex()}"
-    flow = shift(shield.records, batch, whose, name, signals, why if why else f"by {who}", terms)
+    flow = shift(
+        shield.records, new_batch("state"), whose, name, signals, why if why else f"by {who}", terms
+    )
     for one in drive(flow, shield):
         proof = told(by) if isinstance(by, Answer) else None
         record_shift(shield, whose, one._replace(why=why), who, proof=proof)

@@ -4,7 +4,6 @@ written down."""
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -32,11 +31,11 @@ from stanchion.approvals.scope import Scope, reach
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass
-from stanchion.kernel.compare_and_set import LEFT, change, change_together
+from stanchion.kernel.compare_and_set import LEFT, change_together
 from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_now, drive, new_batch
 from stanchion.runtime.standing.veil import tell
 from stanchion.stores.protocol import ends_here
 
@@ -91,17 +90,7 @@ class OperatorAuthority:
         if not named:
             return False
         value = msgspec.to_builtins(named)
-        batch = f"pinned-{os.urandom(8).hex()}"
-        drive(
-            change(
-                shield.records,
-                batch,
-                FLEET,
-                PINNED,
-                lambda kept, _now: value if kept is None else LEFT,
-            ),
-            shield,
-        )
+        change_now(shield, "pinned", FLEET, PINNED, lambda kept, _: value if kept is None else LEFT)
         return True
 
     def _named(self) -> tuple[Operator, ...]:
@@ -150,7 +139,7 @@ class OperatorAuthority:
 
     def _now(self) -> Flow[tuple[Roster, int]]:
         """Who is an operator, and the store's time."""
-        batch, records = f"operators-{os.urandom(8).hex()}", self._shield.records
+        batch, records = new_batch("operators"), self._shield.records
         kept = yield from change_together(
             records, batch, FLEET, lambda: (RECORD, PINNED), lambda _now: {}
         )

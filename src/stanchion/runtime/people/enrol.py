@@ -3,7 +3,6 @@ who is there."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -16,9 +15,8 @@ from stanchion.approvals.operators import RECORD, Operator, Roster, RosterChange
 from stanchion.approvals.public_key import public_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.kernel.compare_and_set import change
 from stanchion.kernel.scopes import FLEET
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_now, drive
 from stanchion.runtime.standing.presence import asker, beside, live_runs
 from stanchion.runtime.standing.veil import tell
 
@@ -119,9 +117,7 @@ def _keep(shield: Shield, roster: Roster, made: RosterChange, by: By) -> Roster:
             )
         return msgspec.to_builtins(after)
 
-    drive(
-        change(shield.records, f"operators-{os.urandom(8).hex()}", FLEET, RECORD, written), shield
-    )
+    change_now(shield, "operators", FLEET, RECORD, written)
     way = by.way if isinstance(by, Signer) else Way.TERMINAL
     data = {
         "key": made.operator.key,

@@ -3,7 +3,6 @@ once."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -14,10 +13,9 @@ from stanchion.approvals.shelf import read
 from stanchion.approvals.ticket import State, Ticket, key_of
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
-from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.state import ABSENT, Records, StoreLost
 from stanchion.runtime.asides import aside
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_together_now
 from stanchion.runtime.standing.veil import tell
 
 if TYPE_CHECKING:
@@ -65,9 +63,7 @@ def _taken(shield: Shield, tenant: str, due: list[str]) -> tuple[Ticket, ...]:
         written = {one.key: msgspec.to_builtins(one) for one in missed}
         return {} if left == watched else {name: left, **written}
 
-    made = drive(
-        change_together(records, f"missed-{os.urandom(8).hex()}", tenant, lambda: keys, new), shield
-    )
+    made = change_together_now(shield, "missed", tenant, keys, new)
     return tuple(missed) if made.written else ()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -55,13 +54,12 @@ from stanchion.approvals.words import check_reason
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
-from stanchion.kernel.compare_and_set import change_together
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.gates import Paused, ending_key, stop_of, with_stop
 from stanchion.kernel.state import ABSENT
 from stanchion.runtime.asides import aside
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.driving.sync import drive
+from stanchion.runtime.driving.sync import change_together_now, drive, new_batch
 from stanchion.runtime.people.authority import told
 from stanchion.runtime.standing.veil import tell
 
@@ -138,7 +136,7 @@ class Tickets:
         first at the top."""
         now = self._shield.clock()
         found: list[Ticket] = []
-        for one in self._tenants() if tenant is None else (tenant,):
+        for one in self._tenants(tenant):
             self._look_after(one)
             live = (ticket for ticket in self._filed(one, now) if _is_live(as_of(ticket, now)))
             found += islice(live, most)
@@ -153,14 +151,14 @@ class Tickets:
         return [self._pass_on(one, roster) if is_due(one, roster, now) else one for one in tickets]
 
     def _pass_on(self, ticket: Ticket, roster: Roster) -> Ticket:
-        batch = f"ticket-{os.urandom(8).hex()}"
-        after = drive(pass_on(self._shield, ticket, roster, batch), self._shield).ticket
+        flow = pass_on(self._shield, ticket, roster, new_batch("ticket"))
+        after = drive(flow, self._shield).ticket
         return ticket if after is None else after
 
     def count(self, tenant: str | None = None) -> int:
         """How many tickets are listed as waiting; some of them may be over by now."""
-        tenants = self._tenants() if tenant is None else (tenant,)
-        return sum([head_of(self._store.read(head_key(one))[1]).count for one in tenants])
+        read = self._store.read
+        return sum([head_of(read(head_key(one))[1]).count for one in self._tenants(tenant)])
 
     def every(self, tenant: str | None = None) -> list[Ticket]:
         """Every ticket that is kept, those that are over last; reads all of them."""
@@ -170,7 +168,7 @@ class Tickets:
     def grants(self, tenant: str | None = None) -> list[tuple[str, Grant]]:
         """What holds beyond one call, with the tenant it holds for."""
         now = self._shield.clock()
-        tenants = self._tenants() if tenant is None else (tenant,)
+        tenants = self._tenants(tenant)
         kept = [(one, grants_of(self._store.read(grants_key(one))[1])) for one in tenants]
         found = [(one, grant) for one, grants in kept for grant in grants if now < grant.until]
         roster = self._shield.authority.known() if found else Roster()
@@ -192,11 +190,14 @@ class Tickets:
             raise UnknownTicket(
                 f"`{ticket_id}` is too short: write at least {LEAST} digits of the id"
             )
-        tenants = self._tenants() if tenant is None else (tenant,)
+        tenants = self._tenants(tenant)
         exact = [read(self._store.read(key_of(one, wanted))[1]) for one in tenants]
         known = [ticket for ticket in exact if ticket is not None and ticket.id == wanted]
         if not known:
             known = [ticket for one in tenants for ticket in all_in(self._store, one, wanted)]
+        if not known:  # the id of a request for a bypass
+            every = [ticket for one in tenants for ticket in all_in(self._store, one)]
+            known = [one for one in every if one.bypass is not None and one.bypass.id == wanted]
         return as_of(one_of(known, ticket_id), self._shield.clock())
 
     def wish(
@@ -288,8 +289,7 @@ class Tickets:
             left = [one for one in known if one.id != grant_id]
             return {name: msgspec.to_builtins(left)} if gone else {}
 
-        batch = f"revoke-{os.urandom(8).hex()}"
-        drive(change_together(records, batch, tenant, lambda: (name,), left), self._shield)
+        change_together_now(self._shield, "revoke", tenant, (name,), left)
         for one in gone:
             self._shield.authority.spend(one.answer)
             fact = Fact(self._shield.clock(), "grant.revoked", one.id, tenant, one.run, by, why)
@@ -346,12 +346,7 @@ class Tickets:
             if shield.journal.trouble:
                 shield.journal.probe()
             keys = (found.key, page, grants, run)
-            drive(
-                change_together(
-                    records, f"ticket-{os.urandom(8).hex()}", tenant, lambda: keys, new
-                ),
-                shield,
-            )
+            change_together_now(shield, "ticket", tenant, keys, new)
             self._write_down(*changed[0], answer)
         except AuditLost as lost:
             why = f"the audit trail cannot be written: {lost}"
@@ -390,7 +385,7 @@ class Tickets:
                 self._shield,
                 fact._replace(by=answer.act.operator, why=answer.act.comment, data=data),
             )
-            if ticket.bypass is not None and not answer.act.yes:
+            if ticket.bypass is not None and ticket.state is not State.OPEN:
                 about = RunInfo(ticket.run, ticket.agent, task=ticket.task, tenant=ticket.tenant)
                 self._shield.telemetry.bypass(ticket.bypass.guardrail, str(ticket.state), about)
         except AuditLost:
@@ -417,11 +412,8 @@ class Tickets:
                 page: listing,
             }
 
-        batch = f"ticket-{os.urandom(8).hex()}"
-        flow = change_together(
-            records, batch, ticket.tenant, lambda: (ticket.key, name, page), back
-        )
-        drive(flow, self._shield)
+        keys = (ticket.key, name, page)
+        change_together_now(self._shield, "ticket", ticket.tenant, keys, back)
 
     def _refused(self, ticket: Ticket, answer: Answer, why: str) -> None:
         fact = Fact(
@@ -442,8 +434,8 @@ class Tickets:
 
         tell_missed(self._shield, tenant)
 
-    def _tenants(self) -> tuple[str, ...]:
-        return tenants_of(self._store.read(TENANTS)[1])
+    def _tenants(self, tenant: str | None) -> tuple[str, ...]:
+        return tenants_of(self._store.read(TENANTS)[1]) if tenant is None else (tenant,)
 
     def _filed(self, tenant: str, now: int) -> Iterator[Ticket]:
         """A tenant's tickets that are worth listing, page after page."""

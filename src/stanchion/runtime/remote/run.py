@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterable, Mapping
-from contextvars import ContextVar, Token
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Protocol, Unpack
 
 from stanchion import typed
-from stanchion.kernel.actions import NAMES, Action, RiskName
+from stanchion.kernel.actions import NAMES, Action
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.happened import OUTCOMES
 from stanchion.kernel.names import require_texts, texts_in
 from stanchion.kernel.stages import Stage
-from stanchion.runtime.calling.at_work import awork, tool_at_work, work
-from stanchion.runtime.calling.call_methods import AsksForBypass, CallsOnce, Locking, P, R
+from stanchion.runtime.calling.at_work import tool_at_work
+from stanchion.runtime.calling.call_methods import AsksForBypass, CallsOnce, Locking
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.report_methods import Reporting, given
 from stanchion.runtime.calling.reports import BadEvent
@@ -25,6 +25,7 @@ from stanchion.runtime.deciding.undos import Undone
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
+from stanchion.runtime.options import RunOptions, check_run_options
 from stanchion.runtime.remote import messages
 from stanchion.runtime.remote.carrying import CarriedCall, RequestedUndos, sent
 from stanchion.runtime.remote.errors import (
@@ -151,7 +152,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         self.can = can
         """What its host can carry out."""
         self._undos = RequestedUndos()
-        self._tokens: list[Token[tuple[RemoteRun, ...]]] = []
+        self._tokens = []
 
     @property
     def shield(self) -> Any:
@@ -205,7 +206,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             refusal = unjudged(lost)
         raise Refused(refusal) from None
 
-    def _reported(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
+    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
         fault = None
         if stage is Stage.PROMPT and tool_at_work():
             fields["trusted"] = False
@@ -233,9 +234,6 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
             return error.decision
         raise error
 
-    def _report(self, stage: Stage, fields: dict[str, Any]) -> Flow[Decision]:
-        return self._reported(stage, fields)
-
     def _check(
         self,
         /,
@@ -250,7 +248,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         """Judge a tool call that the host will run itself; report what came of it with `result` or
         `error`."""
         usage = given(tokens=tokens, cost_usd=cost_usd, api_calls=api_calls, duration_s=duration_s)
-        return self._reported(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
+        return self._report(Stage.TOOL_CALL, {"tool": tool, "args": args, **usage})
 
     check, acheck = twins(_check)
     result, aresult = twins(Reporting._result)
@@ -258,40 +256,7 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
     def _keeps_locks(self) -> bool:
         return self._began.locks
 
-    @overload
-    def call(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    def call(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
-
-    def call(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """Call a tool: judged by the broker, run here, its result judged by the broker. Returns the
-        tool's own result.
-
-        Raises `Refused` where it does not go ahead, and whatever the tool raises.
-        """
-        known = self._single(tool)
-        if known.shape is not ToolShape.PLAIN:
-            raise TypeError(f"`{known.name}` is async: call it with `run.acall(...)`")
-        return work(self._desk, known.name, self.called(known, args, kwargs))
-
-    @overload
-    async def acall(self, tool: Tool, /, *args: Any, **kwargs: Any) -> Any: ...
-
-    @overload
-    async def acall(
-        self, tool: Callable[P, Coroutine[Any, Any, R]], /, *args: P.args, **kwargs: P.kwargs
-    ) -> R: ...
-
-    @overload
-    async def acall(self, tool: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R: ...
-
-    async def acall(self, tool: Callable[..., Any] | Tool, /, *args: Any, **kwargs: Any) -> Any:
-        """`call` for async code: await it. Sync tools run in a thread."""
-        known = self._single(tool)
-        return await awork(self._desk, known.name, self.called(known, args, kwargs), at_once=True)
-
-    def _single(self, tool: Callable[..., Any] | Tool) -> Tool:
+    def _tool_of(self, tool: Callable[..., Any] | Tool) -> Tool:
         known = self._shield.tool_of(tool)
         if known.shape in (ToolShape.GENERATOR, ToolShape.ASYNC_GENERATOR):
             raise NotThroughBroker(
@@ -359,17 +324,12 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         task: str | None = None,
         *,
         budget: Mapping[str, Any] | None = None,
-        role: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
-        may: Iterable[str] | None = None,
+        **options: Unpack[RunOptions],
     ) -> Flow[RemoteRun]:
         """A child run: it inherits policy, tenant, deadline and cancellation, and spends from this
         run's budgets. What this run may not do, it may not, whatever `may` says."""
-        own = None if can is None else able(can)
-        about = begin_fields(agent, task, role, deadline_s, tools, own, risk, may)
+        check_run_options(RemoteRun.spawn, options)
+        own, about = begin_fields(agent, task, options)
 
         def make() -> Begin:
             named = self._named()
@@ -402,15 +362,6 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         """Warnings for the agent since the last call."""
         return tuple(value_of(drive(self._simply(lambda: Notices(**self._named())), self._desk)))
 
-    def close(self) -> None:
-        """Close the run: nothing of it proceeds any more, and what it has not used of its budget
-        goes back."""
-        drive(self._ended(), self._desk)
-
-    async def aclose(self) -> None:
-        """`close` for async code."""
-        await self._adrive(self._ended())
-
     def _ended(self) -> Flow[None]:
         try:
             self._over((yield from self._simply(lambda: End(**self._named()))))
@@ -422,20 +373,8 @@ class RemoteRun(CallsOnce, AsksBroker, Locking, Reporting):
         if not isinstance(reply, Done) and refused(reply).code != "kernel.ended":
             raise misfit(reply)
 
-    def __enter__(self) -> RemoteRun:
-        self._tokens.append(_open.set((*_open.get(), self)))
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        self.close()
-
-    async def __aenter__(self) -> RemoteRun:
-        return self.__enter__()
-
-    async def __aexit__(self, *_: object) -> None:
-        _open.reset(self._tokens.pop())
-        await self.aclose()
+    def _entered(self) -> None:
+        """A broker knows of it already."""
 
 
 def _with(value: Any, content: dict[str, Any]) -> Any:
@@ -445,25 +384,17 @@ def _with(value: Any, content: dict[str, Any]) -> Any:
 
 
 def begin_fields(
-    agent: str,
-    task: str | None,
-    role: str | None,
-    deadline_s: float | None,
-    tools: Iterable[str] | None,
-    can: Iterable[Any] | None,
-    risk: str | None,
-    may: Iterable[str] | None,
-) -> dict[str, Any]:
-    """What a run begins with, as a broker is told it; raises `ValueError` for what makes no
-    sense."""
-    require_texts(agent=agent, task="" if task is None else task, role="" if role is None else role)
-    return {
-        "agent": agent,
-        "task": task,
-        "role": role,
-        "deadline_s": deadline_s,
-        "tools": None if tools is None else texts_in("tools", tools),
-        "can": None if can is None else tuple([NAMES[action] for action in able(can)]),
-        "risk": risk,
-        "may": None if may is None else texts_in("may", may),
-    }
+    agent: str, task: str | None, options: RunOptions
+) -> tuple[tuple[Action, ...] | None, dict[str, Any]]:
+    """What a run's host can, where it says so, and what the run begins with, as a broker is told
+    it; raises `ValueError` for what makes no sense."""
+    said: dict[str, Any] = {name: one for name, one in options.items() if one is not None}
+    for name in ("id", "tenant"):
+        if name in said:
+            raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
+    require_texts(agent=agent, task="" if task is None else task, role=said.get("role", ""))
+    said |= {name: texts_in(name, said[name]) for name in ("tools", "may") if name in said}
+    own = able(said["can"]) if "can" in said else None
+    if own is not None:
+        said["can"] = tuple([NAMES[action] for action in own])
+    return own, {"agent": agent, "task": task, **said}

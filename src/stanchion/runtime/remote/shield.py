@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Unpack
 
-from stanchion.kernel.actions import Action, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
 from stanchion.runtime.calling.tool import Tool, Toolbox
 from stanchion.runtime.calling.tool_options import Shielding
-from stanchion.runtime.deciding.hosts import able
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, no_run
 from stanchion.runtime.keywords import spelled
-from stanchion.runtime.options import known
+from stanchion.runtime.options import RunOptions, check_run_options, known
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, misfit, unjudged
 from stanchion.runtime.remote.link import BadFrame, BrokerLink, conversed
 from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
@@ -58,43 +56,22 @@ class RemoteShield(Shielding):
         agent: str = "",
         task: str = "",
         *,
-        id: str | None = None,
-        role: str | None = None,
-        tenant: str | None = None,
-        deadline_s: float | None = None,
-        tools: Iterable[str] | None = None,
-        can: Iterable[Action | str] | None = None,
-        risk: RiskName | None = None,
         labels: Mapping[str, str] | None = None,
-        may: Iterable[str] | None = None,
         parent: RemoteRun | None = None,
+        **options: Unpack[RunOptions],
     ) -> RemoteRun:
         """Begin a run. The broker gives it its `id` and its `tenant`: `NotThroughBroker` where one
         is named, and `may` only narrows what its policy lets the task do. Raises `Refused` where
         the broker cannot be asked."""
-        for name, said in (("id", id), ("tenant", tenant)):
-            if said is not None:
-                raise NotThroughBroker(f"`{name}` of a run is set by the broker: leave it out")
+        check_run_options(RemoteShield.run, options)
         if parent is not None:
-            return parent.spawn(
-                agent,
-                task,
-                role=role,
-                deadline_s=deadline_s,
-                tools=tools,
-                can=can,
-                risk=risk,
-                may=may,
-            )
-        host = EVERY_ACTION if can is None else able(can)
-        about = begin_fields(
-            agent, task, role, deadline_s, tools, None if can is None else host, risk, may
-        )
+            return parent.spawn(agent, task, **options)
+        own, about = begin_fields(agent, task, options)
         named = None if labels is None else dict(labels)
         reply, boot = self._asked(Begin(self.new_id(), **about, labels=named))
         if not isinstance(reply, Began):
             raise misfit(reply)
-        return RemoteRun(self, reply, boot, host)
+        return RemoteRun(self, reply, boot, EVERY_ACTION if own is None else own)
 
     def _run_for(self, tool: Tool) -> RemoteRun:
         for run in reversed(open_remote_runs()):

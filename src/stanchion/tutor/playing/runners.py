@@ -11,6 +11,10 @@ from typing import Any, Final
 
 import msgspec
 
+from stanchion.guards.shell import Shell
+from stanchion.kernel.actions import Action
+from stanchion.kernel.events import RunInfo, ToolCall
+from stanchion.readings.reading import read
 from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.sandbox.limits import Limits
@@ -72,6 +76,10 @@ NAME: Final = "shell"
 """Under which name guards see the commands."""
 
 
+DENIES: Final = Shell()
+NOBODY: Final = RunInfo("", "")
+
+
 class Confining:
     """Runs the words of commands in a sandbox: programs that are on the list, and no others."""
 
@@ -102,8 +110,8 @@ class Confining:
 
 
 class ShellExecutor:
-    """Runs texts in a shell, as the first law does, behind the same walls. Its denylist is kept for
-    what was published, and protects nobody."""
+    """Runs texts in a shell, as the first law does, behind the same walls. It runs nothing that the
+    law's denylist has, or that the guard `shell` blocks however it is written."""
 
     def __init__(
         self,
@@ -118,12 +126,19 @@ class ShellExecutor:
         self._run = run
 
     def is_safe(self, command: str, /) -> tuple[bool, str]:
-        """Whether the denylist has nothing against a command."""
-        return is_safe(command)
+        """Whether nothing is against a command, and what is."""
+        safe, why = is_safe(command)
+        if not safe:
+            return safe, why
+        event = ToolCall(id=NAME, at=0, run=NOBODY, tool=NAME, args={"command": command})
+        found = DENIES.judge(read(event))
+        if found is None or found.action < Action.BLOCK:
+            return True, ""
+        return False, found.message
 
     def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
         """Run a text; what was not run, or not to its end, has the status -1 and says why."""
-        safe, why = is_safe(command)
+        safe, why = self.is_safe(command)
         if not safe:
             return -1, "", f"BLOCKED: {why}"
         try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import PersonalEntity, digits, varied, weighed
+from stanchion.guards.pii.entity import PersonalEntity, adds_up, digits, weighed
 
 
 def _abn(number: str) -> bool:
@@ -15,18 +15,7 @@ def _abn(number: str) -> bool:
     )
 
 
-def _acn(number: str) -> bool:
-    return -weighed(digits(number), range(8, 0, -1)) % 10 == int(number[8]) and varied(number)
-
-
-def _tfn(number: str) -> bool:
-    return weighed(digits(number), (1, 4, 3, 7, 5, 8, 6, 9, 10)) % 11 == 0 and varied(number)
-
-
-def _medicare(number: str) -> bool:
-    return number[0] in "23456" and weighed(digits(number), (1, 3, 7, 9, 1, 3, 7, 9)) % 10 == int(
-        number[8]
-    )
+ADDS_UP: Final = adds_up((1, 3, 7, 9, 1, 3, 7, 9, -1), 10)
 
 
 ENTITIES: Final = (
@@ -43,7 +32,7 @@ ENTITIES: Final = (
         "au-acn",
         "Australian company",
         told=("999 999 999", "999999999"),
-        check=_acn,
+        check=adds_up((8, 7, 6, 5, 4, 3, 2, 1, 1), 10),
         words="acn|australian company|au acn|company number",
         usual=False,
     ),
@@ -51,7 +40,7 @@ ENTITIES: Final = (
         "au-tfn",
         "Australian tax file",
         told=("999 999 999", "999999999", "999-999-999"),
-        check=_tfn,
+        check=adds_up((1, 4, 3, 7, 5, 8, 6, 9, 10), 11),
         words="tfn|tax file|tax file number|au tfn",
     ),
     PersonalEntity(
@@ -59,7 +48,7 @@ ENTITIES: Final = (
         "Australian Medicare",
         shapes=("9999 99999 9",),
         told=("9" * 10, "9" * 11, "9999 99999 9-9"),
-        check=_medicare,
+        check=lambda number: number[0] in "23456" and ADDS_UP(number),
         words="medicare|au medicare",
     ),
 )

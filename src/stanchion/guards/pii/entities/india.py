@@ -6,15 +6,13 @@ from typing import Final
 
 from stanchion.guards.pii.entity import PersonalEntity, varied, verhoeff
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import listed
 
 PASSPORT: Final = regex(r"[A-PR-WY][1-9]\d{5}[1-9]")
 GST: Final = regex(r"(?:0[1-9]|[12]\d|3[0-8]|97|99)[A-Z]{5}\d{4}[A-Z][1-9A-Z]Z[0-9A-Z]")
-STATES: Final = frozenset(
-    {
-        "AN", "AP", "AR", "AS", "BH", "BR", "CG", "CH", "DD", "DL", "DN", "GA", "GJ", "HP", "HR",
-        "JH", "JK", "KA", "KL", "LA", "LD", "MH", "ML", "MN", "MP", "MZ", "NL", "OD", "OR", "PB",
-        "PY", "RJ", "SK", "TG", "TN", "TR", "TS", "UA", "UK", "UP", "WB",
-    }
+STATES: Final = listed(
+    "AN AP AR AS BH BR CG CH DD DL DN GA GJ HP HR JH JK KA KL LA LD MH ML MN MP MZ NL OD OR "
+    "PB PY RJ SK TG TN TR TS UA UK UP WB"
 )  # fmt: skip
 
 ENTITIES: Final = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import PersonalEntity, date, digits, luhn, varied, weighed
+from stanchion.guards.pii.entity import PersonalEntity, adds_up, date, luhn, varied
 
 FINNISH: Final = "0123456789ABCDEFHJKLMNPRSTUVWXY"
 
@@ -31,21 +31,18 @@ def _firm(text: str) -> bool:
     return int(text[2]) >= 2 and luhn(text) and varied(text)
 
 
+FIRST: Final = adds_up((3, 7, 6, 1, 8, 9, 4, 5, 2, 1), 11)
+SECOND: Final = adds_up((5, 4, 3, 2, 7, 6, 5, 4, 3, 2, 1), 11)
+POLISH: Final = adds_up((1, 3, 7, 9, 1, 3, 7, 9, 1, 3, 1), 10)
+
+
 def _norwegian(number: str) -> bool:
-    given = digits(number)
     day, month = int(number[:2]), int(number[2:4])
-    first = -weighed(given, (3, 7, 6, 1, 8, 9, 4, 5, 2)) % 11
-    second = -weighed(given, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2)) % 11
-    return date(0, month, day - 40 if day > 40 else day) and (first, second) == (
-        given[9],
-        given[10],
-    )
+    return date(0, month, day - 40 if day > 40 else day) and FIRST(number) and SECOND(number)
 
 
 def _pole(number: str) -> bool:
-    month = int(number[2:4]) % 20
-    right = -weighed(digits(number), (1, 3, 7, 9, 1, 3, 7, 9, 1, 3)) % 10
-    return date(0, month, int(number[4:6])) and right == int(number[10])
+    return date(0, int(number[2:4]) % 20, int(number[4:6])) and POLISH(number)
 
 
 ENTITIES: Final = (

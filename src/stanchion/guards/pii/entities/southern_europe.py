@@ -42,7 +42,7 @@ PLATE: Final = regex(r"(?:0[1-9]|[1-7]\d|8[01])(?:[A-Z]\d{3,5}|[A-Z]{2}\d{3,4}|[
 
 
 def _nif(text: str) -> bool:
-    return NIF[int(text[:8]) % 23] == text[8] and varied(text[:8] + "x")
+    return NIF[int(text[:8]) % 23] == text[8]
 
 
 def _nie(text: str) -> bool:

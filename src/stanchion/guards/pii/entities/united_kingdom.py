@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import PersonalEntity, digits, varied, weighed
+from stanchion.guards.pii.entity import PersonalEntity, adds_up, varied
 from stanchion.kernel.regex import regex
+from stanchion.readings.word_lists import in_order
 
 NINO: Final = regex(r"(?!BG|GB|NK|KN|TN|NT|ZZ)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z]\d{6}[A-D]")
 DRIVER: Final = regex(
@@ -19,12 +20,7 @@ PLATE: Final = regex(
     r"[A-HJ-PR-Y][A-HJ-PR-Y]\d\d[A-HJ-PR-Z]{3}|[A-HJ-NPR-TV-Y]\d{1,3}[A-HJ-PR-Y]{3}"
     r"|[A-HJ-PR-Y]{3}\d{1,3}[A-HJ-NPR-TV-Y]"
 )
-OUTER: Final = ("A9", "A99", "AA9", "AA99", "A9A", "AA9A")
-
-
-def _nhs(number: str) -> bool:
-    rest = 11 - weighed(digits(number), range(10, 1, -1)) % 11
-    return varied(number) and rest % 11 == int(number[9]) and rest != 10
+OUTER: Final = in_order("A9 A99 AA9 AA99 A9A AA9A")
 
 
 ENTITIES: Final = (
@@ -32,7 +28,7 @@ ENTITIES: Final = (
         "uk-nhs",
         "UK number of a patient",
         told=("9999999999", "999 999 9999", "999-999-9999"),
-        check=_nhs,
+        check=adds_up(range(10, 0, -1), 11),
         words="nhs|national health|nhs number|patient number",
     ),
     PersonalEntity(

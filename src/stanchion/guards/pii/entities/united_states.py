@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import PersonalEntity, digits, luhn, varied, weighed
+from stanchion.guards.pii.entity import PersonalEntity, adds_up, luhn, varied
 from stanchion.kernel.regex import regex
 
 MBI: Final = regex(
@@ -31,13 +31,7 @@ def _npi(number: str) -> bool:
     return number[0] in "12" and luhn("80840" + number) and varied(number[:-1])
 
 
-def _dea(text: str) -> bool:
-    number = digits(text[2:])
-    return (
-        text[0] in "ABCDEFGHJKLMPRSTUX"
-        and weighed(number[:6], (1, 2) * 3) % 10 == number[6]
-        and varied(text[2:])
-    )
+ADDS_UP: Final = adds_up((1, 2, 1, 2, 1, 2, -1), 10)
 
 
 ENTITIES: Final = (
@@ -98,7 +92,7 @@ ENTITIES: Final = (
         "us-dea",
         "US licence to prescribe",
         told=("AA9999999", "A99999999"),
-        check=_dea,
+        check=lambda text: text[0] in "ABCDEFGHJKLMPRSTUX" and ADDS_UP(text[2:]),
         words=("dea|medical license|medical licence|prescriber|certificate number|dea "
               "number|registration number"),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from stanchion.guards.pii.entity import PersonalEntity, date, digits, varied, weighed
+from stanchion.guards.pii.entity import PersonalEntity, adds_up, date
 from stanchion.kernel.regex import regex
 
 FRENCH: Final = regex(r"[12]\d\d(?:0[1-9]|1[0-2]|[2-9]\d)(?:\d\d|2[AB])\d{8}")
@@ -17,10 +17,6 @@ def _french(text: str) -> bool:
     return 97 - number % 97 == int(text[13:])
 
 
-def _dutch(number: str) -> bool:
-    return weighed(digits(number), (9, 8, 7, 6, 5, 4, 3, 2, -1)) % 11 == 0 and varied(number)
-
-
 def _belgian(number: str) -> bool:
     month, day = int(number[2:4]), int(number[4:6])
     check = int(number[9:])
@@ -28,8 +24,7 @@ def _belgian(number: str) -> bool:
     return born and check in (97 - int(number[:9]) % 97, 97 - int("2" + number[:9]) % 97)
 
 
-def _swiss(number: str) -> bool:
-    return number[:3] == "756" and weighed(digits(number), (1, 3) * 7) % 10 == 0
+SWISS: Final = adds_up((1, 3) * 7, 10)
 
 
 ENTITIES: Final = (
@@ -43,7 +38,7 @@ ENTITIES: Final = (
         "nl-bsn",
         "Dutch number of a citizen",
         told=("999999999", "9999.99.999", "9999 99 999"),
-        check=_dutch,
+        check=adds_up((9, 8, 7, 6, 5, 4, 3, 2, -1), 11),
         words="bsn|burgerservicenummer|sofinummer|sofi|burger service nummer",
     ),
     PersonalEntity(
@@ -61,7 +56,7 @@ ENTITIES: Final = (
         "ch-ahv",
         "Swiss social security number",
         shapes=("999.9999.9999.99", "9" * 13),
-        check=_swiss,
+        check=lambda number: number[:3] == "756" and SWISS(number),
     ),
 )
 

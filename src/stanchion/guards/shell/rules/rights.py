@@ -10,6 +10,7 @@ from stanchion.guards.shell.places import TRACES, Roots, is_secret
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.kernel.regex import regex
 from stanchion.readings.shell.command import Command
+from stanchion.readings.word_lists import in_order
 
 
 @asked
@@ -44,9 +45,9 @@ _READABLE: Final = regex(r"[0-7]{2,3}[4-7]|(?:.*,)?(?:[ug]*[oa][ugoa]*[+=]|\+)r.
 """Modes by which everybody may write, and by which others may read."""
 
 
-AS_HOST: Final = (
-    '"privileged":true', '"hostpid":true', '"hostnetwork":true', '"hostpath":{"path":"/"', "src=/,",
-    "source=/,", "security.privileged=true",
+AS_HOST: Final = in_order(
+    "\"privileged\":true \"hostpid\":true \"hostnetwork\":true \"hostpath\":{\"path\":\"/\" src=/, "
+    "source=/, security.privileged=true"
 )  # fmt: skip
 """How a container is asked for that has the rights of its host."""
 

@@ -360,7 +360,7 @@ HOOKS: Final[tuple[Options, ...]] = (
         "empty": "allow",
     },
     {"use": "handoff", "id": PRE_HANDOFF, "known": False},
-    {"use": "recovery", "id": ON_ERROR, "isolate": "agent"},
+    {"use": "recovery", "id": ON_ERROR, "isolate": "agent", "on_given_up": "warn"},
 )
 """What the hooks check by themselves: output that is nothing but an error, handoffs, and what
 becomes of errors. The specification gives these no ids."""

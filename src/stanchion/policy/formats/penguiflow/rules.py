@@ -31,7 +31,7 @@ class Sync(FileSection, frozen=True):
     lets calls pass. `parallel` changes nothing: what is decided does not depend on the order in
     which rules are worked out."""
 
-    timeout_ms: Milliseconds = 15.0
+    timeout_ms: Milliseconds = 800.0
     parallel: bool = True
     fail_open: bool = False
 

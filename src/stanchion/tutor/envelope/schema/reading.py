@@ -46,6 +46,8 @@ _TAG: Final = regex(
     re.DOTALL,
 )
 _ATTRIBUTE: Final = regex(r"([\w-]{1,40})=(?:\"([^\"]*)\"|'([^']*)')")
+_FENCE: Final = regex(r"\s*```[\w-]{0,20}[ \t]*\n(.*?)\n?[ \t]*```\s*", re.DOTALL)
+"""A reply that is one fence and nothing else."""
 _ENTITY: Final = regex(r"&(?:amp|lt|gt|quot|apos|#\d{1,6}|#x[0-9a-fA-F]{1,5});")
 
 
@@ -148,7 +150,8 @@ def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) 
     """The move that a reply means: of the first law, of another `shape`, or the call of one of some
     `tools`.
 
-    `strict` takes an object of JSON and nothing else, with the fields that it has to have.
+    `strict` takes an object of JSON and nothing else, in a fence or without, with the fields that
+    it has to have.
     `lenient` also takes what stands in prose or fences, is nearly JSON, or says a move in words,
     where exactly one move can be meant. Neither raises, and neither gives two moves. `off` reads as
     the law does, and raises what that raises.
@@ -160,7 +163,13 @@ def read_move(text: str, mode: Mode = "lenient", shape: MoveShape[Any] = FIRST) 
                 return MoveReading(ReadVerdict.UNCHANGED, what=found.what, why=found.why)
             return MoveReading(ReadVerdict.UNCHANGED, found)
         case "strict":
-            return _exactly(text, shape)
+            fence = _FENCE.fullmatch(text) if isinstance(text, str) else None
+            if fence is None:
+                return _exactly(text, shape)
+            inner = _exactly(fence[1], shape)
+            return (
+                msgspec.structs.replace(inner, verdict=ReadVerdict.FENCE) if inner.moves else inner
+            )
         case "lenient":
             return _leniently(text, shape)
         case _:
