@@ -206,26 +206,6 @@ def test_ctrl_c_leaves_quietly() -> None:
         assert process.stderr.read() == ""
 
 
-def test_ctrl_c_just_before_it_reads_does_not_wait_for_the_next_line() -> None:
-    code = """
-import ctypes, sys
-from functools import partial
-from operator import call
-from stanchion.cli.batch import interruptible
-interrupt = partial(ctypes.PyDLL(None)["raise"], 2)
-with interruptible(sys.stdin.buffer) as lines:
-    list(map(call, [interrupt, lines.readline]))  # no instruction of Python's between the two
-"""
-    process = subprocess.Popen(
-        [sys.executable, "-c", code], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL
-    )
-    with process:
-        watch = Timer(60, process.kill)
-        watch.start()
-        assert process.wait() == -signal.SIGINT
-        watch.cancel()
-
-
 def test_a_reader_that_leaves_is_no_error_and_no_consent() -> None:
     with started("check", "--batch", "-") as process:
         assert process.stdin is not None

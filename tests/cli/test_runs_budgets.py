@@ -240,7 +240,7 @@ def test_a_store_that_cannot_be_asked_is_named_and_no_reason_to_show_nothing(
     assert [one["now"] for one in json.loads(said.out)["budgets"]] == [None, None, None]
 
 
-def test_a_terminal_shows_bars_that_fall(spent: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_paints_what_is_left(spent: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setenv("COLUMNS", "60")
@@ -249,5 +249,4 @@ def test_a_terminal_shows_bars_that_fall(spent: Desk, monkeypatch: pytest.Monkey
     assert main(["runs", "show", "r"]) == 0
     lines = [line for line in shown(stream).splitlines() if "1,000 tokens" in line]
     assert len(lines) == 1
-    assert "▅▅▅▅▅▅▅▅▅▁" in lines[0]
     assert "\x1b[1;33m" in lines[0]

@@ -18,7 +18,7 @@ from stanchion import Refused, Shield
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
-from stanchion.cli.ticket_lines import listing
+from stanchion.cli.ticket_lines import ticket_table
 from stanchion.cli.tickets import line
 from stanchion.ops.views.people import TicketView, ticket_view, watch
 from stanchion.stores.memory import MemoryStore
@@ -115,7 +115,7 @@ def test_a_changed_call_is_shown_as_it_runs() -> None:
     assert [word for word, _ in after] == ["approved", "used"]
     assert all('pay(amount=5 (changed from 500), to="xxx' in text for _, text in after)
     (listed, *_) = [ticket_view(one) for one in shield.tickets(state="all")]
-    assert "amount=5 (changed from 500)" in "".join(listing([listed], 0, Terminal()))
+    assert "amount=5 (changed from 500)" in "".join(ticket_table(0).lines([listed], Terminal()))
     assert done == [("x" * 200, 5)]
 
 

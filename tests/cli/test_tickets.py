@@ -14,7 +14,7 @@ from stanchion import Refused, Shield
 from stanchion.approvals.ticket import Ticket, as_of, reopen, use
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
-from stanchion.cli.ticket_lines import listing, whole
+from stanchion.cli.ticket_lines import ticket_table, whole
 from stanchion.ops.views.people import ticket_view
 from tests.approvals.origins import Origins
 from tests.approvals.samples import asked, said
@@ -71,7 +71,9 @@ def test_a_list_is_one_line_each() -> None:
         as_of(OPEN, T0 + 30 * MINUTE),
         use(APPROVED, "run-1.9"),
     ]
-    assert "\n".join(listing(list(map(ticket_view, tickets)), T0 + 5 * MINUTE, Terminal())) == (
+    assert "\n".join(
+        ticket_table(T0 + 5 * MINUTE).lines(list(map(ticket_view, tickets)), Terminal())
+    ) == (
         "ticket        kind    state       age    left  agent        about   "
         "arguments                                             risk      why\n"
         "3f2a9c01d4e7  action  open      5 min  25 min  billing-bot  pay     "

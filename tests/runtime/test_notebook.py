@@ -12,8 +12,8 @@ from stanchion.audit.rebuilt import inputs_of, moment_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.replay import replay
 from stanchion.kernel.state import key
+from stanchion.ops.views.erasing import kept_in
 from stanchion.ops.views.stored import RecordCell, cells
-from stanchion.ops.views.unerased import kept_in
 from stanchion.runtime.answers import notebook
 from stanchion.runtime.answers.notebook import unpacked
 from stanchion.runtime.run import Run

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from typing import Any, Final
 
 from msgspec import UNSET, Struct, UnsetType
 
 from stanchion import Run, Shield
 from stanchion.cli.events import EventReport
+from stanchion.cli.printing import headline, in_pages, labelled
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.actions import NAMES, Action
-from stanchion.kernel.chain_result import VERDICTS
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import order
@@ -19,7 +19,6 @@ from stanchion.kernel.table import TABLE
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
 from stanchion.ops.views.veiled import json_line
-from stanchion.ops.views.verdicts import SKIPPED, VerdictView
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.runtime.answers.resolver import NOT_ASKED
 from stanchion.runtime.calling.reports import BadEvent
@@ -246,7 +245,6 @@ def status_of(decision: Decision) -> int:
     return WAITS if decision.action == Action.ESCALATE else REFUSED
 
 
-INDENT: Final = 11
 MAX_LINES: Final = 40
 """How many lines of content are shown."""
 
@@ -255,7 +253,7 @@ def verdict(judged: JudgedEvent, policy: CompiledPolicy, terminal: Terminal) -> 
     """The lines to show: a headline, then one row for each thing that is known."""
     report, _, decision, unresolved = judged
     action = decision.action
-    headline = f"{terminal.paint(NAMES[action], style_of(action))}  {TABLE[report.stage][action]}"
+    head = headline(NAMES[action], TABLE[report.stage][action], terminal)
     tool = visible(policy.veil.name(str(report.fields.get("tool", ""))))
     rows = [("tool", tool) if tool else ("stage", str(report.stage))]
     determining = decision.determining
@@ -278,7 +276,7 @@ def verdict(judged: JudgedEvent, policy: CompiledPolicy, terminal: Terminal) -> 
     rows += _guards(judged, policy)
     if decision.proceeds and decision.patches:
         rows.append(("content", _shown(decision.patched(report.content))))
-    return [headline, "", *[line for label, words in rows for line in row(label, words, terminal)]]
+    return [*head, *labelled(rows, terminal)]
 
 
 def _names(hosts: tuple[str, ...]) -> str:
@@ -327,58 +325,7 @@ def _guards(judged: JudgedEvent, policy: CompiledPolicy) -> list[tuple[str, str]
 
 
 def _shown(content: Any) -> str:
-    import json
-
-    text = (
-        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
-    )
-    lines = text.split("\n")
+    lines = in_pages(content).split("\n")
     if len(lines) > MAX_LINES:
         lines = [*lines[:MAX_LINES], f"… {len(lines) - MAX_LINES} more lines: `--json` shows all"]
     return "\n".join(lines)
-
-
-def row(label: str, words: str, terminal: Terminal, style: str = "dim") -> list[str]:
-    """A labelled text as lines; on a terminal they are wrapped to its width."""
-    lines = [visible(line) for line in words.split("\n")]
-    if terminal.width is not None:
-        import textwrap
-
-        room = terminal.width - INDENT
-        lines = [
-            part
-            for line in lines
-            for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]
-        ]
-    first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", style)
-    return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
-
-
-def labelled(rows: Iterable[tuple[str, str]], terminal: Terminal) -> Iterator[str]:
-    """Labelled texts as lines, without those that say nothing."""
-    for label, words in rows:
-        if words:
-            yield from row(label, words, terminal)
-
-
-def style_of(action: Action) -> str:
-    """How an action's name is painted."""
-    if action == Action.ALLOW:
-        return "good"
-    if action <= Action.DEGRADE:
-        return "mild"
-    return "asks" if action <= Action.ESCALATE else "bad"
-
-
-RESULTS: Final = (*reversed(VERDICTS), SKIPPED)
-"""From the severest on."""
-
-
-def verdict_words(verdicts: Iterable[VerdictView]) -> str:
-    """Guardrails by what they said, one line for each verdict, in the order of the chain."""
-    said: dict[str, list[str]] = {}
-    for one in verdicts:
-        said.setdefault(one.result, []).append(one.guardrail_id)
-    return "\n".join(
-        [f"{result:<8}  {', '.join(said[result])}" for result in RESULTS if result in said]
-    )

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Final
 
 from stanchion.audit.keys import make_key
-from stanchion.cli.answers import row
 from stanchion.cli.audit_leaving import erase, prune
 from stanchion.cli.audit_reading import export, shadow, show, tail
 from stanchion.cli.audit_verifying import check_trail, keep_witness
@@ -27,6 +26,7 @@ from stanchion.cli.command import (
     lasting_s,
     option,
 )
+from stanchion.cli.printing import row
 from stanchion.cli.terminal import Terminal, put_lines, warn
 from stanchion.cli.trails import records_in
 from stanchion.ops.views.trails import said

@@ -5,28 +5,18 @@ from __future__ import annotations
 import argparse
 import os
 import re
+from itertools import chain
 from pathlib import Path
-from typing import Any, Final
-
-from msgspec import Struct
+from typing import Final
 
 from stanchion import Shield
 from stanchion.approvals.act import Purpose
 from stanchion.approvals.digest import Request
-from stanchion.audit.erasure import (
-    Meant,
-    MeantRecords,
-    blank,
-    count_of,
-    cut_off,
-    meant_in,
-    remove,
-    undone,
-)
-from stanchion.audit.keys import load_key
+from stanchion.audit.erasure import Meant, blank, count_of, undone
+from stanchion.audit.keys import TrailKey, load_key
 from stanchion.audit.layout import chains
 from stanchion.audit.reader import TrailReader
-from stanchion.audit.remains import Remain, Tail, damaged, held_fast, pieces, strangers, tails
+from stanchion.audit.remains import Remain
 from stanchion.audit.retention import DAY_MS, Keep, Old, leaving, prune as prune_trail
 from stanchion.cli.answerers import answered, answerer
 from stanchion.cli.audit_verifying import is_nowhere
@@ -50,7 +40,16 @@ from stanchion.kernel.names import Names, names
 from stanchion.kernel.regex import regex
 from stanchion.kernel.scopes import FLEET
 from stanchion.ops.views.amounts import counted, day, size
-from stanchion.ops.views.unerased import in_experience, kept_in, open_runs
+from stanchion.ops.views.erasing import (
+    ErasureLook,
+    erasure_request,
+    in_experience,
+    kept_in,
+    look_over,
+    open_runs,
+    remove_pieces,
+    still_there,
+)
 from stanchion.runtime.operating.retention import SUBJECT, USUAL, permitted
 from stanchion.runtime.people.authority import pinned_by
 from stanchion.runtime.standing.places import KEY, StateFinder, keep_of
@@ -86,8 +85,7 @@ def prune(args: Args) -> int:
     if args.dry_run or not gone:
         return 0
     with AsBadInput(OSError):
-        key = os.environ.get(KEY, "")
-        done = prune_trail(reader.folder, gone, keep, load_key(Path(key)) if key else None, wall_ms)
+        done = prune_trail(reader.folder, gone, keep, _key(), wall_ms)
     tell(
         f"{counted(done, 'segment')} removed; the trail records which they were, and the rest "
         f"still verifies",
@@ -129,19 +127,23 @@ def _permitted(args: Args, asked: Keep) -> Keep:
         return permitted(asked, shield.store, pinned_by(shield.policy))
 
 
+def _bounded(days: float | None, most: str) -> str:
+    """What is meant by an age and a size, in words; empty where neither is given."""
+    older = "" if days is None else f"older than {days:g} days"
+    return " or ".join(filter(None, [older, f"more than {most}" if most else ""]))
+
+
 def _show(reader: TrailReader, gone: list[Old], keep: Keep) -> None:
-    bounds = [f"older than {keep.days:g} days"] if keep.days is not None else []
-    bounds += [f"more than {size(keep.size)}"] if keep.size is not None else []
+    bounds = _bounded(keep.days, "" if keep.size is None else size(keep.size))
     if not gone:
-        words = f"nothing is {' or '.join(bounds)}" if bounds else "everything is kept"
+        words = f"nothing is {bounds}" if bounds else "everything is kept"
         tell(
             f"{words}: the trail has {size(reader.size())}, and only whole segments are removed",
         )
         return
     total = sum(old.size for old in gone)
     said = (
-        f"{counted(len(gone), 'segment')}, {size(total)} of {size(reader.size())}: what is "
-        f"{' or '.join(bounds)}"
+        f"{counted(len(gone), 'segment')}, {size(total)} of {size(reader.size())}: what is {bounds}"
     )
     tell(
         f"{said}; `stanchion audit export --until {day(max(old.at for old in gone) + DAY_MS)}` "
@@ -173,23 +175,6 @@ SHOWN: Final = 50
 """How many of the things that are left are named."""
 
 
-CAME: Final = "written in the meantime: erase again"
-
-
-class ErasureLook(Struct, frozen=True):
-    """What there is of what is meant in one trail: records, pieces beside chains, beginnings of
-    records at the end of segments, and what cannot be erased."""
-
-    folder: Path
-    said: MeantRecords
-    torn: list[Path]
-    tails: list[Tail]
-    left: list[Remain]
-
-    def __bool__(self) -> bool:
-        return bool(self.said.rows or self.torn or self.tails)
-
-
 def erase(args: Args) -> int:
     """Erase what is meant, as whoever may; says what is left of it."""
     meant = _meant(args)
@@ -206,11 +191,7 @@ def erase(args: Args) -> int:
 
     def left(now: list[ErasureLook]) -> list[Remain]:
         runs = open_runs(TrailReader(trail), meant, looks[0].said.runs)
-        return [
-            *(one for each in now for one in each.left),
-            *runs,
-            *stored(args.store, state, meant),
-        ]
+        return [*chain(*[each.left for each in now]), *runs, *stored(args.store, state, meant)]
 
     if args.dry_run:
         _tell(looks, "would be erased")
@@ -218,51 +199,29 @@ def erase(args: Args) -> int:
     if not any(looks):
         tell("no record matches")
         return _told(left(looks))
-    request = Request(
-        purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=_said_of(looks, args.why)
-    )
 
     def carried_out(args: Args, shield: Shield) -> int:
-        shield.act(request, answerer(args, shield))
-        key = os.environ.get(KEY, "")
+        shield.act(erasure_request(looks, args.why), answerer(args, shield))
         for folder in folders:
-            # Opening a trail may have made pieces of what was no piece before.
-            torn = [tail.chain for tail in tails(folder, meant)]
-            cut_off(folder, torn, load_key(Path(key)) if key and folder == trail else None, wall_ms)
-            remove(pieces(folder, meant))
+            remove_pieces(folder, meant, _key() if folder == trail else None)
         _tell(looks, "is erased")
         again = _looked(folders, meant)
-        came = [
-            Remain(f"{chain}:{rows[0][0]}", CAME)
-            for one in again
-            for chain, rows in one.said.rows.items()
-        ]
-        fast = [one for folder in folders for one in held_fast(folder, meant)]
-        return _told([*came, *fast, *left(again)])
+        return _told([*still_there(again, meant), *left(again)])
 
     return answered(carried_out, args)
 
 
+def _key() -> TrailKey | None:
+    key = os.environ.get(KEY, "")
+    return load_key(Path(key)) if key else None
+
+
 def _looked(folders: list[Path], meant: Meant) -> list[ErasureLook]:
-    """What there is of what is meant in each of some trails."""
     looks = []
     for folder in folders:
-        reader = TrailReader(folder)
         with progress("looking") as told:
-            said = meant_in(reader, meant, told)
-        left = [*damaged(reader, meant), *strangers(folder, meant)]
-        looks.append(ErasureLook(folder, said, pieces(folder, meant), tails(folder, meant), left))
+            looks.append(look_over(folder, meant, told))
     return looks
-
-
-def _said_of(looks: list[ErasureLook], why: str) -> dict[str, Any]:
-    """What somebody is asked to answer for."""
-    plain = [
-        {chain: [list(row) for row in some] for chain, some in one.said.rows.items()}
-        for one in looks
-    ]
-    beside = {str(one.folder): rows for one, rows in zip(looks[1:], plain[1:], strict=True) if rows}
-    return {"records": plain[0], "why": why, **({"beside": beside} if beside else {})}
 
 
 def _meant(args: Args) -> Meant:
@@ -294,9 +253,9 @@ def _tell(looks: list[ErasureLook], how: str) -> None:
     )
     for number, one in enumerate(looks):
         of_checks = "of `stanchion check`, " if number else ""
-        for chain, some in one.said.rows.items():
-            words = f"{of_checks}{records(count_of({chain: some}))}, {some[0][0]} to {some[-1][1]}"
-            tell(f"  {chain}: {words}")
+        for name, some in one.said.rows.items():
+            words = f"{of_checks}{records(count_of({name: some}))}, {some[0][0]} to {some[-1][1]}"
+            tell(f"  {name}: {words}")
         for path in one.torn:
             tell(
                 f"  {path.parent.name}/{path.name}: {of_checks}a piece of a record that a crash "
@@ -335,9 +294,7 @@ def retain(args: Args) -> int:
     said = {"days": args.days, "megabytes": args.megabytes, "why": args.why}
     request = Request(purpose=Purpose.RETENTION, tenant=FLEET, subject=SUBJECT, said=said)
 
-    bounds = [f"older than {args.days:g} days"] if args.days is not None else []
-    bounds += [f"more than {args.megabytes:g} MB"] if args.megabytes is not None else []
-    leaves = " or ".join(bounds)
+    leaves = _bounded(args.days, "" if args.megabytes is None else f"{args.megabytes:g} MB")
 
     def said_so(args: Args, shield: Shield) -> int:
         shield.act(request, answerer(args, shield))

@@ -14,9 +14,20 @@ from typing import Any, BinaryIO, Final
 from stanchion.audit.export import NoParquet, line_of, said_of, write_jsonl, write_parquet
 from stanchion.audit.reader import REFUSED, FoundRecord, RecordSource, WantedRecords
 from stanchion.audit.worded import content_in_words
-from stanchion.cli.answers import labelled, row, style_of, verdict_words
 from stanchion.cli.command import Args, AsBadInput, BadInput, in_words, moment_ms, one_of
-from stanchion.cli.printing import Layout, in_json, progress, put_view, records
+from stanchion.cli.printing import (
+    Layout,
+    event_in,
+    headline,
+    in_json,
+    labelled,
+    progress,
+    put_view,
+    records,
+    row,
+    style_of,
+    verdict_words,
+)
 from stanchion.cli.record_lines import Lines
 from stanchion.cli.terminal import Terminal, put_lines, visible, warn
 from stanchion.cli.trails import (
@@ -164,10 +175,9 @@ def _lines(one: RecordDetail, terminal: Terminal) -> Iterator[str]:
     record, decided = one.record, one.decided
     if record.decision is None or decided is None:
         yield f"{terminal.paint(visible(record.kind), 'bold')}  {visible(record.says)}"
+        yield ""
     else:
-        action = record.decision.action
-        yield f"{terminal.paint(action, style_of(Action[action]))}  {decided.happens}"
-    yield ""
+        yield from headline(record.decision.action, decided.happens, terminal)
     yield from row("at", shown(record.at_ms), terminal)
     if record.decision is not None and decided is not None:
         yield from _decision(record.decision, decided, terminal)
@@ -196,14 +206,11 @@ def _lines(one: RecordDetail, terminal: Terminal) -> Iterator[str]:
 
 
 def _decision(decision: DecisionView, decided: DecidedView, terminal: Terminal) -> Iterator[str]:
-    tool = f" of tool `{decision.tool}`" if decision.tool else ""
-    agent = f" by agent `{decision.agent}`" if decision.agent else ""
-    task = f" on task `{decided.task}`" if decided.task else ""
+    event = event_in(decision.stage, decided.run, decision.tool, decision.agent, decided.task)
     tenant = f", tenant `{decided.tenant}`" if decided.tenant != "default" else ""
-    about = f"{decided.kind}, {decision.stage}{tool}{agent}{task} in run `{decided.run}`{tenant}"
     rows = [
         ("id", visible(decision.id)),
-        ("event", visible(about)),
+        ("event", visible(f"{decided.kind}, {event}{tenant}")),
         ("policy", f"hash {decided.hash}"),
         ("verdicts", verdict_words(decided.verdicts)),
     ]

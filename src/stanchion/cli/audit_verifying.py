@@ -18,9 +18,8 @@ from stanchion.audit.verifying.rewritable import owner_of
 from stanchion.audit.witnessing.names import place_named
 from stanchion.audit.witnessing.place import BadPlace, Unreachable
 from stanchion.audit.witnessing.rounds import Round, Writer, patience_s
-from stanchion.cli.answers import row
 from stanchion.cli.command import Args, AsBadInput, BadInput
-from stanchion.cli.printing import progress, records, table
+from stanchion.cli.printing import progress, records, row, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible, warn
 from stanchion.cli.trails import database_of, no_schema, records_in, trail_at
 from stanchion.cli.whose import opened, whose
@@ -86,7 +85,6 @@ def _read(store: str | None, folder: Path, found: StateFinder) -> Anchors:
 
 def place_at(name: str, trail: Path | None, certificates: str | None) -> WitnessPlace:
     """The place that a name says; one that no witness can be kept at is bad input."""
-
     if name.startswith(BROKER):
         path, _, part = name.removeprefix(BROKER).partition("#")
         return BrokerPlace(path, part if part else NAME)
@@ -107,17 +105,10 @@ def witnesses_at(
     found = []
     for name in given:
         try:
-            found.append(place_at(name, trail, certificates).witness(owner(trail)))
+            found.append(place_at(name, trail, certificates).witness(owner_of(trail)))
         except (BadPlace, Unreachable) as error:
             raise CannotVerify(str(error)) from None
     return found
-
-
-def owner(trail: Path | None) -> int | None:
-    """The user whose a trail is: who could rewrite it, and must not be able to rewrite its
-    witness."""
-
-    return owner_of(trail)
 
 
 WHOLE: Final = 0
@@ -310,7 +301,7 @@ def _heads(args: Args) -> Mapping[str, bytes]:
 
 def _name(place: WitnessPlace, folder: Path | None) -> None:
     """Call a copy a copy."""
-    why = place.why_copy(owner(folder))
+    why = place.why_copy(owner_of(folder))
     if why:
         kept = "keep it where the trail's user cannot rewrite it"
         tell(

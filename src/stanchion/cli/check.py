@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from contextlib import AbstractContextManager, redirect_stdout
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext, redirect_stdout
 from functools import partial
 from math import isfinite, nan
 from typing import Any, BinaryIO, Final
@@ -16,13 +17,13 @@ from stanchion.cli.answers import (
     Unasked,
     answer_of,
     line_of,
-    row,
     status_of,
     verdict,
 )
 from stanchion.cli.checks import Checks
 from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, group, in_words, option
 from stanchion.cli.events import fields_of, parse, read
+from stanchion.cli.printing import row, shortened
 from stanchion.cli.terminal import Terminal, put_lines, warn
 from stanchion.cli.whose import checks_folder, whose
 from stanchion.kernel.stages import Stage
@@ -114,18 +115,7 @@ def _many(args: Args) -> int:
             f"`--run` is for one event, which counts: the lines of `{args.batch}` name their own "
             f"runs"
         )
-    for name in (
-        "tool",
-        "args",
-        "stage",
-        "event",
-        "agent",
-        "task",
-        "call",
-        "result",
-        "tokens",
-        "cost",
-    ):
+    for name in ("event", *OPTIONS):
         if getattr(args, name) is not None:
             raise BadInput(
                 f"`--{name}` is for one event: in a batch write it into the lines of `{args.batch}`"
@@ -151,10 +141,8 @@ def _many(args: Args) -> int:
 
 
 def _source(name: str) -> AbstractContextManager[BinaryIO]:
-    from stanchion.cli.batch import interruptible
-
     if name == "-":
-        return interruptible(sys.stdin.buffer)
+        return nullcontext(sys.stdin.buffer)
     try:
         return open(name, "rb")
     except (OSError, ValueError) as error:
@@ -165,32 +153,19 @@ def _source(name: str) -> AbstractContextManager[BinaryIO]:
 
 def _event(args: Args) -> dict[str, Any]:
     """One event from all the options that speak of it."""
-    event: dict[str, Any] = {} if args.event is None else _object("--event", args.event)
-    said = {
-        "run": args.run,
-        "tool": args.tool,
-        "stage": args.stage,
-        "agent": args.agent,
-        "task": args.task,
-        "call": args.call,
+    event = {} if args.event is None else _object("--event", args.event)
+    given = {
+        name: read_option(f"--{name}", value)
+        for name, read_option in OPTIONS.items()
+        if (value := getattr(args, name)) is not None
     }
-    given: dict[str, Any] = {
-        name: _text(f"--{name}", value) for name, value in said.items() if value is not None
-    }
-    if args.args is not None:
-        given["args"] = _object("--args", args.args)
-    if args.result is not None:
-        given["result"] = _text("--result", _result(args.result))
+    if "result" in given:
         given.setdefault("stage", str(Stage.TOOL_RESULT))
-    if args.tokens is not None:
-        given["tokens"] = _number("--tokens", args.tokens, int)
-    if args.cost is not None:
-        given["cost_usd"] = _number("--cost", args.cost, float)
-    for name, value in given.items():
+    for said, value in given.items():
+        name = "cost_usd" if said == "cost" else said
         if event.setdefault(name, value) != value:
-            option = "cost" if name == "cost_usd" else name
             raise BadInput(
-                f"`--{option}` and `--event` say different things about `{name}`: give it once"
+                f"`--{said}` and `--event` say different things about `{name}`: give it once"
             )
     if not event.keys() - {"run", "agent", "task"}:
         raise BadInput(
@@ -200,23 +175,23 @@ def _event(args: Args) -> dict[str, Any]:
     return {"run": RUN, "stage": str(Stage.TOOL_CALL), **event}
 
 
-def _result(text: str) -> str:
+def _result(option: str, text: str) -> str:
     if text != "-":
-        return text
+        return _text(option, text)
     try:
         return sys.stdin.buffer.read(MAX_RESULT + 1)[: MAX_RESULT + 1].decode()
     except UnicodeDecodeError:
         raise BadInput("the input of `--result -` is not UTF-8: give it in that encoding") from None
 
 
-def _number(option: str, text: str, kind: type[int] | type[float]) -> int | float:
+def _number(kind: type[int] | type[float], option: str, text: str) -> int | float:
     try:
         number = kind(text)
     except ValueError:
         number = nan
     if not isfinite(number):
         what = "a whole number" if kind is int else "a number, such as `0.05`"
-        raise BadInput(f"`{option}` is `{_short(text)}`: give {what}")
+        raise BadInput(f"`{option}` is `{shortened(text, 60)}`: give {what}")
     return number
 
 
@@ -224,9 +199,9 @@ def _object(option: str, text: str) -> dict[str, Any]:
     try:
         data = parse(_text(option, text).encode())
     except BadEvent as error:
-        raise BadInput(f"`{option}` is `{_short(text)}`: {error}") from None
+        raise BadInput(f"`{option}` is `{shortened(text, 60)}`: {error}") from None
     if not isinstance(data, dict):
-        raise BadInput(f"`{option}` is `{_short(text)}`: give a JSON object, as in `{{}}`")
+        raise BadInput(f"`{option}` is `{shortened(text, 60)}`: give a JSON object, as in `{{}}`")
     return data
 
 
@@ -236,8 +211,14 @@ def _text(option: str, text: str) -> str:
     return text
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= 60 else f"{text[:60]}…"
+OPTIONS: Final[dict[str, Callable[[str, str], Any]]] = {
+    **dict.fromkeys(("run", "tool", "stage", "agent", "task", "call"), _text),
+    "args": _object,
+    "result": _result,
+    "tokens": partial(_number, int),
+    "cost": partial(_number, float),
+}
+"""What says something of one event, and how it is read."""
 
 
 def _shield(args: Args, checks: Checks, unasked: Unasked) -> Shield:

@@ -28,17 +28,15 @@ KEPT: Final = TrailOptions(segment_bytes=1024 * 1024, keep=Keep(size=2 * 1024 * 
 Tell = Callable[[str], None]
 
 
-class Checks:
+class Checks(MemoryJournal):
     """A journal that takes every record: the newest is at hand, and all are kept in a trail as far
     as that goes."""
 
-    trouble: Final = ""
-
     def __init__(self, folder: Callable[[], Path], tell: Tell) -> None:
-        self._folder, self._tell = folder, tell
+        super().__init__(capacity=1)
+        self._folder, self._say = folder, tell
         self._trail: Trail | None = None
-        self._lost = False
-        self._newest = MemoryJournal(capacity=1)
+        self._is_lost = False
         self._start: Start | None = None
 
     def write(
@@ -50,28 +48,21 @@ class Checks:
         hide: tuple[Patch, ...] = (),
     ) -> int:
         """Take one decision."""
-        self._newest.write(moment, decision, took_ns, notes, hide)
-        self._keep(lambda trail: trail.write(moment, decision, took_ns, notes, hide))
-        return 0
+        self._also(lambda trail: trail.write(moment, decision, took_ns, notes, hide))
+        return super().write(moment, decision, took_ns, notes, hide)
 
     def begin(self, start: Start) -> None:
         """Take a run's beginning."""
         self._start = start
-        self._keep(lambda trail: trail.begin(start))
+        self._also(lambda trail: trail.begin(start))
 
     def end(self, finish: Finish) -> None:
         """Take a run's end."""
-        self._keep(lambda trail: trail.end(finish))
+        self._also(lambda trail: trail.end(finish))
 
     def tell(self, fact: Fact) -> None:
         """Take a fact."""
-        self._keep(lambda trail: trail.tell(fact))
-
-    def probe(self) -> None:
-        """There is always room for one more."""
-
-    def sync(self, mark: int) -> None:
-        """Nobody waits for the disk: nothing happens because of a check."""
+        self._also(lambda trail: trail.tell(fact))
 
     def close(self) -> None:
         """Let go of the trail."""
@@ -82,19 +73,19 @@ class Checks:
         """The newest decision, as a case to explain."""
         from stanchion.ops.views.explain import case_just_made
 
-        kept = self._newest.kept()
+        kept = self.kept()
         if not kept or self._start is None:
             raise LookupError("nothing was decided")
-        entry, start = kept[-1].read(), self._start
-        return case_just_made(entry, start, None if self._trail is None else self._trail.folder)
+        folder = None if self._trail is None else self._trail.folder
+        return case_just_made(kept[-1].read(), self._start, folder)
 
-    def _keep(self, write: Callable[[Trail], object]) -> None:
-        if self._lost:
+    def _also(self, write: Callable[[Trail], object]) -> None:
+        if self._is_lost:
             return
         try:
             if self._trail is None:
                 self._trail = Trail(self._folder(), KEPT)
             write(self._trail)
         except (AuditLost, OSError) as error:
-            self._lost = True
-            self._tell(str(error))
+            self._is_lost = True
+            self._say(str(error))

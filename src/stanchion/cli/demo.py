@@ -8,9 +8,8 @@ from functools import partial
 from itertools import groupby
 from typing import Final
 
-from stanchion.cli.answers import row, style_of
 from stanchion.cli.command import Args, DeclaredCommand, group, one_of, option
-from stanchion.cli.printing import put_view
+from stanchion.cli.printing import put_view, row, style_of
 from stanchion.cli.terminal import Terminal
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.ops.demo.play import POLICY, Books, Demo

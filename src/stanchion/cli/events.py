@@ -96,20 +96,14 @@ def fields_of(stage: Stage) -> tuple[EventField, ...]:
     for info in msgspec.structs.fields(OF_STAGE[stage]):
         if info.name in INNER or info.name in _AMOUNTS:
             continue
-        if info.name in NEEDED.get(stage, ()):
-            fields.append(EventField(info.name, Name if info.type is str else info.type, True))
-        elif info.required:
-            fields.append(EventField(info.name, info.type, True))
+        needed = info.name in NEEDED.get(stage, ())
+        kind = Name if needed and info.type is str else info.type
+        if needed or info.required:
+            fields.append(EventField(info.name, kind, True))
         else:
             made = info.default_factory
-            fields.append(
-                EventField(
-                    info.name,
-                    info.type,
-                    False,
-                    info.default if made is msgspec.NODEFAULT else made(),
-                )
-            )
+            default = info.default if made is msgspec.NODEFAULT else made()
+            fields.append(EventField(info.name, kind, False, default))
     usage = [
         EventField(name, kind)
         for name, kind in _AMOUNTS.items()

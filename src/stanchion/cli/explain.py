@@ -8,9 +8,19 @@ from typing import Any, Final
 
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.worded import content_in_words
-from stanchion.cli.answers import labelled, style_of, verdict_words
 from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, option
-from stanchion.cli.printing import in_json, progress, put_json, put_view, shortened
+from stanchion.cli.printing import (
+    event_in,
+    headline,
+    in_json,
+    labelled,
+    progress,
+    put_json,
+    put_view,
+    shortened,
+    style_of,
+    verdict_words,
+)
 from stanchion.cli.terminal import Terminal, put_line, visible
 from stanchion.cli.trails import reader_of
 from stanchion.cli.whose import checks_folder, whose
@@ -49,12 +59,18 @@ def show(explained: Explanation, as_json: bool) -> None:
 
 
 def _lines(explained: Explanation, terminal: Terminal) -> Iterator[str]:
-    action = Action[explained.action]
-    yield f"{terminal.paint(explained.action, style_of(action))}  {explained.happens}"
-    yield ""
+    yield from headline(explained.action, explained.happens, terminal)
+    event = event_in(
+        explained.stage,
+        explained.run,
+        explained.tool,
+        explained.agent,
+        explained.task,
+        explained.role,
+    )
     rows = [
         ("id", visible(f"{explained.id}, {shown(explained.at_ms)}")),
-        ("event", _event(explained)),
+        ("event", visible(event)),
         ("policy", _policy(explained)),
     ]
     if explained.changed and explained.policy:
@@ -91,14 +107,6 @@ def _guards(explained: Explanation) -> Iterator[tuple[str, str]]:
         "skipped",
         ", ".join(explained.skipped) + " (no longer asked)" if explained.skipped else "",
     )
-
-
-def _event(explained: Explanation) -> str:
-    tool = f" of tool `{explained.tool}`" if explained.tool else ""
-    agent = f" by agent `{explained.agent}`" if explained.agent else ""
-    role = f" ({explained.role})" if explained.role else ""
-    task = f" on task `{explained.task}`" if explained.task else ""
-    return visible(f"{explained.stage}{tool}{agent}{role}{task} in run `{explained.run}`")
 
 
 def _policy(explained: Explanation) -> str:

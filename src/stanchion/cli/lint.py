@@ -5,13 +5,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, Final
 
 from stanchion.cli.command import ONE_LINE, Args, BadInput, DeclaredCommand, in_words, option
 from stanchion.cli.policies import ProjectTrust
-from stanchion.cli.printing import put_json
-from stanchion.cli.terminal import Terminal, put_line, tell, visible
+from stanchion.cli.printing import put_view
+from stanchion.cli.terminal import Terminal, tell, visible
 from stanchion.ops.views.amounts import counted
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.json_schema import policy_schema
@@ -38,20 +39,18 @@ def look_over(args: Args) -> int:
         )
     except PolicyError as error:
         faults = error.faults
-    if args.json:
-        found = {
-            "policy": args.policy,
-            "faults": faults,
-            "findings": () if linted is None else linted.remarks,
-        }
-        put_json(found)
-    else:
-        terminal = Terminal.of_stdout()
+    data = {
+        "policy": args.policy,
+        "faults": faults,
+        "findings": () if linted is None else linted.remarks,
+    }
+
+    def lines(_: Any, terminal: Terminal) -> Iterator[str]:
         for sure, place, words in _lines(faults, linted):
-            put_line(
-                f"{visible(place)}: {terminal.paint(sure, STYLES[sure])}: {visible(words)}",
-            )
-        put_line(terminal.paint(visible(_summary(args.policy, faults, linted)), "bold"))
+            yield f"{visible(place)}: {terminal.paint(sure, STYLES[sure])}: {visible(words)}"
+        yield terminal.paint(visible(_summary(args.policy, faults, linted)), "bold")
+
+    put_view(data, lines, args.json)
     if linted is None:
         return FAULTY
     return CLEAN if linted.clean else FOUND

@@ -227,6 +227,9 @@ def _run(words: list[str], load: ShieldMaker | None) -> int:
         advice = nearest(name, ("--help", "--version"), "see `stanchion --help`")
         raise BadInput(f"`stanchion` has no option `{name}`: {advice}")
     if name not in COMMANDS:
+        for one in COMMANDS:
+            if one.endswith(f" {name}"):
+                raise BadInput(f"there is no command `{name}`: write `stanchion {one}`")
         known = f"the commands are {', '.join(COMMANDS)}"
         raise BadInput(f"there is no command `{name}`: {nearest(name, COMMANDS, known)}")
     command = command_of(name)

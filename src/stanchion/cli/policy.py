@@ -29,8 +29,8 @@ from stanchion.cli.policies import (
     refused_lines,
     trust,
 )
-from stanchion.cli.printing import put_json
-from stanchion.cli.terminal import Terminal, put_line, put_lines, visible
+from stanchion.cli.printing import put_view, table
+from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.guard import order
 from stanchion.kernel.stages import Stage
 from stanchion.ops.views.amounts import flow
@@ -39,7 +39,7 @@ from stanchion.policy.differences import TABLES, PolicyChange, differences, effe
 from stanchion.policy.load import described_packs
 from stanchion.policy.loosening import loosenings
 from stanchion.policy.said import beyond_defaults, said_of
-from stanchion.policy.schema import table_of
+from stanchion.policy.schema import PolicyFile, table_of
 
 SAME: Final = 0
 DIFFERENT: Final = 1
@@ -51,31 +51,29 @@ them or not."""
 def _show(args: Args) -> int:
     env = args.env[0] if args.env else None
     policy, found = given(args.old, env)
-    if args.json:
-        shown: dict[str, Any] = {
-            "name": policy.file.name,
-            "version": policy.file.version,
-            "mode": policy.file.mode,
-            "env": env,
-            "hash": policy.hash,
-            "files": [str(file) for file in policy.files],
-            "chains": {
-                stage: [_guard(seat) for seat in _chain(policy, stage)]
-                for stage in Stage
-                if stage in policy.stages
-            },
-            "policy": policy.file,
-            **({} if found is None else {"found": found_data(found)}),
-        }
-        put_json(shown)
-        return SAME
-    terminal = Terminal.of_stdout()
-    put_lines([*_lines(policy, env, terminal), *refused_lines(refused(policy.files), terminal)])
-    if found is not None:
-        put_line("")
-        put_line(terminal.paint("found", "bold"))
-        put_lines(found_lines(found, terminal))
-    return SAME
+    data: dict[str, Any] = {
+        "name": policy.file.name,
+        "version": policy.file.version,
+        "mode": policy.file.mode,
+        "env": env,
+        "hash": policy.hash,
+        "files": [str(file) for file in policy.files],
+        "chains": {
+            stage: [_guard(seat) for seat in _chain(policy, stage)]
+            for stage in Stage
+            if stage in policy.stages
+        },
+        "policy": policy.file,
+        **({} if found is None else {"found": found_data(found)}),
+    }
+
+    def lines(_: Any, terminal: Terminal) -> Iterator[str]:
+        yield from _lines(policy, env, terminal)
+        yield from refused_lines(refused(policy.files), terminal)
+        if found is not None:
+            yield from ("", terminal.paint("found", "bold"), *found_lines(found, terminal))
+
+    return put_view(data, lines, args.json)
 
 
 def _chain(policy: CompiledPolicy, stage: Stage) -> list[GuardSeat]:
@@ -114,24 +112,24 @@ def _lines(policy: CompiledPolicy, env: str | None, terminal: Terminal) -> Itera
             for name, value in said_of(file, seat.placed.id).items():
                 if name not in APART:
                     yield f"      {name}: {visible(flow(value))}"
-    tables = {
-        table: {name: beyond_defaults(e) for name, e in table_of(file, table).items()}
-        for table in TABLES
-    }
-    tables |= {
-        "policy": {
-            name: said
-            for name in ("limits", "escalation", "bypass", "degrade")
-            if (said := beyond_defaults(getattr(file, name)))
-        }
-    }
-    for table, entries in tables.items():
+    for title, entries in _tables(file).items():
         if entries:
-            yield ""
-            yield terminal.paint(table, "bold")
-            yield from (
-                f"  {visible(name)}: {visible(flow(said))}" for name, said in entries.items()
-            )
+            yield from ("", terminal.paint(title, "bold"))
+            for name, said in entries.items():
+                yield f"  {visible(name)}: {visible(flow(said))}"
+
+
+def _tables(file: PolicyFile) -> dict[str, dict[str, Any]]:
+    """What the policy says of agents, tools and so on, and of itself, apart from its guards."""
+    sections = ("limits", "escalation", "bypass", "degrade")
+    entries = {name: dict(table_of(file, name)) for name in TABLES}
+    entries["policy"] = {name: getattr(file, name) for name in sections}
+    said = {
+        title: {name: beyond_defaults(one) for name, one in some.items()}
+        for title, some in entries.items()
+    }
+    said["policy"] = {name: one for name, one in said["policy"].items() if one}
+    return said
 
 
 def _table(seats: list[GuardSeat], terminal: Terminal) -> Iterator[str]:
@@ -139,50 +137,45 @@ def _table(seats: list[GuardSeat], terminal: Terminal) -> Iterator[str]:
         (str(p.priority), p.category.name.lower(), p.id, p.guard.name, "shadow" if p.shadow else "")
         for p in (seat.placed for seat in seats)
     ]
-    widths = [max(len(visible(cells[at])) for cells in rows) for at in range(5)]
-    for cells in rows:
-        number, *rest = [visible(cell) for cell in cells]
-        padded = [f"{cell:<{width}}" for cell, width in zip(rest, widths[1:], strict=True)]
-        yield f"  {number:>{widths[0]}}  {'  '.join(padded)}".rstrip()
+    _, *lines = table(("n", "c", "g", "u", "m"), rows, ("n",), Terminal())
+    yield from [f"  {line}" for line in lines]
 
 
 def _diff(args: Args) -> int:
     old, new = _both(args)
     found = differences(old, new)
-    if args.json:
-        shown = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
-        put_json(shown)
-        return DIFFERENT if found else SAME
-    terminal = Terminal.of_stdout()
-    for change in found:
-        put_lines(_change(change, terminal))
-    if old.hash == new.hash:
-        put_line(f"the same policy, hash {old.hash}")
-    elif not found:
-        put_line(
-            f"the same in effect, written differently: hash {old.hash[:12]} and {new.hash[:12]}",
-        )
-    else:
-        put_line(terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+    data = {"same": not found, "old": old.hash, "new": new.hash, "changes": found}
+
+    def lines(_: Any, terminal: Terminal) -> Iterator[str]:
+        for change in found:
+            yield from _change(change, terminal)
+        if old.hash == new.hash:
+            yield f"the same policy, hash {old.hash}"
+        elif not found:
+            hashes = f"hash {old.hash[:12]} and {new.hash[:12]}"
+            yield f"the same in effect, written differently: {hashes}"
+        else:
+            yield _hashes(old, new, terminal)
+
+    put_view(data, lines, args.json)
     return DIFFERENT if found else SAME
 
 
 def _loosens(args: Args) -> int:
     old, new = _both(args)
     found = loosenings(old, new)
-    if args.json:
-        shown = {
-            "loosens": bool(found),
-            "old": old.hash,
-            "new": new.hash,
-            "loosenings": [str(each) for each in found],
-        }
-        put_json(shown)
-    else:
-        terminal = Terminal.of_stdout()
-        put_lines(loosening_lines(found, terminal))
-        put_line(terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim"))
+    each = list(map(str, found))
+    data = {"loosens": bool(found), "old": old.hash, "new": new.hash, "loosenings": each}
+
+    def lines(_: Any, terminal: Terminal) -> Iterator[str]:
+        yield from (*loosening_lines(found, terminal), _hashes(old, new, terminal))
+
+    put_view(data, lines, args.json)
     return DIFFERENT if found else SAME
+
+
+def _hashes(old: CompiledPolicy, new: CompiledPolicy, terminal: Terminal) -> str:
+    return terminal.paint(f"hash {old.hash[:12]} → {new.hash[:12]}", "dim")
 
 
 def _both(args: Args) -> tuple[CompiledPolicy, CompiledPolicy]:
@@ -205,14 +198,14 @@ def _change(change: PolicyChange, terminal: Terminal) -> Iterator[str]:
 
 
 def _packs(args: Args) -> int:
-    found = described_packs()
-    if args.json:
-        put_json([{"name": name, "description": about} for name, about in found.items()])
-        return SAME
-    terminal = Terminal.of_stdout()
-    for name, description in found.items():
-        put_line(f"{terminal.paint(f'{name:<12}', 'bold')}  {description}")
-    return SAME
+    found = [{"name": name, "description": about} for name, about in described_packs().items()]
+    return put_view(found, _pack_lines, args.json)
+
+
+def _pack_lines(found: list[dict[str, str]], terminal: Terminal) -> Iterator[str]:
+    for one in found:
+        name = f"{one['name']:<12}"
+        yield f"{terminal.paint(name, 'bold')}  {one['description']}"
 
 
 SEE: Final = "see `stanchion policy --help`"

@@ -11,9 +11,12 @@ from contextlib import contextmanager
 from typing import Any, Final, TextIO
 
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
+from stanchion.kernel.actions import Action
+from stanchion.kernel.chain_result import VERDICTS
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.ops.views.amounts import counted, size
+from stanchion.ops.views.amounts import counted, framed, size
 from stanchion.ops.views.veiled import json_line
+from stanchion.ops.views.verdicts import SKIPPED, VerdictView
 
 GAP = "  "
 
@@ -56,9 +59,80 @@ def in_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def in_pages(content: Any) -> str:
+    """Content as people read it: text as it is, the rest as JSON with a line for each thing."""
+    if content is None:
+        return ""
+    return (
+        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
+    )
+
+
 def shortened(text: str, most: int) -> str:
     """A text, cut where it is longer."""
     return text if len(text) <= most else f"{text[:most]}…"
+
+
+INDENT: Final = 11
+
+
+def row(label: str, words: str, terminal: Terminal, style: str = "dim") -> list[str]:
+    """A labelled text as lines; on a terminal they are wrapped to its width."""
+    lines = [visible(line) for line in words.split("\n")]
+    if terminal.width is not None:
+        import textwrap
+
+        room = terminal.width - INDENT
+        lines = [
+            part
+            for line in lines
+            for part in textwrap.wrap(line, room, drop_whitespace=False) or [""]
+        ]
+    first = "  " + terminal.paint(f"{label:<{INDENT - 3}} ", style)
+    return [first + lines[0], *[" " * INDENT + line for line in lines[1:]]]
+
+
+def labelled(rows: Iterable[tuple[str, str]], terminal: Terminal) -> Iterator[str]:
+    """Labelled texts as lines, without those that say nothing."""
+    for label, words in rows:
+        if words:
+            yield from row(label, words, terminal)
+
+
+def headline(action: str, happens: str, terminal: Terminal) -> Iterator[str]:
+    """What was decided and what becomes of it, above everything else that is known."""
+    yield f"{terminal.paint(action, style_of(Action[action]))}  {happens}"
+    yield ""
+
+
+def event_in(stage: str, run: str, tool: str, agent: str, task: str, role: str = "") -> str:
+    """Which event of which run it was, and who was at work on what."""
+    who = f"{framed(' by agent `', agent, '`')}{framed(' (', role, ')')}"
+    on = framed(" on task `", task, "`")
+    return f"{stage}{framed(' of tool `', tool, '`')}{who}{on} in run `{run}`"
+
+
+def style_of(action: Action) -> str:
+    """How an action's name is painted."""
+    if action == Action.ALLOW:
+        return "good"
+    if action <= Action.DEGRADE:
+        return "mild"
+    return "asks" if action <= Action.ESCALATE else "bad"
+
+
+RESULTS: Final = (*reversed(VERDICTS), SKIPPED)
+"""From the severest on."""
+
+
+def verdict_words(verdicts: Iterable[VerdictView]) -> str:
+    """Guardrails by what they said, one line for each verdict, in the order of the chain."""
+    said: dict[str, list[str]] = {}
+    for one in verdicts:
+        said.setdefault(one.result, []).append(one.guardrail_id)
+    return "\n".join(
+        [f"{result:<8}  {', '.join(said[result])}" for result in RESULTS if result in said]
+    )
 
 
 class Layout(NamedTuple):
@@ -76,6 +150,15 @@ class Layout(NamedTuple):
         styles = () if self.styles is None else [self.styles(one) for one in found]
         rows = [self.cells(one) for one in found]
         return table(self.columns, rows, self.numbers, terminal, styles)
+
+
+def sections(*parts: tuple[Sequence[Any], Layout]) -> Iterator[str]:
+    """The tables of what there is, with a line between two."""
+    between: tuple[str, ...] = ()
+    for found, layout in parts:
+        if found:
+            yield from (*between, *layout.lines(found, Terminal.of_stdout()))
+            between = ("",)
 
 
 def put_view(

@@ -3,13 +3,10 @@ were used up."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from typing import Final
 
-from stanchion.cli.answers import row, style_of
-from stanchion.cli.printing import in_json, shortened, table
-from stanchion.cli.screen import look_of
+from stanchion.cli.printing import in_json, labelled, shortened, style_of, table
 from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.actions import NAMES, Action
 from stanchion.ops.views.amounts import amount, clock, day, shown, span
@@ -113,10 +110,8 @@ def run_lines(digits: int, run: RunDetailView, terminal: Terminal) -> Iterator[s
             ", ".join(f"{number:,} {name}" for name, number in _counts(run.decided)) or "nothing",
         ),
     ]
-    for label, words in rows:
-        if words:
-            yield from row(label, visible(words), terminal)
-    yield from burn_lines(run, terminal, look_of(sys.stdout).unicode)
+    yield from labelled([(label, visible(words)) for label, words in rows], terminal)
+    yield from burn_lines(run, terminal)
     yield from _unfinished(run, terminal, digits)
     if run.newest:
         yield ""
@@ -164,97 +159,66 @@ def _produced(run: RunDetailView, terminal: Terminal) -> Iterator[str]:
         yield f"  {visible(shortened(text, LONGEST))}"
 
 
-LEVELS: Final = " ▁▂▃▄▅▆▇█"
-BURN: Final = "over time"
-SHORT: Final = 0.2
-"""The share left from which on a budget is near its end."""
+SHORT: Final = 20
+"""The percentage left from which on a budget is near its end."""
 
 
-def burn_lines(run: RunDetailView, terminal: Terminal, bars: bool) -> Iterator[str]:
+def burn_lines(run: RunDetailView, terminal: Terminal) -> Iterator[str]:
     """A line for each budget: its limit, what is left, and what was left after each part of the
-    run. `bars` draws that as well."""
+    run."""
     if not run.budgets:
         return
     yield ""
     known = [one for one in run.budgets if one.limit is not None]
-    after = f"% {{}} after each tenth of {span(run.lasted_ms)}"
     if known:
         yield terminal.paint("budgets", "bold")
         asked = any(one.now is not None for one in known)
-        columns = [
-            "budget",
-            "per",
-            "limit",
-            *[BURN] * bars,
-            "left",
-            *["now"] * asked,
-            after.format("left"),
+        columns = ["budget", "per", "limit", "left", *["now"] * asked, "% left after"]
+        cells = [
+            [one.budget, one.per, _limit(one), _left(one, one.used[-1])]
+            + [_left(one, one.now)] * asked
+            for one in known
         ]
-        rows = [_row(one, asked, bars) for one in known]
     else:
-        yield f"{terminal.paint('spent', 'bold')}; the limits are not known, because {_why(run)}"
-        columns = ["used", *[BURN] * bars, after.format("of that")]
-        rows = [_used(one, bars) for one in run.budgets]
-    styles = [{"left": _style(one)} for one in known]
+        why = (
+            "its policy has changed since, or was not only the file"
+            if run.source
+            else "the policy was handed in as data"
+        )
+        yield f"{terminal.paint('spent', 'bold')}; the limits are not known, because {why}"
+        columns = ["used", "% of that after"]
+        cells = [[amount(one.measure, one.used[-1] or 0)] for one in run.budgets]
+    columns[-1] += f" each tenth of {span(run.lasted_ms)}"
+    shares = [[_percent(one, used) for used in one.used] for one in known or run.budgets]
+    for line, each in zip(cells, shares, strict=True):
+        line.append(" ".join([f"{'-' if share is None else share:>3}" for share in each]))
+    styles = [{"left": _style(each[-1])} for each in shares] if known else ()
     room = Terminal(terminal.colour, None if terminal.width is None else terminal.width - 2)
-    yield from (f"  {line}" for line in table(columns, rows, ("left", "now", "used"), room, styles))
+    lines = table(columns, cells, ("left", "now", "used"), room, styles)
+    yield from [f"  {each}" for each in lines]
 
 
-def _why(run: RunDetailView) -> str:
-    return (
-        "its policy has changed since, or was not only the file"
-        if run.source
-        else "the policy was handed in as data"
-    )
-
-
-def _row(one: BurnView, asked: bool, bars: bool) -> list[str]:
-    assert one.limit is not None
-    last = one.used[-1]
+def _limit(one: BurnView) -> str:
     window = "" if one.window_s is None else f" in {span(round(one.window_s * 1000))}"
-    shares = [None if used is None else _share(one.limit - used, one.limit) for used in one.used]
-    row = [
-        one.budget,
-        one.per,
-        f"{amount(one.measure, one.limit)}{window}",
-        *([_bar(shares)] if bars else []),
-    ]
-    row.append("-" if last is None else _left(one.measure, one.limit, last))
-    if asked:
-        row.append("-" if one.now is None else _left(one.measure, one.limit, one.now))
-    return [*row, _percents(shares)]
+    return f"{amount(one.measure, one.limit or 0)}{window}"
 
 
-def _used(one: BurnView, bars: bool) -> list[str]:
-    last = one.used[-1]
-    assert last is not None
-    shares = [None if used is None else _share(used, last) for used in one.used]
-    return [amount(one.measure, last), *([_bar(shares)] if bars else []), _percents(shares)]
+def _left(one: BurnView, used: int | None) -> str:
+    if used is None or one.limit is None:
+        return "-"
+    over = used > one.limit
+    return amount(one.measure, abs(one.limit - used)) + (" over" if over else "")
 
 
-def _left(measure: str, limit: int, used: int) -> str:
-    return (
-        amount(measure, limit - used) if used <= limit else f"{amount(measure, used - limit)} over"
-    )
+def _percent(one: BurnView, used: int | None) -> int | None:
+    """How much of a limit is left; where there is none, how much of all that was used is used."""
+    if used is None:
+        return None
+    whole, part = (one.used[-1], used) if one.limit is None else (one.limit, one.limit - used)
+    return int(max(0.0, min(1.0, part / whole)) * 100) if whole else 0
 
 
-def _share(part: int, whole: int) -> float:
-    return max(0.0, min(1.0, part / whole)) if whole else 0.0
-
-
-def _percents(shares: list[float | None]) -> str:
-    return " ".join(f"{'-' if share is None else int(share * 100):>3}" for share in shares)
-
-
-def _bar(shares: list[float | None]) -> str:
-    """A column for each part; something is left as long as one can see it."""
-    top = len(LEVELS) - 1
-    return "".join("·" if share is None else LEVELS[-int(-share * top // 1)] for share in shares)
-
-
-def _style(one: BurnView) -> str:
-    last = one.used[-1]
-    if last is None or one.limit is None:
+def _style(left: int | None) -> str:
+    if left is None:
         return "dim"
-    share = _share(one.limit - last, one.limit)
-    return "good" if share > SHORT else "mild" if share > 0 else "bad"
+    return "good" if left > SHORT else "mild" if left > 0 else "bad"

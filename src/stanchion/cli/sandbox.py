@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import Final
 
-import msgspec
-
 from stanchion.cli.command import JSON, Args, BadInput, DeclaredCommand, option
-from stanchion.cli.printing import table
-from stanchion.cli.terminal import Terminal, tell
-from stanchion.runtime.sandbox.sandbox import WallStanding, standing
+from stanchion.cli.printing import Layout, put_view
+from stanchion.runtime.sandbox.sandbox import standing
 
 
 def run(args: Args) -> int:
@@ -19,25 +15,18 @@ def run(args: Args) -> int:
     if args.user is not None and os.getuid() != 0:
         raise BadInput("only root can try walls as another user: leave `--user` away")
     found = standing(args.user)
-    if args.json:
-        sys.stdout.buffer.write(msgspec.json.encode(found) + b"\n")
-    else:
-        for line in table(
-            ("kind", "stands", "lacks"),
-            [_row(one) for one in found],
-            (),
-            Terminal.of_stdout(),
-        ):
-            tell(line)
+    put_view(found, WALLS.lines, args.json)
     return 0 if any(one.walls for one in found) else 1
 
 
-def _row(one: WallStanding) -> tuple[str, str, str]:
-    return (
-        (str(one.kind), "yes", ", ".join(one.missing))
-        if one.walls
-        else (str(one.kind), "no", one.why)
-    )
+WALLS: Final = Layout(
+    ("kind", "stands", "lacks"),
+    lambda one: (
+        str(one.kind),
+        "yes" if one.walls else "no",
+        ", ".join(one.missing) if one.walls else one.why,
+    ),
+)
 
 
 TOOLS_SANDBOX_COMMAND: Final = DeclaredCommand(

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 from msgspec import UNSET
 
-from stanchion.cli.answers import row
 from stanchion.cli.command import (
     PROJECT,
     STORE,
@@ -20,7 +19,7 @@ from stanchion.cli.command import (
     option,
 )
 from stanchion.cli.policies import refused, refused_lines
-from stanchion.cli.printing import Layout, in_json, put_found, put_json, shortened, table
+from stanchion.cli.printing import Layout, in_json, put_found, put_json, row, shortened, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.whose import opened, whose
 from stanchion.kernel.scopes import FLEET

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
-from stanchion import Shield
-from stanchion.approvals.answerers import By
 from stanchion.approvals.bypass import NOBODY, Urgency
 from stanchion.approvals.questions import CALL, CHOICES, DANGERS, NO_ANSWER
 from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
-from stanchion.cli.answers import row
-from stanchion.cli.command import Args, BadInput
-from stanchion.cli.printing import in_json, put_json, table
-from stanchion.cli.terminal import Terminal, put_lines, tell, visible
+from stanchion.cli.printing import Layout, in_json, in_pages, row
+from stanchion.cli.terminal import Terminal, visible
 from stanchion.kernel.declared import sink_values
 from stanchion.kernel.stages import CAUGHT, Stage
 from stanchion.ops.views.amounts import UNITS, amount, shown, span
-from stanchion.ops.views.people import GrantView, TicketView, ticket_view
-from stanchion.stores.memory import wall_ms
+from stanchion.ops.views.people import TicketView
 
 STYLES: Final = {
     State.OPEN: "asks",
@@ -37,18 +31,6 @@ WORDS: Final = {
     State.REVIEWED: "reviewed",
 }
 """What an answer is called, where it is no approval."""
-COLUMNS: Final = (
-    "ticket",
-    "kind",
-    "state",
-    "age",
-    "left",
-    "agent",
-    "about",
-    "arguments",
-    "risk",
-    "why",
-)
 SHORT: Final = 60
 """How much of the arguments stands in a list; `stanchion tickets show` has them whole."""
 LAID_OUT: Final = frozenset({"args", "content", "beside", "evidence", "values", "origin", "call"})
@@ -57,25 +39,25 @@ OF_A_CALL: Final = frozenset({"args", "content", "evidence", "why", "acts on"})
 """What a question about values has in rows of its own."""
 
 
-def listing(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
-    """A table of tickets as they stand at a time."""
-    rows = [
-        (
-            ticket.id,
-            str(ticket.kind),
-            _state(ticket),
-            span(now - ticket.opened_at),
-            _left(ticket, now),
-            ticket.agent,
-            ticket.about,
-            _short(ticket),
-            ticket.risk,
-            ticket.message,
-        )
-        for ticket in tickets
-    ]
-    styles = [{"state": STYLES[ticket.state]} for ticket in tickets]
-    yield from table(COLUMNS, rows, ("age", "left"), terminal, styles)
+def ticket_table(now: int) -> Layout:
+    """How tickets become a table, as they stand at a time."""
+    return Layout(
+        ("ticket", "kind", "state", "age", "left", "agent", "about", "arguments", "risk", "why"),
+        lambda one: (
+            one.id,
+            str(one.kind),
+            _state(one),
+            span(now - one.opened_at),
+            _left(one, now),
+            one.agent,
+            one.about,
+            _short(one),
+            one.risk,
+            one.message,
+        ),
+        ("age", "left"),
+        styles=lambda one: {"state": STYLES[one.state]},
+    )
 
 
 def summary(ticket: TicketView) -> str:
@@ -136,22 +118,20 @@ def _reach(ticket: TicketView) -> str:
     return f" for {ticket.reach if ticket.reach else ticket.scope}, {proof}, {lasts}"
 
 
-def holding(grants: list[GrantView], now: int, terminal: Terminal) -> Iterator[str]:
-    """A table of what somebody has said yes to for longer than one call, while it holds."""
-    rows = [
-        (
-            grant.id,
-            grant.reach,
-            span(max(0, grant.until - now)),
-            ", ".join(grant.agents),
-            grant.about,
-            grant.by,
-            "signed" if grant.proven else "unproven",
-        )
-        for grant in grants
-    ]
-    yield from table(
-        ("grant", "holds for", "left", "agents", "about", "by", "proof"), rows, ("left",), terminal
+def grant_table(now: int) -> Layout:
+    """How what somebody has said yes to for longer than one call becomes a table."""
+    return Layout(
+        ("grant", "holds for", "left", "agents", "about", "by", "proof"),
+        lambda one: (
+            one.id,
+            one.reach,
+            span(max(0, one.until - now)),
+            ", ".join(one.agents),
+            one.about,
+            one.by,
+            "signed" if one.proven else "unproven",
+        ),
+        ("left",),
     )
 
 
@@ -205,16 +185,16 @@ def _rows(ticket: TicketView, now: int) -> Iterator[tuple[str, str]]:
         else f"{ticket.id}, asked for the {_th(ticket.generation)} time",
     )
     yield "kind", str(ticket.kind) if ticket.kind is not Kind.ACTION else ""
-    yield "args" if ticket.stage == Stage.TOOL_CALL else "content", _text(ticket.content)
+    yield "args" if ticket.stage == Stage.TOOL_CALL else "content", in_pages(ticket.content)
     beside = {name: value for name, value in ticket.beside.items() if value not in (0, "", None)}
     yield "changed", pairs(ticket.edits) if ticket.edits else ""
     yield (
         "beside",
-        _text({_named(name): _unit(name, value) for name, value in beside.items()})
+        in_pages({_named(name): _unit(name, value) for name, value in beside.items()})
         if beside
         else "",
     )
-    yield "evidence", _text(ticket.evidence) if ticket.evidence else ""
+    yield "evidence", in_pages(ticket.evidence) if ticket.evidence else ""
     yield "why", ticket.message
     yield "guard", f"{ticket.guard} ({ticket.code})" if ticket.guard else ""
     yield "risk", ticket.risk
@@ -242,10 +222,10 @@ def _question(ticket: TicketView) -> Iterator[tuple[str, str]]:
     call, choices = told.pop(CALL, None), told.pop(CHOICES, {})
     values = ticket.content if isinstance(ticket.content, dict) else {}
     yield "values", "\n".join([pairs({name: value}) for name, value in values.items()])
-    yield "origin", "\n".join([f"{name}: {_text(words)}" for name, words in told.items()])
+    yield "origin", "\n".join([f"{name}: {in_pages(words)}" for name, words in told.items()])
     yield "pick", pairs(choices) if choices else ""
     yield "default", f"no: without an answer {NO_ANSWER}" if ticket.state is State.OPEN else ""
-    yield "call", _text(call)
+    yield "call", in_pages(call)
 
 
 def _asks(ticket: TicketView) -> str:
@@ -370,71 +350,12 @@ def _th(number: int) -> str:
     return f"{number}{ending}"
 
 
-def _text(content: Any) -> str:
-    if content is None:
-        return ""
-    text = (
-        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
-    )
-    return text
-
-
-BYPASSES: Final = (
-    "ticket",
-    "state",
-    "left",
-    "agent",
-    "about",
-    "would lift",
-    "urgency",
-    "asks",
-    "reason",
-)
-REVIEWS: Final = ("review", "due", "agent", "about", "went past", "why")
-
-
-def listed(args: Args, shield: Shield) -> int:
-    """List what asks to go past a guardrail, or has and is to be reviewed, and say what each would
-    lift."""
-    kept = shield.tickets(args.tenant, "all" if args.all else None, most=1_000)
-    found = [ticket_view(one) for one in kept if one.kind in (Kind.BYPASS, Kind.REVIEW)]
-    if args.json:
-        put_json(*found)
-        return 0
-    terminal, now = Terminal.of_stdout(), wall_ms()
-    asks = [one for one in found if one.bypass is not None]
-    owed = [one for one in found if one.review is not None]
-    put_lines(
-        [
-            *_requests(asks, now, terminal),
-            *([""] if asks and owed else ()),
-            *_reviews(owed, now, terminal),
-        ]
-    )
-    if not found:
-        tell("nobody asks for a bypass, and nothing is to be reviewed")
-    return 0
-
-
-def reviewed(args: Args, shield: Shield, by: By) -> int:
-    """End the review of what went past a guardrail unanswered."""
-    if not args.comment:
-        raise BadInput("`stanchion tickets review` needs `--comment`: say what you found")
-    known = shield.ticket(args.id, args.tenant)
-    right = not args.wrong
-    ended = ticket_view(
-        shield.review(known.id, by=by, comment=args.comment, right=right, tenant=known.tenant)
-    )
-    if args.json:
-        put_json(ended)
-    else:
-        tell(f"review {ended.id} ({ended.about}) is ended: {visible(ended.comment)}")
-    return 0
-
-
-def _requests(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
-    rows = [
-        (
+def bypass_table(now: int) -> Layout:
+    """How requests to go past a guardrail become a table: what each would lift, and who is
+    asked."""
+    return Layout(
+        ("ticket", "state", "left", "agent", "about", "would lift", "urgency", "asks", "reason"),
+        lambda one: (
             one.id,
             str(one.state),
             "" if one.ends_at is None else span(max(0, one.ends_at - now)),
@@ -444,12 +365,24 @@ def _requests(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterat
             str(one.bypass.urgency),
             _asks_bypass(one, now),
             one.bypass.reason,
-        )
-        for one in tickets
-        if one.bypass is not None
-    ]
-    if rows:
-        yield from table(BYPASSES, rows, ("left",), terminal)
+        ),
+        ("left",),
+    )
+
+
+def review_table(now: int) -> Layout:
+    """How reviews of what went past a guardrail become a table."""
+    return Layout(
+        ("review", "due", "agent", "about", "went past", "why"),
+        lambda one: (
+            one.id,
+            _due(one, now),
+            one.agent,
+            one.about,
+            one.guard,
+            str(one.beside.get("bypass", {}).get("reason", "")),
+        ),
+    )
 
 
 def _asks_bypass(ticket: TicketView, now: int) -> str:
@@ -462,23 +395,6 @@ def _asks_bypass(ticket: TicketView, now: int) -> str:
         return who
     left = ticket.opened_at + one.override_ms - now
     return f"{who}; goes ahead {f'in {span(left)}' if left > 0 else 'now'} if nobody answers"
-
-
-def _reviews(tickets: list[TicketView], now: int, terminal: Terminal) -> Iterator[str]:
-    rows = [
-        (
-            one.id,
-            _due(one, now),
-            one.agent,
-            one.about,
-            one.guard,
-            str(one.beside.get("bypass", {}).get("reason", "")),
-        )
-        for one in tickets
-        if one.review is not None
-    ]
-    if rows:
-        yield from table(REVIEWS, rows, (), terminal)
 
 
 def _due(ticket: TicketView, now: int) -> str:

@@ -40,17 +40,17 @@ from stanchion.cli.command import (
     option,
     word_of,
 )
-from stanchion.cli.printing import put_json, put_view
+from stanchion.cli.printing import put_json, put_view, sections
 from stanchion.cli.terminal import Terminal, put, put_line, put_lines, tell, visible, warn
 from stanchion.cli.ticket_lines import (
     STYLES,
-    holding,
-    listed,
-    listing,
+    bypass_table,
+    grant_table,
     outcome,
     pairs,
-    reviewed,
+    review_table,
     summary,
+    ticket_table,
     whole,
 )
 from stanchion.cli.whose import in_memory, opened, tenant_of, whose
@@ -151,23 +151,31 @@ def _list(args: Args, shield: Shield) -> int:
     if args.json:
         put_json(*found)
         return 0
-    terminal, now = Terminal.of_stdout(), wall_ms()
-    grants = (
-        [grant_view(*each) for each in shield.grants(args.tenant)]
-        if state is None and kind is None
-        else []
-    )
-    put_lines(
-        [*(listing(found, now, terminal) if found else ()), *([""] if found and grants else ())]
-    )
-    put_lines(holding(grants, now, terminal) if grants else ())
+    now, plain = wall_ms(), state is None and kind is None
+    grants = [grant_view(*each) for each in shield.grants(args.tenant)] if plain else []
+    put_lines(sections((found, ticket_table(now)), (grants, grant_table(now))))
     filed = shield.ticketing().count(tenant_of(args.tenant))
-    if state is None and kind is None and filed > len(found) >= FIRST:
+    if plain and filed > len(found) >= FIRST:
         tell(f"{len(found):,} of about {filed:,}: the most urgent ones")
     if not found and not grants:
-        tell(
-            "nothing waits for a person" if args.state is None else f"no ticket is {args.state}",
-        )
+        tell("nothing waits for a person" if args.state is None else f"no ticket is {args.state}")
+    return 0
+
+
+def _bypasses(args: Args, shield: Shield) -> int:
+    """List what asks to go past a guardrail, or has and is to be reviewed, and say what each would
+    lift."""
+    kept = shield.tickets(args.tenant, "all" if args.all else None, most=MOST)
+    found = [ticket_view(one) for one in kept if one.kind in (Kind.BYPASS, Kind.REVIEW)]
+    if args.json:
+        put_json(*found)
+        return 0
+    asks = [one for one in found if one.bypass is not None]
+    owed = [one for one in found if one.review is not None]
+    now = wall_ms()
+    put_lines(sections((asks, bypass_table(now)), (owed, review_table(now))))
+    if not found:
+        tell("nobody asks for a bypass, and nothing is to be reviewed")
     return 0
 
 
@@ -219,7 +227,16 @@ def _revoke(args: Args, shield: Shield) -> int:
 
 
 def _review(args: Args, shield: Shield) -> int:
-    return reviewed(args, shield, _by(args, shield))
+    """End the review of what went past a guardrail unanswered."""
+    if not args.comment:
+        raise BadInput("`stanchion tickets review` needs `--comment`: say what you found")
+    known, by = shield.ticket(args.id, args.tenant), _by(args, shield)
+    right = not args.wrong
+    ended = ticket_view(
+        shield.review(known.id, by=by, comment=args.comment, right=right, tenant=known.tenant)
+    )
+    said = f"review {ended.id} ({ended.about}) is ended: {ended.comment}"
+    return put_view(ended, lambda _, __: [visible(said)], args.json)
 
 
 def _request(args: Args, shield: Shield) -> int:
@@ -334,11 +351,7 @@ def _content(name: str, most: int) -> bytes:
 
 def _answered(args: Args, ticket: Ticket, shield: Shield) -> int:
     view = ticket_view(ticket, shield.authority.known())
-    if args.json:
-        put_json(view)
-    else:
-        tell(outcome(view))
-    return 0
+    return put_view(view, lambda one, _: [visible(outcome(one))], args.json)
 
 
 ID: Final = "which one? write `stanchion tickets {} ID`; `stanchion tickets list` shows them"
@@ -482,7 +495,7 @@ exit status:
         ),
         "deny": Verb(_opened(_deny), "id by comment tenant", ID.format("deny")),
         "revoke": Verb(_opened(_revoke), "id by comment tenant", ID.format("revoke")),
-        "bypass": Verb(_opened(listed, "nothing"), "all tenant"),
+        "bypass": Verb(_opened(_bypasses, "nothing"), "all tenant"),
         "review": Verb(_opened(_review), "id by comment wrong tenant", ID.format("review")),
         "request": Verb(_opened(_request), "id tenant", ID.format("request")),
         "sign": Verb(_sign, "id comment for scope pattern pick set deny", FILE.format("sign")),

@@ -4,28 +4,24 @@ somebody asks."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import count
-from operator import add, sub
 from typing import Any, Final
 
 import msgspec
 
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Event
-from stanchion.locks import Lock
 from stanchion.telemetry.catalogue import (
     BLOCKS,
-    GUARDRAIL_BOUNDS_MS,
     GUARDRAIL_MS,
     INVOCATIONS,
     OTHER,
     TRIGGERED,
 )
 from stanchion.telemetry.notices.message import when
-from stanchion.telemetry.registry import MOST_SERIES, Series, number
+from stanchion.telemetry.registry import MOST_SERIES, Histogram, Series, number
 
 # How long guardrails took: of the first decisions of a process, and then of some of them. Decisions
 # leave their times behind, and they are added up when somebody asks.
@@ -35,23 +31,19 @@ ONE_IN: Final = 7
 """Of so many decisions the times are kept, and from then on of every seventh: to keep them all
 would cost each decision as much as all that is counted of it otherwise. Calls and results
 alternate, so the number is odd."""
-MOST_FRESH: Final = 256
-"""How many decisions are kept until their times are added up."""
+MS: Final = 1_000_000
+"""Nanoseconds in the unit of these times."""
 
 Took = tuple[tuple[str, int], ...]
 """Guards with how long each took, in nanoseconds."""
-_BOUNDS_NS: Final = [int(bound * 1e6) for bound in GUARDRAIL_BOUNDS_MS]
 
 
 class GuardrailTimes:
     """Counts how long guardrails took, as a histogram of each."""
 
     def __init__(self) -> None:
-        self._fresh: defaultdict[str, deque[int]] = defaultdict(deque)
-        self._decisions, self._kept = count(1), count(1)
-        self._lock = Lock()
-        self._known: dict[str, tuple[int, list[int]]] = {}
-        """In nanoseconds how long each guardrail took in all, and how often it took how long."""
+        self._decisions = count(1)
+        self._known: dict[str, Histogram] = {}
 
     def took(self, took: Took, wholes: dict[str, str] | None) -> None:
         """Keep the times of one decision. `wholes` says which guards are parts of which guardrail,
@@ -64,32 +56,21 @@ class GuardrailTimes:
             whole = guard if wholes is None else wholes.get(guard, guard)
             joint[whole] = joint.get(whole, 0) + ns
         for whole, ns in joint.items():
-            self._fresh[whole].append(ns)
-        if not next(self._kept) % MOST_FRESH:
-            self._added_up()
+            one = self._known.get(whole)
+            if one is None:
+                if len(self._known) >= MOST_SERIES:
+                    continue
+                one = self._known.setdefault(whole, Histogram(GUARDRAIL_MS, MS))
+            one.observe(ns)
 
     def totals(self) -> dict[str, tuple[int, int]]:
         """How long each guardrail took in all, in nanoseconds, and how often that was measured."""
-        return {name: (spent, sum(buckets)) for name, (spent, buckets) in self._added_up().items()}
+        return {name: one.totals() for name, one in list(self._known.items())}
 
     def figures(self) -> Iterator[Series]:
         """The histograms."""
-        for name, (spent, buckets) in self._added_up().items():
-            yield Series(GUARDRAIL_MS.name, (name,), (spent / 1e6, *buckets))
-
-    def _added_up(self) -> dict[str, tuple[int, list[int]]]:
-        """Sort the times of each guardrail and look for the bounds among them: that costs less than
-        to look for each time among the bounds."""
-        with self._lock:
-            for name, fresh in list(self._fresh.items()):
-                times = sorted([fresh.popleft() for _ in range(len(fresh))])
-                if not times or (name not in self._known and len(self._known) >= MOST_SERIES):
-                    continue
-                spent, before = self._known.get(name, (0, [0] * (len(_BOUNDS_NS) + 1)))
-                ends = [*[bisect_right(times, bound) for bound in _BOUNDS_NS], len(times)]
-                within = map(sub, ends, [0, *ends])
-                self._known[name] = (spent + sum(times), [*map(add, before, within)])
-            return dict(self._known)
+        for name, one in list(self._known.items()):
+            yield Series(GUARDRAIL_MS.name, (name,), one.values())
 
 
 # The state of guardrails while they are in use: how often each was reached, what it said, and when

@@ -103,10 +103,12 @@ class BesideRegistry(Protocol):
 
 
 class Histogram:
-    """Counts times by how long they are, and adds them up."""
+    """Counts times by how long they are, and adds them up. `unit_ns` is how long one of the
+    metric's unit is."""
 
-    def __init__(self, metric: Metric) -> None:
-        self._bounds = [int(bound * 1e9) for bound in metric.bounds]
+    def __init__(self, metric: Metric, unit_ns: int = 1_000_000_000) -> None:
+        self._unit_ns = unit_ns
+        self._bounds = [int(bound * unit_ns) for bound in metric.bounds]
         self._buckets = [0] * (len(metric.bounds) + 1)
         self._fresh: deque[int] = deque()
         self._sum_ns = 0
@@ -127,10 +129,15 @@ class Histogram:
                 self._sum_ns += took_ns
                 self._buckets[bisect_left(self._bounds, took_ns)] += 1
 
-    def values(self) -> tuple[float, ...]:
-        """The sum in seconds, and the count of each bucket."""
+    def totals(self) -> tuple[int, int]:
+        """The sum in nanoseconds, and how many times were counted."""
         self._add_up()
-        return (self._sum_ns / 1e9, *self._buckets)
+        return self._sum_ns, sum(self._buckets)
+
+    def values(self) -> tuple[float, ...]:
+        """The sum in the metric's unit, and the count of each bucket."""
+        self._add_up()
+        return (self._sum_ns / self._unit_ns, *self._buckets)
 
 
 class Registry:

@@ -39,13 +39,13 @@ REQUESTS: Final = {
 """What only an operator may have done."""
 
 COMMANDS: Final = {
-    "resume": ("resume", "--by", "ann"),
-    "safe-mode-off": ("safe-mode", "off", "--by", "ann"),
+    "resume": ("state", "resume", "--by", "ann"),
+    "safe-mode-off": ("state", "safe-mode", "off", "--by", "ann"),
     "reset": ("tools", "reset", "pay", "--by", "ann"),
     "allow": ("secrets", "allow", "f" * 12, "--by", "ann", "--why", "fine"),
     "release": ("budget", "release", "r1.1f2e3d4c.1", "--by", "ann"),
     "top-up": ("budget", "top-up", "spend/run:r1", "tokens=5", "--by", "ann"),
-    "store": ("store", "accepted", "--by", "ann", "--why", "fine"),
+    "store": ("state", "accept", "--by", "ann", "--why", "fine"),
 }
 """The same at the command line, without a key and without a terminal."""
 

@@ -298,7 +298,7 @@ def test_what_listens_and_is_no_broker_is_said_to_be_none(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "command", [["state"], ["halt"], ["tickets", "list"], ["tools", "reset", "x"]]
+    "command", [["state"], ["state", "halt"], ["tickets", "list"], ["tools", "reset", "x"]]
 )
 def test_commands_work_on_a_store_and_not_through_a_broker(
     command: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

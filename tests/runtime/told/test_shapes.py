@@ -9,7 +9,7 @@ from tests.runtime.told.shapes import CALLS, shapes_in
     "text",
     [
         "approve it with `stanchion tickets approve 3f2a`",
-        "run stanchion  resume",
+        "run stanchion  state resume",
         "a person says so with `settle_effect`",
         "call `approve(id, by=you)`",
         "set STANCHION_SAFE_MODE",

@@ -91,6 +91,11 @@ def counted(number: int, what: str) -> str:
     return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
+def framed(before: str, words: str, after: str = "") -> str:
+    """Words between others; nothing where there are none."""
+    return f"{before}{words}{after}" if words else ""
+
+
 def flow(value: Any) -> str:
     """A value in one line: text as it is, the rest as YAML would have it in brackets."""
     match value:

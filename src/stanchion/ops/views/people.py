@@ -10,9 +10,6 @@ from typing import Any, Final
 from msgspec import Struct
 from msgspec.structs import asdict
 
-from stanchion.approvals.act import Answer
-from stanchion.approvals.bypass import Requested, Review
-from stanchion.approvals.digest import Deed
 from stanchion.approvals.errors import UnknownTicket
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.operators import Roster
@@ -82,7 +79,7 @@ def allowance_view(one: FindingAllowance) -> AllowanceView:
 NOBODY: Final = Roster()
 
 
-class TicketView(Struct, frozen=True, kw_only=True):
+class TicketView(Ticket, frozen=True, kw_only=True, omit_defaults=False):
     """A ticket: who wants to do what, why that was stopped, who may answer until when, and what was
     answered.
 
@@ -98,42 +95,9 @@ class TicketView(Struct, frozen=True, kw_only=True):
     risk: str
     policy: str
     whole: bool
-    id: str
-    kind: Kind
-    state: State
-    tenant: str
-    run: str
-    deed: Deed
-    content: Any
-    beside: dict[str, Any]
-    evidence: dict[str, Any]
-    askers: tuple[str, ...]
-    above: tuple[str, ...]
-    guard: str
-    code: str
-    message: str
-    roles: tuple[str, ...]
-    mode: str
-    opened_at: int
-    expires_at: int
-    answered_by: str
-    answered_as: str
-    answered_at: int
-    comment: str
-    scope: Scope
     reach: str
     """How far the answer reaches, in words; empty where there is none."""
     proven: bool
-    grant_until: int
-    answer: Answer | None
-    used_by: str
-    generation: int
-    page: int
-    next_ms: int
-    told: tuple[str, ...]
-    """The roles that are asked so far; whoever comes after them may answer as well."""
-    quorum: int | None
-    votes: tuple[Answer, ...]
     said_yes: tuple[str, ...]
     """Who has said yes so far."""
     fast: bool
@@ -142,14 +106,7 @@ class TicketView(Struct, frozen=True, kw_only=True):
     """How many have to say yes."""
     edits: dict[str, Any]
     """The arguments that a yes has changed."""
-    bypass: Requested | None
-    review: Review | None
     digest: str
-
-    @property
-    def about(self) -> str:
-        """What it is about, in a word: the tool, or the stage where there is none."""
-        return self.tool if self.tool else self.stage
 
     @property
     def ends_at(self) -> int | None:
@@ -180,15 +137,29 @@ def ticket_view(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
 
 def ticket_in_full(ticket: Ticket, roster: Roster = NOBODY) -> TicketView:
     """A ticket for whoever signs an answer to it: word for word what was asked."""
-    known: dict[str, Any] = asdict(ticket)
-    known |= {
-        name: getattr(ticket, name)
-        for name in ("agent", "task", "stage", "tool", "risk", "policy", "whole", "fast")
+    known: dict[str, Any] = {
+        **asdict(ticket),
+        **{name: getattr(ticket, name) for name in WORKED_OUT},
     }
     reach = "" if ticket.answer is None else ticket.answer.act.scope
     takes = max(needed(ticket, roster), len(ticket.votes))
-    known |= {"edits": ticket.edits, "said_yes": ticket.said_yes, "takes": takes}
-    return TicketView(**known, reach=reach, proven=ticket.proven, digest=ticket.deed.digest)
+    return TicketView(**known, takes=takes, reach=reach, digest=ticket.deed.digest)
+
+
+WORKED_OUT: Final = [
+    "agent",
+    "task",
+    "stage",
+    "tool",
+    "risk",
+    "policy",
+    "whole",
+    "fast",
+    "edits",
+    "said_yes",
+    "proven",
+]
+"""What a ticket says of itself beside what is kept of it."""
 
 
 def grant_view(tenant: str, grant: Grant) -> GrantView:

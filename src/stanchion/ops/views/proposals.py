@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,37 +40,23 @@ REFUSED: Final = ("ticket.denied", "ticket.withdrawn")
 OPENED: Final = "ticket.opened"
 
 
-class TicketAnswer(NamedTuple):
-    """Somebody's answer to a ticket: whether a signature says whose it is, and for which agents it
-    was."""
+class AnsweredCall(NamedTuple):
+    """Somebody's answer to a ticket: whether a signature says whose it is, for which agents it was,
+    and the call that it was about; `None` where the trail does not have that as it was."""
 
-    ticket: str
     by: str
     at_ms: int
     yes: bool
     proven: bool
     about: str
-    agents: tuple[str, ...] = ()
-
-
-class AnsweredCall(NamedTuple):
-    """An answer, and the call that it was about; `None` where the trail does not have the call as
-    it was."""
-
-    answer: TicketAnswer
+    agents: tuple[str, ...]
     call: AskedCall | None
 
 
-class Gathered(NamedTuple):
-    """What was found, newest first, and whether there are more answers than are looked at."""
-
-    cases: tuple[AnsweredCall, ...]
-    more: bool
-
-
-def gathered(reader: RecordSource, tenant: str, since_ms: int) -> Gathered:
-    """The answers of a tenant's people since then, with their calls."""
-    answers: list[TicketAnswer] = []
+def gathered(reader: RecordSource, tenant: str, since_ms: int) -> tuple[list[AnsweredCall], bool]:
+    """The answers of a tenant's people since then with their calls, newest first, and whether there
+    are more than are looked at."""
+    answers: list[FactNote] = []
     calls: dict[str, str] = {}
     wanted: set[str] = set()
     more = False
@@ -89,38 +75,30 @@ def gathered(reader: RecordSource, tenant: str, since_ms: int) -> Gathered:
         elif told.what in (APPROVED, *REFUSED) and found.stub.at >= since_ms:
             more = len(answers) >= MOST_ANSWERS
             if not more:
-                answers.append(_answered(told))
+                answers.append(told)
                 wanted.add(told.about)
     known = _calls(reader, frozenset(calls.values()))
-    return Gathered(
-        tuple(
-            [AnsweredCall(answer, known.get(calls.get(answer.ticket, ""))) for answer in answers]
-        ),
-        more,
-    )
+    return [_answered(told, known.get(calls.get(told.about, ""))) for told in answers], more
 
 
-def _answered(told: FactNote) -> TicketAnswer:
+def _answered(told: FactNote, call: AskedCall | None) -> AnsweredCall:
     proven, about = told.data.get("proven") is True, str(told.data.get("about", ""))
     agents = told.data.get("agents")
     named = tuple(map(str, agents)) if isinstance(agents, list | tuple) else ()
     # Who changes the call says no to the one that was asked for.
     yes = told.what == APPROVED and not str(told.data.get("scope", "")).startswith(f"{Scope.ONCE} ")
-    return TicketAnswer(told.about, told.by, told.at, yes, proven, about, named)
+    return AnsweredCall(told.by, told.at, yes, proven, about, named, call)
 
 
 def _calls(reader: RecordSource, ids: frozenset[str]) -> dict[str, AskedCall]:
     """The calls with these ids that waited for a person, as they were recorded. A ticket about
     anything else, such as a run that somebody should look at, is no question about a call."""
-    if not ids:
-        return {}
     waiting = (
-        each
-        for each in reader.forwards()
+        (each.stub.id, call_of(each))
+        for each in (reader.forwards() if ids else ())
         if each.stub.id in ids and each.stub.action == Action.ESCALATE.name
     )
-    found = ((each.stub.id, call_of(each)) for each in waiting)
-    return {name: call for name, call in found if call is not None}
+    return {name: call for name, call in waiting if call is not None}
 
 
 def call_of(found: FoundRecord) -> AskedCall | None:
@@ -158,57 +136,48 @@ word whatever."""
 
 
 class ApprovedKind(NamedTuple):
-    """A kind of call that was approved: what is the same, what fits a pattern, and the
-    approvals."""
+    """A kind of call that was approved: one of the calls, what is the same in all, what fits a
+    pattern, and the approvals."""
 
-    tool: str
-    guards: tuple[str, ...]
-    task: str
+    call: AskedCall
     args: dict[str, Any]
     patterns: dict[str, str]
-    cases: tuple[AnsweredCall, ...]
+    cases: list[AnsweredCall]
 
 
-def kinds(cases: Sequence[AnsweredCall], least: int) -> Iterator[ApprovedKind]:
+Grouped = list[tuple[AskedCall, AnsweredCall]]
+
+
+def kinds(cases: list[AnsweredCall], least: int) -> Iterator[ApprovedKind]:
     """The kinds of calls that were approved at least so often.
 
     The narrow ones first: a call that was approved often enough as it is needs no pattern. Patterns
     are sought among the others.
     """
-    for same_kind in _grouped(cases, _shape):
-        rare: list[AnsweredCall] = []
-        for same in _grouped(same_kind, lambda call: canonical(call.args)):
+    known = [(case.call, case) for case in cases if case.call is not None]
+    for alike_in_shape in _grouped(known, _shape):
+        rare: Grouped = []
+        for same in _grouped(alike_in_shape, lambda call: canonical(call.args)):
             if len(same) >= least:
-                yield _kind(same, _call(same[0]).args, {})
+                call = same[0][0]
+                yield ApprovedKind(call, call.args, {}, [case for _, case in same])
             else:
                 rare += same
         if len(rare) >= least:
-            found = _varying([_call(case).args for case in rare])
+            found = _varying([call.args for call, _ in rare])
             if found is not None:
-                yield _kind(rare, *found)
+                yield ApprovedKind(rare[0][0], *found, [case for _, case in rare])
 
 
 def _shape(call: AskedCall) -> Any:
     return call.tool, call.guards, call.task, tuple(sorted(call.args))
 
 
-def _grouped(cases: Sequence[AnsweredCall], by: Any) -> list[list[AnsweredCall]]:
-    groups: dict[Any, list[AnsweredCall]] = {}
-    for case in cases:
-        groups.setdefault(by(_call(case)), []).append(case)
+def _grouped(cases: Grouped, by: Callable[[AskedCall], Any]) -> list[Grouped]:
+    groups: dict[Any, Grouped] = {}
+    for call, case in cases:
+        groups.setdefault(by(call), []).append((call, case))
     return list(groups.values())
-
-
-def _call(case: AnsweredCall) -> AskedCall:
-    assert case.call is not None
-    return case.call
-
-
-def _kind(
-    cases: Sequence[AnsweredCall], args: dict[str, Any], patterns: dict[str, str]
-) -> ApprovedKind:
-    call = _call(cases[0])
-    return ApprovedKind(call.tool, call.guards, call.task, args, patterns, tuple(cases))
 
 
 def _varying(every: list[dict[str, Any]]) -> tuple[dict[str, Any], dict[str, str]] | None:
@@ -326,53 +295,46 @@ def proposals(
     tenant: str,
 ) -> Proposals:
     """The rules that the approvals in a trail propose for a policy."""
-    found = gathered(reader, tenant, now_ms - terms.days * DAY_MS)
-    said_no = [case for case in found.cases if not case.answer.yes]
-    known = [case for case in found.cases if case.answer.yes and case.call is not None]
+    cases, more = gathered(reader, tenant, now_ms - terms.days * DAY_MS)
+    said_no = [case for case in cases if not case.yes]
     made: list[Proposal] = []
     withheld: list[WithheldRule] = []
-    for kind in kinds(known, terms.least):
+    for kind in kinds([case for case in cases if case.yes], terms.least):
         proposal = _proposal(kind, terms, now_ms)
         why = _against(kind, proposal, said_no, terms, policy)
         if why:
-            withheld.append(WithheldRule(kind.tool, len(kind.cases), why))
+            withheld.append(WithheldRule(kind.call.tool, len(kind.cases), why))
         else:
             made.append(proposal)
     made = sorted(made, key=lambda one: (-one.approvals, one.name))[:MOST]
     told: list[Proposal] = []
-    for proposal, history, denied in _with_history(reader, made, tenant):
+    for one, history, denied in _with_history(reader, made, tenant):
         if denied:
-            withheld.append(
-                WithheldRule(
-                    proposal.rule.tool, proposal.approvals, "such a call was denied earlier"
-                )
-            )
+            why = "such a call was denied earlier"
+            withheld.append(WithheldRule(one.rule.tool, one.approvals, why))
         else:
-            told.append(replace(proposal, history=history))
-    return Proposals(tuple(told), tuple(withheld), found.more)
+            told.append(replace(one, history=history))
+    return Proposals(tuple(told), tuple(withheld), more)
 
 
 def _proposal(kind: ApprovedKind, terms: ProposalTerms, now_ms: int) -> Proposal:
-    answers = [case.answer for case in kind.cases]
-    people = tuple(sorted({answer.by for answer in answers}))
-    first, last = min(answer.at_ms for answer in answers), max(answer.at_ms for answer in answers)
-    agents = tuple(sorted({agent for answer in answers for agent in answer.agents}))
+    cases, (tool, _, guards, _, task, _) = kind.cases, kind.call
+    people = tuple(sorted({case.by for case in cases}))
+    times = [case.at_ms for case in cases]
     # The name says what it is about, and is the same whenever the same is proposed.
-    mark = sha256(
-        canonical([kind.tool, kind.guards, kind.task, kind.args, kind.patterns])
-    ).hexdigest()[:8]
+    mark = sha256(canonical([tool, guards, task, kind.args, kind.patterns])).hexdigest()[:8]
     rule = ApprovedEntry(
-        tool=kind.tool,
+        tool=tool,
         args=kind.args,
         patterns=kind.patterns,
-        guards=kind.guards,
-        agents=agents,
-        tasks=(kind.task,),
+        guards=guards,
+        agents=tuple(sorted({agent for case in cases for agent in case.agents})),
+        tasks=(task,),
         until=last_day(now_ms, terms.lasts_days),
-        why=f"approved {len(answers)} times by {', '.join(people)}",
+        why=f"approved {len(cases)} times by {', '.join(people)}",
     )
-    proven = sum([answer.proven for answer in answers])
-    return Proposal(f"{kind.tool}-{mark}", rule, len(answers), proven, people, first, last)
+    proven = sum([case.proven for case in cases])
+    return Proposal(f"{tool}-{mark}", rule, len(cases), proven, people, min(times), max(times))
 
 
 def _against(
@@ -383,7 +345,7 @@ def _against(
     policy: CompiledPolicy,
 ) -> str:
     """Why a rule is not proposed; empty where nothing speaks against it."""
-    calls = [case.call for case in kind.cases if case.call is not None]
+    tool, calls = kind.call.tool, [case.call for case in kind.cases if case.call is not None]
     if any(call.once_only for call in calls):
         return "such a call is critical or cannot be undone: a person has to say yes each time"
     if len(proposal.people) < terms.people:
@@ -391,20 +353,17 @@ def _against(
             f"only {', '.join(proposal.people)} approved it, and {terms.people} people are needed"
         )
     for case in said_no:
-        if case.call is None and case.answer.about == kind.tool:
-            return (
-                f"{case.answer.by} denied a call of this tool, and the trail does not have what it "
-                f"was"
-            )
+        if case.call is None and case.about == tool:
+            return f"{case.by} denied a call of this tool, and the trail does not have what it was"
         if case.call is not None and alike(proposal.rule, case.call.tool, case.call.args):
-            return f"{case.answer.by} denied such a call"
+            return f"{case.by} denied such a call"
     always = always_active(policy.file)
-    for guard in kind.guards:
+    for guard in kind.call.guards:
         if guard not in always:
             return f"the policy has no guard `{guard}`, which asked"
         if always[guard]:
             return f"`{guard}`, which asked, is always active"
-    entry = policy.tool(kind.tool)
+    entry = policy.tool(tool)
     if entry is not None and (entry.risk == "critical" or entry.effect in LASTING):
         return "the policy calls the tool critical, or says that its effect lasts"
     if entry is not None and not kind.patterns.keys().isdisjoint(entry.sinks):

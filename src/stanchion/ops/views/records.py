@@ -13,7 +13,7 @@ from stanchion.audit.reader import DECISIONS, would_change
 from stanchion.audit.record import RecordEntry
 from stanchion.audit.segment_scan import FoundRecord, Stub
 from stanchion.kernel.actions import NAMES
-from stanchion.ops.views.amounts import counted
+from stanchion.ops.views.amounts import counted, framed
 
 UNREADABLE: Final = "cannot be read: see `stanchion audit verify`"
 
@@ -150,50 +150,32 @@ def noted(found: FoundRecord) -> str:
         return UNREADABLE
     match note:
         case notes.RunBegun():
-            agent = f" of {note.run.agent}" if note.run.agent else ""
-            task = f" on {note.run.task}" if note.run.task else ""
-            source = f" ({note.source})" if note.source else ""
-            return f"{note.run.id}{agent}{task}, under policy {note.policy[:12]}{source}"
+            who = f"{framed(' of ', note.run.agent)}{framed(' on ', note.run.task)}"
+            source = framed(" (", note.source, ")")
+            return f"{note.run.id}{who}, under policy {note.policy[:12]}{source}"
         case notes.RunEnded():
-            why = f": {note.why}" if note.why else ""
-            return (
-                f"{note.run}, {note.code}{why}; {counted(sum(note.decided.values()), 'decision')}"
-            )
+            decided = counted(sum(note.decided.values()), "decision")
+            return f"{note.run}, {note.code}{framed(': ', note.why)}; {decided}"
         case notes.FactNote():
-            by = f" by {note.by}" if note.by else ""
-            why = f": {note.why}" if note.why else ""
-            return f"{note.what} {note.about}{by}{why}"
+            return f"{note.what} {note.about}{framed(' by ', note.by)}{framed(': ', note.why)}"
         case notes.SegmentBegun():
             return f"number {note.number:,} begins"
         case notes.ChainOpened():
-            cut = (
-                f"; {counted(note.cut, 'byte')} of an unfinished record were cut off"
-                if note.cut
-                else ""
-            )
-            unfit = (
-                f"; {counted(len(note.unfit), 'chain')} changed since they were written"
-                if note.unfit
-                else ""
-            )
-            return f"by process {note.pid}{cut}{unfit}"
+            cut = counted(note.cut, "byte") if note.cut else ""
+            unfit = counted(len(note.unfit), "chain") if note.unfit else ""
+            odd = framed("; ", cut, " of an unfinished record were cut off")
+            odd += framed("; ", unfit, " changed since they were written")
+            return f"by process {note.pid}{odd}"
         case notes.Checkpoint():
-            return (
-                f"with "
-                f"{counted(len(note.heads), 'other chain')}{', sealed' if found.line.seal else ''}"
-            )
+            sealed = ", sealed" if found.line.seal else ""
+            return f"with {counted(len(note.heads), 'other chain')}{sealed}"
         case notes.SegmentsRetired():
-            return (
-                f"segment {', '.join(str(segment[0]) for segment in note.segments)} removed: "
-                f"{note.why}"
-            )
+            gone = ", ".join([str(segment[0]) for segment in note.segments])
+            return f"segment {gone} removed: {note.why}"
         case notes.Erased():
-            count = sum(last - first + 1 for rows in note.records.values() for first, last in rows)
-            by = f" by {note.by}" if note.by else ""
-            return (
-                f"the content of "
-                f"{counted(count, 'record')}{by}{f': {note.why}' if note.why else ''}"
-            )
+            rows = [row for some in note.records.values() for row in some]
+            count = counted(sum([last - first + 1 for first, last in rows]), "record")
+            return f"the content of {count}{framed(' by ', note.by)}{framed(': ', note.why)}"
     return ""
 
 

@@ -1,15 +1,29 @@
-"""What erasing does not reach: runs that are still open, and what a store keeps for a time."""
+"""Erasing: what there is of what is meant, its removal, and what that does not reach: open runs,
+and what a store keeps for a time."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+from msgspec import Struct
 
-from stanchion.audit.erasure import Meant
-from stanchion.audit.reader import TrailReader, spelled
-from stanchion.audit.remains import Remain
+from stanchion.approvals.act import Purpose
+from stanchion.approvals.digest import Request
+from stanchion.audit.erasure import Meant, MeantRecords, cut_off, meant_in, remove
+from stanchion.audit.keys import TrailKey
+from stanchion.audit.reader import Progress, TrailReader, spelled
+from stanchion.audit.remains import (
+    Remain,
+    Tail,
+    damaged,
+    held_fast,
+    pieces,
+    strangers,
+    tails,
+)
 from stanchion.audit.runs import OPEN, newest_runs
 from stanchion.experience.shelf import NothingKept, ShelfError
 from stanchion.kernel.scopes import FLEET
@@ -19,6 +33,8 @@ from stanchion.ops.views.names import KeyName, name_of
 from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.answers.notebook import NOTES, notes_in
 from stanchion.runtime.learning.shelves import shelf_of
+from stanchion.runtime.operating.retention import SUBJECT
+from stanchion.stores.memory import wall_ms
 from stanchion.stores.protocol import Store
 
 WILL_WRITE: Final = (
@@ -30,6 +46,61 @@ BESIDE: Final = (
     "beside the store: `stanchion tools experience` shows it, and `prune` of that removes it"
 )
 ASKED: Final = "in the store until it expires: `stanchion tickets show` shows it"
+
+
+class ErasureLook(Struct, frozen=True):
+    """What there is of what is meant in one trail: records, pieces beside chains, beginnings of
+    records at the end of segments, and what cannot be erased."""
+
+    folder: Path
+    said: MeantRecords
+    torn: list[Path]
+    tails: list[Tail]
+    left: list[Remain]
+
+    def __bool__(self) -> bool:
+        return bool(self.said.rows or self.torn or self.tails)
+
+
+def look_over(folder: Path, meant: Meant, progress: Progress | None) -> ErasureLook:
+    """What there is of what is meant in a trail."""
+    reader = TrailReader(folder)
+    said = meant_in(reader, meant, progress)
+    left = [*damaged(reader, meant), *strangers(folder, meant)]
+    return ErasureLook(folder, said, pieces(folder, meant), tails(folder, meant), left)
+
+
+def erasure_request(looks: list[ErasureLook], why: str) -> Request:
+    """What somebody is asked to answer for: the records of the first trail, and of those beside
+    it."""
+    plain = {
+        str(one.folder): {
+            chain: [list(row) for row in some] for chain, some in one.said.rows.items()
+        }
+        for one in looks
+    }
+    records = plain.pop(str(looks[0].folder))
+    beside = {folder: rows for folder, rows in plain.items() if rows}
+    said = {"records": records, "why": why, **({"beside": beside} if beside else {})}
+    return Request(purpose=Purpose.ERASE, tenant=FLEET, subject=SUBJECT, said=said)
+
+
+def remove_pieces(folder: Path, meant: Meant, key: TrailKey | None) -> None:
+    """Remove what crashes have left in a trail; opening it may have made pieces of it before."""
+    cut_off(folder, [tail.chain for tail in tails(folder, meant)], key, wall_ms)
+    remove(pieces(folder, meant))
+
+
+def still_there(looks: list[ErasureLook], meant: Meant) -> Iterator[Remain]:
+    """What of that was written meanwhile, or held fast, when the rest was erased."""
+    for one in looks:
+        for chain, rows in one.said.rows.items():
+            yield Remain(f"{chain}:{rows[0][0]}", CAME)
+    for one in looks:
+        yield from held_fast(one.folder, meant)
+
+
+CAME: Final = "written in the meantime: erase again"
 
 
 def open_runs(reader: TrailReader, meant: Meant, runs: frozenset[tuple[str, str]]) -> list[Remain]:
