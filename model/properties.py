@@ -7,8 +7,6 @@ from collections.abc import Generator, Mapping
 from contextlib import closing
 from typing import Any
 
-import msgspec
-
 from model.compare import compare, compare_replay, compare_state
 from model.decide import Expected, expect, expect_judged, expect_lost
 from model.drawn.case import Case, Feature
@@ -32,7 +30,7 @@ from stanchion.stores.protocol import Store
 from stanchion.testing.clock import FakeClock
 from stanchion.testing.interleave import interleave
 from stanchion.testing.store_suite.chance import random_batch
-from stanchion.testing.store_suite.desk import Make, Script, shown
+from stanchion.testing.store_suite.desk import Make
 
 NO_AGE = -1_000_000
 """A maximum age that no knowledge of the gates is under: every decision asks the store."""
@@ -95,21 +93,6 @@ def check_batches(case: Case, make: Make = MemoryStore) -> None:
                     f"{want!r}"
                 )
         compare_state(store, model.history, case)
-
-
-def check_script(script: Script) -> None:
-    """The batches of a case of the store suite get the model's replies from the memory store, which
-    every other store is compared with there."""
-    clock = FakeClock()
-    model, store = StoreModel(), MemoryStore(clock)
-    for number, step in enumerate(script):
-        if isinstance(step, int):
-            clock.advance(step)
-            continue
-        batch = step if step.id else msgspec.structs.replace(step, id=f"batch-{number}")
-        got, want = shown(store.carry(batch)), shown(model.carry(batch, clock()))
-        if got != want:
-            raise AssertionError(f"the reply to {batch!r} is\n  {got!r}\nnot\n  {want!r}")
 
 
 def check_spans(case: Case) -> None:

@@ -15,14 +15,7 @@ import msgspec
 import stanchion.kernel
 from model.directed import CASES as DIRECTED
 from model.drawn.case import EVERYTHING, Case, Feature
-from model.properties import (
-    check_batches,
-    check_decisions,
-    check_interleaved,
-    check_script,
-    check_spans,
-)
-from stanchion.testing.store_suite.cases import SCRIPTS
+from model.properties import check_batches, check_decisions, check_interleaved, check_spans
 
 
 class Outcome(NamedTuple):
@@ -53,7 +46,6 @@ def tests(count: int) -> dict[str, Iterator[Check]]:
         "interleaved": (partial(check_interleaved, case) for case in drawn_cases(count, (8, 12))),
         "batches": (partial(check_batches, case) for case in drawn_cases(count, (1, 30))),
         "spans": (partial(check_spans, case) for case in drawn_cases(count, (1, 7))),
-        "suite": (partial(check_script, script) for script in SCRIPTS.values()),
         "directed": iter(DIRECTED),
     }
 

@@ -9,7 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from stanchion.locks import Bell, Condition, Lock, Reentrant, has_ended
+from stanchion.audit.marks import DiskMarks
+from stanchion.locks import Bell, Lock, Reentrant, has_ended
 from tests.interrupts import Cut, CutByTimer, everywhere, files, soon
 
 WITHIN = (*files("locks"), __file__)
@@ -238,25 +239,24 @@ def test_whoever_sets_a_bell_is_cut_off_and_the_next_one_still_wakes_who_waits()
     assert everywhere(bell.set, check, WITHIN) > 3
 
 
-def test_whoever_waits_for_news_or_has_them_is_cut_off() -> None:
-    news, told = Condition(), list[int]()
+def test_whoever_waits_for_the_disk_or_tells_of_it_is_cut_off() -> None:
+    marks = DiskMarks(0)
 
     def tell() -> None:
-        with news:
-            told.append(1)
-            news.notify_all()
+        marks.reached(marks._synced + 1)
 
     def wait() -> None:
-        before = len(told)
         teller = threading.Thread(target=tell)
-        with news:
-            teller.start()
-            assert news.wait_for(lambda: len(told) > before, 60)
+        marks.wait(marks._synced + 1, 60, teller.start)
         teller.join()
 
-    assert everywhere(wait, wait, files("locks"), every=3) > 10
-    assert everywhere(tell, wait, WITHIN) > 10
-    assert not news.locked
+    def check() -> None:
+        wait()
+        marks._bells.clear()
+
+    assert everywhere(wait, check, files("audit"), every=3) > 10
+    assert everywhere(tell, check, files("audit")) > 3
+    assert not marks._lock.locked
 
 
 def test_one_who_hardly_lets_go_keeps_nobody_out() -> None:

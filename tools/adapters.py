@@ -110,8 +110,9 @@ def tested(name: str, pinned: Sequence[str]) -> bool:
             "-k",
             f"{name} or use-with-{name.replace('_', '-')}",
         ]
+        shared = ["tests/hosts/test_canaries.py"]
         command = ["-m", "pytest", "-q", "-W", "ignore::DeprecationWarning", f"--junitxml={junit}"]
-        done = _run(python, [*command, str(HERE / name), *page_tests], check=False)
+        done = _run(python, [*command, str(HERE / name), *shared, *page_tests], check=False)
         declared: dict[str, Any] = json.loads(
             _run(python, ["-c", DECLARED.format(name=name, names=names)]).stdout
         )

@@ -1,5 +1,5 @@
-"""Approvals and the ledger did not see values without a JSON form, and arguments changed while a
-call waited ran."""
+"""Approvals and the ledger see values without a JSON form, and arguments that change while a call
+waits."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def refused_ticket(run: Any, pay: Any, amount: Any) -> str:
 
 
 @pytest.mark.parametrize(("first", "other"), PAIRS.values(), ids=PAIRS)
-def test_43_an_approval_is_for_one_amount(first: Any, other: Any) -> None:
+def test_an_approval_is_for_one_amount(first: Any, other: Any) -> None:
     shield, bank = Shield.load(ASKS), Bank()
     with shield.run("ann") as run:
         shield.approve(refused_ticket(run, bank.pay, first), by="bob")
@@ -67,7 +67,7 @@ def test_43_an_approval_is_for_one_amount(first: Any, other: Any) -> None:
 
 
 @pytest.mark.parametrize(("first", "other"), PAIRS.values(), ids=PAIRS)
-def test_43_a_receipt_is_for_one_amount(first: Any, other: Any) -> None:
+def test_a_receipt_is_for_one_amount(first: Any, other: Any) -> None:
     policy = {"name": "p", "tools": {"pay": {"annotations": ["once"]}}}
     shield, bank = Shield.load(policy), Bank()
     for amount in (first, other):
@@ -76,7 +76,7 @@ def test_43_a_receipt_is_for_one_amount(first: Any, other: Any) -> None:
     assert bank.paid == [first, other]
 
 
-def test_43_what_has_no_form_is_neither_approved_nor_done_once() -> None:
+def test_what_has_no_form_is_neither_approved_nor_done_once() -> None:
     shield, bank = Shield.load({**ASKS, "unread": "allow"}), Bank()
     with shield.run("ann") as run, pytest.raises(Refused) as refused:
         run.call(bank.pay, to="ACME", amount=object())
@@ -91,7 +91,7 @@ def test_43_what_has_no_form_is_neither_approved_nor_done_once() -> None:
     assert bank.paid == []
 
 
-def test_43_what_is_changed_while_it_waits_does_not_run() -> None:
+def test_what_is_changed_while_it_waits_does_not_run() -> None:
     clock, bank, order = FakeClock(), Bank(), {"sum": 10}
 
     def changes_and_approves(ticket: str) -> None:

@@ -17,6 +17,7 @@ from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator
 from tests.approvals.asking import Paid, policy
 from tests.approvals.test_taken_back import asks, put
+from tests.rules import rule
 
 ANN, KNOWN = operator("ann")
 BOB, KNOWN_BOB = operator("bob")
@@ -89,13 +90,7 @@ def test_it_fits_no_other_call_and_is_used_once() -> None:
 
 
 def test_every_guard_judges_the_changed_call() -> None:
-    no = {
-        "use": "rule",
-        "id": "no-small",
-        "when": "event.args.amount < 10",
-        "action": "block",
-        "stages": ["tool_call"],
-    }
+    no = rule("no-small", "tool_call", when="event.args.amount < 10", action="block")
     shield, paid = shielded(no)
     ticket = asks(shield, paid, 500)
     shield.approve(ticket, by=ANN, edits={"amount": 5})
@@ -124,13 +119,7 @@ def test_another_question_about_the_changed_call_is_not_answered_by_it() -> None
 
 
 def test_a_changed_call_that_nobody_asks_about_uses_the_yes_up_as_well() -> None:
-    big = {
-        "use": "rule",
-        "id": "big",
-        "when": "event.args.amount > 10",
-        "action": "escalate",
-        "stages": ["tool_call"],
-    }
+    big = rule("big", "tool_call", when="event.args.amount > 10", action="escalate")
     clock = FakeClock()
     shield = shield_for(
         {**policy(), "guards": [big]}, clock=clock, store=MemoryStore(clock), operators=[KNOWN]

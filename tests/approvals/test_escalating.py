@@ -19,6 +19,7 @@ from stanchion.kernel.state import Batch, When
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, LostStore, shield_for
 from tests.approvals.asking import Meanwhile, Paid, Queue, policy
+from tests.rules import rule
 
 LIFE_MS = 1_800_000
 
@@ -336,7 +337,7 @@ REPORTS: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("stage", REPORTS)
 def test_whatever_waits_at_any_stage_is_let_through_when_it_is_reported_again(stage: str) -> None:
-    asks = {"use": "rule", "id": "ask", "stages": [stage], "check": "false", "action": "escalate"}
+    asks = rule("ask", stage, check="false", action="escalate")
     shield = shield_for(policy(asks))
     run = shield.run("bot")
     waits = run.judge(stage, **REPORTS[stage])
@@ -351,13 +352,7 @@ def test_whatever_waits_at_any_stage_is_let_through_when_it_is_reported_again(st
 
 
 def test_a_result_that_is_denied_is_undone() -> None:
-    asks = {
-        "use": "rule",
-        "id": "ask",
-        "stages": ["tool_result"],
-        "check": "false",
-        "action": "escalate",
-    }
+    asks = rule("ask", "tool_result", check="false", action="escalate")
     clock = FakeClock()
     undone: list[int] = []
     store = Meanwhile(

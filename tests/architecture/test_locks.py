@@ -11,7 +11,7 @@ import pytest
 from tests.sources import nodes, tree_of
 
 ROOT = Path(__file__).resolve().parents[2] / "src"
-KINDS = {"Lock", "Reentrant", "Condition"}
+KINDS = {"Lock", "Reentrant"}
 RESTS = (ast.Yield, ast.YieldFrom, ast.Await, ast.AsyncFor, ast.AsyncWith)
 OWN_FRAME = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.GeneratorExp)
 
@@ -101,7 +101,7 @@ def test_nothing_rests_with_a_lock() -> None:
 def test_locks_are_found() -> None:
     """By the names that they have in several rooms, so that the test above looks at something."""
     names = set().union(*map(locks, trees(ROOT).values()))
-    assert {"_lock", "_turn", "_changing", "_done"} <= names
+    assert {"_lock", "_turn", "_changing", "_starting"} <= names
 
 
 HEAD = (

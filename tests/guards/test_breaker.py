@@ -15,8 +15,7 @@ import pytest
 
 from stanchion import Refused
 from stanchion.audit.journal import MemoryJournal
-from stanchion.guards.breaker import SLACK_MS, Breaker, ToolCircuit, circuit_of
-from stanchion.kernel.actions import Action
+from stanchion.guards.breaker import SLACK_MS, ToolCircuit, circuit_of
 from stanchion.kernel.chain import Plans
 from stanchion.kernel.engine import decide
 from stanchion.kernel.events import Event, Failure, Moment, RunInfo, ToolCall, ToolResult
@@ -37,6 +36,7 @@ from tests.guards.breaker_model import (
     Model,
 )
 from tests.guards.test_step_limit import in_threads
+from tests.rules import rule
 from tests.stores import redis_server
 from tests.stores.redis_server import Server
 from tests.stores.servers import Empty, Place, place
@@ -46,13 +46,7 @@ __all__ = ["place", "server"]
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 RECORD: Final = key("default", "breaker", "pay", "breaker")
-LATE: Final = {
-    "use": "rule",
-    "id": "late",
-    "check": "event.args.fine",
-    "stages": ["tool_call"],
-    "action": "block",
-}
+LATE: Final = rule("late", "tool_call", check="event.args.fine", action="block")
 POLICY: Final[dict[str, Any]] = {"name": "fragile", "guards": [OPTIONS, LATE]}
 FOR_ALL: Final[dict[str, Any]] = {"name": "fragile", "guards": [{**OPTIONS, "runs": 1}, LATE]}
 """One run's failures are enough to refuse the calls of all."""
@@ -399,7 +393,7 @@ def test_an_operator_closes_it_for_every_process_and_that_is_written_down() -> N
 
 
 def test_an_operator_closes_the_breakers_of_that_tool_and_tenant_only() -> None:
-    guards = [{**OPTIONS, "failure_threshold": 1, "per": "agent"}]
+    guards = [{**OPTIONS, "failure_threshold": 1}]
     shield = shield_for({"name": "own", "guards": guards})
     runs = [shield.run("a"), shield.run("b"), shield.run("a", tenant="other")]
     for run in runs:
@@ -422,14 +416,3 @@ def test_a_host_whose_clock_is_off_rules_by_the_stores_clock(off_ms: int) -> Non
     true.advance(1)
     assert run.check("pay", {"fine": True}).code == "breaker.probe"
     assert PROBE_MS - SLACK_MS < circuit(store).expires - true() <= PROBE_MS
-
-
-def test_every_action_of_the_policy_makes_sense_where_calls_are_judged() -> None:
-    for action in ("allow", "warn", "retry", "queue", "escalate", "block", "quarantine", "halt"):
-        guard = (
-            load_policy({"name": "x", "guards": [{"use": "breaker", "action": action}]})
-            .seats[0]
-            .placed.guard
-        )
-        assert isinstance(guard, Breaker)
-        assert guard.actions() == (Action[action.upper()],)

@@ -1,4 +1,4 @@
-"""API calls of requests, estimates of handoffs and the duration of a call were not counted."""
+"""API calls of requests, estimates of handoffs and the duration of a call count."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Without an estimate a budget did not bound what ran at the same time: 64 threads spent many times
-the limit."""
+"""Without an estimate, too, a budget bounds what runs at the same time."""
 
 from __future__ import annotations
 
@@ -152,7 +151,7 @@ def test_a_budget_without_a_bound_says_so(budget: dict[str, Any], named: list[st
     assert [next(option for option in named if option in remark.advice) for remark in told] == named
 
 
-def test_52_a_budget_without_a_bound_says_so_when_it_loads(
+def test_a_budget_without_a_bound_says_so_when_it_loads(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     Shield.load({"name": "p", "guards": [{"use": "budget", "tokens": 100, "reserve_tokens": 10}]})

@@ -209,7 +209,8 @@ def test_a_low_risk_call_hears_of_the_verdict_at_its_next_event(judge: FakeJudge
 
 def test_what_it_takes_is_charged_to_the_run(judge: FakeJudge) -> None:
     budget = {"use": "budget", "tokens": 2_500, "per": "run", "reserve_tokens": 10}
-    with shielded(judge, budget, input_usd_per_mtok=1, output_usd_per_mtok=10) as shield:
+    price = {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10}
+    with shielded(judge, budget, prices={"house-model": price}) as shield:
         run = shield.run("a")
         said = [run.check("critical", {"number": number}) for number in range(4)]
         told = {"verdict": "allow", "reason": "fine", "tokens": 1_000, "cost_microusd": 1_900}
@@ -222,24 +223,22 @@ PRICE = {"input_usd_per_mtok": 2, "output_usd_per_mtok": 20}
 
 
 @pytest.mark.parametrize(
-    ("prices", "options", "cost"),
+    ("prices", "cost"),
     [
-        (None, {}, 0),
-        ({"house-*": PRICE}, {}, 3_800),
-        ({"house-*": PRICE, "house-model": {**PRICE, "input_usd_per_mtok": 1}}, {}, 2_900),
-        ({"house-*": PRICE}, {"input_usd_per_mtok": 1, "output_usd_per_mtok": 10}, 1_900),
+        (None, 0),
+        ({"house-*": PRICE}, 3_800),
+        ({"house-*": PRICE, "house-model": {**PRICE, "input_usd_per_mtok": 1}}, 2_900),
         (
             {"house-*": {**PRICE, "long_prompt": {"above_tokens": 10, **dict.fromkeys(PRICE, 1)}}},
-            {},
             1_000,
         ),
     ],
-    ids=["nobody knows", "a pattern", "its own entry", "the guard's own", "a long prompt"],
+    ids=["nobody knows", "a pattern", "its own entry", "a long prompt"],
 )
-def test_it_costs_what_the_guard_the_policy_or_the_shipped_table_says(
-    judge: FakeJudge, prices: Any, options: dict[str, Any], cost: int
+def test_it_costs_what_the_policy_or_the_shipped_table_says(
+    judge: FakeJudge, prices: Any, cost: int
 ) -> None:
-    with shielded(judge, prices=prices, **options) as shield:
+    with shielded(judge, prices=prices) as shield:
         ((_, answer),) = shield.run("a").check("critical", {}).inputs.answers
         assert isinstance(answer, Answered)
         assert answer.value["cost_microusd"] == cost

@@ -1,5 +1,4 @@
-"""A call that was refused before `loops` was reached was never counted, however often it
-came."""
+"""A call that is refused before `loops` is reached is counted all the same."""
 
 import asyncio
 from base64 import b64encode

@@ -23,6 +23,7 @@ from stanchion.stores.protocol import Store
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.sqlite import SqliteStore
 from stanchion.testing import FakeClock
+from tests.sampling import SOAK
 from tests.stores import redis_server, servers
 
 Make = Callable[[], Store]
@@ -100,7 +101,7 @@ def policy(running: int, waiting: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", ["memory", "sqlite", "postgres", "redis"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if SOAK else 1))
 def test_it_is_a_line_whatever_happens_in_which_order(kind: str, seed: int, tmp_path: Path) -> None:
     """Held equal to a list of who works and who waits, over three processes, some of which never
     report."""

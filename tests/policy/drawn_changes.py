@@ -48,7 +48,7 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "at": ({"tool_call": "block"}, {"tool_result": "warn"}),
         "without": KINDS,
     },
-    "injection": {"action": FOUND},
+    "injection": {"action": FOUND, "replies": (True, False)},
     "egress": {
         "allowed_hosts": HOSTS,
         "denied_hosts": HOSTS,
@@ -101,7 +101,6 @@ GUARDS: Final[dict[str, dict[str, tuple[Any, ...]]]] = {
         "empty": ACTIONS,
         "errors": (*ACTIONS, None),
         "result_errors": ACTIONS,
-        "format": ("json",),
         "mismatch": ACTIONS,
     },
     "evidence": {

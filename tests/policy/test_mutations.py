@@ -30,7 +30,7 @@ SOAK: Final = (
     if os.environ.get("STANCHION_SOAK")
     else 0
 )
-MUTANTS: Final = max(500, SOAK)
+MUTANTS: Final = max(200, SOAK)
 BLOCK: Final = 500
 FILE: Final = "policy.yaml"
 

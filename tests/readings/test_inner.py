@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stanchion import Shield
+from tests.packs import new_run
 
 DANGEROUS: list[tuple[str, dict[str, Any]]] = [
     ("bash", {"command": "rm -rf /srv"}),
@@ -38,14 +38,14 @@ ASKED: list[dict[str, Any]] = [
 
 @pytest.mark.parametrize("way", WAYS)
 def test_a_call_is_judged_wherever_it_is_handed_on(way: Any) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert [call for call in DANGEROUS if run.check(*way(*call)).proceeds] == []
     assert [call for call in HONEST if not run.check(*way(*call)).proceeds] == []
 
 
 @pytest.mark.parametrize("request_", ASKED)
 def test_a_request_is_judged_wherever_it_stands(request_: dict[str, Any]) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert not run.check("api", request_).proceeds
     assert not run.check("api", {"options": request_}).proceeds
     assert not run.check("api_batch", {"requests": [{"method": "GET"}, request_]}).proceeds
@@ -56,7 +56,7 @@ def test_a_request_is_judged_wherever_it_stands(request_: dict[str, Any]) -> Non
     "tool", ["define_tool", "create_function", "register_action", "list_tools"]
 )
 def test_a_tool_that_is_described_is_not_called(tool: str) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert run.check(
         tool, {"name": "delete_repository", "parameters": {"owner": "string"}}
     ).proceeds
@@ -72,5 +72,5 @@ SPELLED: list[tuple[str, dict[str, Any]]] = [
 
 @pytest.mark.parametrize(("tool", "args"), SPELLED)
 def test_a_call_to_aws_is_one_of_its_program(tool: str, args: dict[str, Any]) -> None:
-    found = Shield.load("default").run("ann").check(tool, args)
+    found = new_run().check(tool, args)
     assert "aws s3api put-bucket-policy" in str(found)

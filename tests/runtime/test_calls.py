@@ -15,6 +15,7 @@ import pytest
 
 from stanchion import Action, DeadlineExceeded, NoRun, Refused, Shield, Stage
 from stanchion.kernel.findings import Patch
+from tests.rules import rule
 from tests.runtime.guards import says
 
 BARE = {"name": "bare"}
@@ -364,10 +365,5 @@ def test_a_value_that_a_name_would_hide_is_an_error_and_nothing_runs() -> None:
 
 def rule_on_amounts() -> dict[str, Any]:
     """A policy under which nobody pays much."""
-    most = {
-        "use": "rule",
-        "id": "most",
-        "stages": ["tool_call"],
-        "when": "event.args.amount > 1000",
-    }
+    most = rule("most", "tool_call", when="event.args.amount > 1000")
     return {"name": "p", "guards": [most]}

@@ -25,7 +25,7 @@ OPENS = {**BARE, "guards": [{"use": "step_limit", "max_steps": 100, "fail_open":
 DURABLE = ("sqlite", "postgres", "redis")
 
 
-def test_45a_a_halt_that_is_known_holds_without_the_store() -> None:
+def test_a_halt_that_is_known_holds_without_the_store() -> None:
     lost = LostStore(MemoryStore(FakeClock()))
     shield = shield_for(OPENS, store=lost)
     run = shield.run("ann")
@@ -42,7 +42,7 @@ def test_45a_a_halt_that_is_known_holds_without_the_store() -> None:
     )
 
 
-def test_45a_a_halt_that_is_not_known_is_missed_for_a_minute_at_the_most() -> None:
+def test_a_halt_that_is_not_known_is_missed_for_a_minute_at_the_most() -> None:
     clock = FakeClock()
     store = MemoryStore(clock)
     lost = LostStore(store)
@@ -56,7 +56,7 @@ def test_45a_a_halt_that_is_not_known_is_missed_for_a_minute_at_the_most() -> No
     assert not run.check("t", {}).proceeds
 
 
-def test_45b_a_clock_that_is_set_back_is_not_fresh() -> None:
+def test_a_clock_that_is_set_back_is_not_fresh() -> None:
     clock = FakeClock()
     store = MemoryStore()
     run = shield_for(BARE, store=store, clock=clock).run("ann")
@@ -147,7 +147,7 @@ def kept(kind: str, folder: Path) -> Iterator[Kept]:
 
 
 @pytest.mark.parametrize("kind", DURABLE)
-def test_45c_a_store_that_was_wiped_under_a_live_process(kind: str, tmp_path: Path) -> None:
+def test_a_store_that_was_wiped_under_a_live_process(kind: str, tmp_path: Path) -> None:
     with kept(kind, tmp_path) as store, store.shield(OPENS) as shield, store.shield(OPENS) as other:
         run = shield.run("ann")
         assert run.check("t", {}).proceeds
@@ -177,7 +177,7 @@ def test_45c_a_store_that_was_wiped_under_a_live_process(kind: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("kind", DURABLE)
-def test_45c_a_backup_that_is_older_than_the_last_mark(kind: str, tmp_path: Path) -> None:
+def test_a_backup_that_is_older_than_the_last_mark(kind: str, tmp_path: Path) -> None:
     with kept(kind, tmp_path) as store, store.shield() as shield:
         run = shield.run("ann")
         assert run.check("t", {}).proceeds
@@ -192,7 +192,7 @@ def test_45c_a_backup_that_is_older_than_the_last_mark(kind: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("kind", DURABLE)
-def test_45c_a_backup_that_is_older_than_a_halt(kind: str, tmp_path: Path) -> None:
+def test_a_backup_that_is_older_than_a_halt(kind: str, tmp_path: Path) -> None:
     """The halt was lifted again, so it is not the halt itself that is remembered."""
     with kept(kind, tmp_path) as store, store.shield() as shield:
         run = shield.run("ann")
@@ -210,7 +210,7 @@ def loaded(path: Path) -> Shield:
     return Shield.load(BARE, store=path, operators=[KNOWN])
 
 
-def test_45c_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(
+def test_a_file_that_was_removed_under_a_halt_is_missed_by_the_next_process(
     tmp_path: Path,
 ) -> None:
     """The halt was the only thing that anybody ever did with it."""
@@ -248,7 +248,7 @@ CHANGES: dict[str, Callable[[Shield], None]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(
+def test_a_copy_from_before_a_change_is_noticed_by_the_next_process(
     change: str, tmp_path: Path
 ) -> None:
     """All within a minute: no mark has risen by itself."""
@@ -269,9 +269,7 @@ def test_45c_a_copy_from_before_a_change_is_noticed_by_the_next_process(
 
 
 @pytest.mark.parametrize("change", ["halt", "safe mode"])
-def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(
-    change: str, tmp_path: Path
-) -> None:
+def test_what_the_host_knew_to_be_refused_is_refused_for_reads(change: str, tmp_path: Path) -> None:
     path = tmp_path / "state.db"
     with loaded(path) as shield:
         CHANGES[change](shield)
@@ -281,7 +279,7 @@ def test_45c_what_the_host_knew_to_be_refused_is_refused_for_reads(
 
 
 @pytest.mark.parametrize("scope", ["", "tool:get", "agent:ann", "fleet"])
-def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(
+def test_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(
     scope: str, tmp_path: Path
 ) -> None:
     path = tmp_path / "kept" / "state.db"
@@ -300,7 +298,7 @@ def test_45c_a_halt_that_the_host_knew_holds_for_reads_of_other_shields(
         assert accepted.run("ann").check("get", {}).proceeds
 
 
-def test_45c_a_server_that_was_flushed_is_noticed_by_the_next_process() -> None:
+def test_a_server_that_was_flushed_is_noticed_by_the_next_process() -> None:
     server = redis_server.shared()
     server.ask("FLUSHALL")
     with Shield.load(BARE, store=server.url, tenant="ops") as shield:
@@ -308,16 +306,3 @@ def test_45c_a_server_that_was_flushed_is_noticed_by_the_next_process() -> None:
     server.ask("FLUSHALL")
     with Shield.load(BARE, store=server.url, tenant="ops") as shield:
         assert shield.run("ann").check("t", {}).code == "kernel.store_forgot"
-
-
-@pytest.mark.parametrize("policy", ["allkeys-lru", "volatile-ttl"])
-def test_45c_a_server_that_drops_keys_is_refused_at_the_start(policy: str) -> None:
-    from stanchion.stores.protocol import StoreError
-
-    server = redis_server.shared()
-    server.ask("CONFIG", "SET", "maxmemory-policy", policy)
-    try:
-        with pytest.raises(StoreError, match="set `maxmemory-policy noeviction`"):
-            RedisStore(server.url)
-    finally:
-        server.ask("CONFIG", "SET", "maxmemory-policy", "noeviction")

@@ -13,39 +13,31 @@ import pytest
 from stanchion import Action, Refused, Shield, Stage, Tool
 from stanchion.testing import ScriptedTool, shield_for
 from tests.ops.broker.brokers import serving
+from tests.rules import rule
 from tests.runtime.guards import says
 
 NO_ROOT: dict[str, Any] = {
     "name": "no-root",
     "guards": [
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
-        {
-            "id": "ask",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'ask'",
-            "action": "escalate",
-        },
-        {
-            "id": "out",
-            "use": "rule",
-            "stages": ["tool_result"],
-            "when": "event.result == 'leak'",
-            "action": "block",
-        },
+        rule(
+            "root",
+            "tool_call",
+            when="has(event.args.name) and event.args.name == 'root'",
+            action="block",
+        ),
+        rule(
+            "end",
+            "tool_call",
+            when="has(event.args.name) and event.args.name == 'end'",
+            action="halt",
+        ),
+        rule(
+            "ask",
+            "tool_call",
+            when="has(event.args.name) and event.args.name == 'ask'",
+            action="escalate",
+        ),
+        rule("out", "tool_result", when="event.result == 'leak'", action="block"),
     ],
 }
 

@@ -1,5 +1,4 @@
-"""Redacted replies of SDKs became texts, guards saw the envelope, and `final` had to be known
-beforehand."""
+"""A redacted reply of an SDK keeps its type; guards hear its words, and whether they are final."""
 
 from __future__ import annotations
 
@@ -54,7 +53,7 @@ def answer(text: str | None, calls: list[dict[str, Any]] | None = None) -> Compl
     return Completion(choices=[Choice(message=Message(content=text, tool_calls=calls))])
 
 
-def test_27_a_redacted_reply_stays_what_it_is() -> None:
+def test_a_redacted_reply_stays_what_it_is() -> None:
     run = Shield.load({"name": "p", "guards": [{"use": "secrets"}]}).run("ann")
     reply = run.model(lambda _messages: answer(f"it is {KEY}"), ["hello"])
     assert type(reply) is Completion
@@ -62,7 +61,7 @@ def test_27_a_redacted_reply_stays_what_it_is() -> None:
     assert reply == answer(f"it is {GONE}")
 
 
-def test_27_guards_hear_the_words_and_whether_they_are_final() -> None:
+def test_guards_hear_the_words_and_whether_they_are_final() -> None:
     listens = Listens()
     run = Shield.load({"name": "p"}, guards=[listens]).run("ann")
     run.model(lambda _messages: answer("done"), ["hello"])
@@ -73,7 +72,7 @@ def test_27_guards_hear_the_words_and_whether_they_are_final() -> None:
     assert listens.heard == [("done", True), ("", False)]
 
 
-def test_27_a_mapping_gains_no_key() -> None:
+def test_a_mapping_gains_no_key() -> None:
     run = Shield.load({"name": "p", "guards": [{"use": "secrets"}]}).run("ann")
     reply = run.model(
         lambda _messages: {"output": [{"content": [{"type": "output_text", "text": KEY}]}]},

@@ -1,4 +1,4 @@
-"""A result that says that the call failed counted as a success: `isError` of MCP, a status of 500
+"""A result that says that the call failed counts as a failure: `isError` of MCP, a status of 500
 or more."""
 
 from __future__ import annotations

@@ -15,18 +15,13 @@ from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.journal import MemoryJournal
 from stanchion.runtime.operating.allowances import Allowances
 from stanchion.runtime.run import Run
+from tests.rules import rule
 
 TOKEN = "ghp_" + "wWPw5k4aXcaT4fNP0UcnZwJUVFk6LO0pINUx"
 PASSWORD = "hunter2-7f3a"
 TOLD = f"my password is {PASSWORD}"
 POLICY: dict[str, Any] = {"name": "p", "guards": [{"use": "secrets"}]}
-ASK: dict[str, Any] = {
-    "use": "rule",
-    "id": "ask",
-    "stages": ["tool_call"],
-    "check": "false",
-    "action": "escalate",
-}
+ASK: dict[str, Any] = rule("ask", "tool_call", check="false", action="escalate")
 ASKING: dict[str, Any] = {"name": "p", "guards": [{"use": "secrets"}, ASK]}
 BARE: dict[str, Any] = {"name": "bare", "guards": [{"use": "step_limit", "max_steps": 9}]}
 

@@ -12,12 +12,12 @@ from threading import Barrier
 from typing import Any
 
 import pytest
-from psycopg import sql
 
 from stanchion.audit.postgres.experience import PostgresShelf
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.shelf import Shelf, ShelfError
+from stanchion.experience.sql import PRACTICES
 from stanchion.runtime.learning.shelves import IncidentRetention, prune
 from stanchion.stores.experience.memory import MemoryShelf
 from stanchion.stores.experience.redis import RedisShelf
@@ -237,8 +237,8 @@ def test_postgres_finds_practices_by_an_index_however_many_there_are(place: Plac
                 ]
             )
         found = []
-        for said in shelf.practices():
-            explained = sql.SQL("EXPLAIN (ANALYZE, FORMAT JSON) ") + said
+        for said in PRACTICES:
+            explained = b"EXPLAIN (ANALYZE, FORMAT JSON) " + shelf.said(said)
             rows = shelf._use(lambda db, s=explained: db.execute(s, ("acme", "pay", 8)).fetchall())  # type: ignore[misc]
             found.append(_read_rows(rows[0][0][0]["Plan"]))
         reads.append(found)

@@ -12,9 +12,8 @@ import pytest
 
 from stanchion.kernel.state import Batch, Crowded, Line, Reply, StoreLost, When, key
 from stanchion.stores.postgres import PostgresStore
-from stanchion.stores.postgres.pool import FIRST_S, LONGEST_S, ServerCircuit
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import Visit as Held
+from stanchion.stores.queue import FIRST_S, LONGEST_S, ServerCircuit, Visit as Held
 from tests.stores.postgres_proxy import Mode, Proxy, proxy_before
 from tests.stores.servers import PASSWORD, Place, place, until_open
 from tests.stores.test_postgres_locking import Carried
@@ -339,7 +338,7 @@ def test_a_circuit_tries_less_and_less_often() -> None:
     pause = FIRST_S
     for _ in range(8):
         circuit.failed("why")
-        assert circuit.is_open
+        assert circuit.why
         now += pause * 0.99
         assert not circuit.may_try()
         now += pause * 0.02
@@ -350,7 +349,7 @@ def test_a_circuit_tries_less_and_less_often() -> None:
     now += LONGEST_S
     assert circuit.may_try()
     circuit.worked()
-    assert not circuit.is_open
+    assert not circuit.why
     circuit.failed("again")
     now += FIRST_S
     assert circuit.may_try()

@@ -25,7 +25,7 @@ server = redis_server.server
 
 SOAK: Final = bool(os.environ.get("STANCHION_SOAK"))
 SEEDS: Final = range(200 if SOAK else 4)
-DRAWN: Final = 3_000 if SOAK else 60
+DRAWN: Final = 3_000 if SOAK else 20
 
 Make = Callable[[FakeClock], Store]
 

@@ -14,11 +14,11 @@ import pytest
 from stanchion.kernel.actions import Action
 from stanchion.kernel.state import Batch, Crowded, Line, StoreForgot, StoreLost, When, key
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import Visit
+from stanchion.stores.queue import ServerCircuit, Visit
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.address import parse
 from stanchion.stores.redis.link import command
-from stanchion.stores.redis.pool import FIRST_S, LONGEST_S, RedisPool, Rest
+from stanchion.stores.redis.pool import RedisPool
 from tests.ports import Port
 from tests.stores import redis_server
 from tests.stores.redis_proxy import Answering, Proxy
@@ -137,33 +137,10 @@ def test_a_server_that_is_stuck_is_refused_in_time(server: Server) -> None:
     store.close()
 
 
-def test_while_it_is_down_it_is_refused_at_once_and_tried_by_one_at_a_time() -> None:
-    now = [0.0]
-    rest = Rest(lambda: now[0])
-    rest.check(1.0)
-    pause = FIRST_S
-    for _ in range(8):
-        rest.failed("it is down")
-        for elapsed in (0.0, pause * 0.99):
-            now[0] += elapsed
-            with pytest.raises(StoreLost, match="it is down"):
-                rest.check(1.0)
-        now[0] += pause * 0.02
-        rest.check(1.0)
-        with pytest.raises(StoreLost, match="it is down"):
-            rest.check(1.0)
-        pause = min(2 * pause, LONGEST_S)
-    rest.worked()
-    rest.check(1.0)
-    rest.failed("again")
-    now[0] += FIRST_S
-    rest.check(1.0)
-
-
 def test_nobody_asks_a_server_that_rests(server: Server, proxy: Proxy) -> None:
     store = RedisStore(proxy.url)
     proxy.lose = ALWAYS
-    store._pool.rest = Rest(lambda: 0.0)
+    store._pool.rest = ServerCircuit(lambda: 0.0)
     with pytest.raises(StoreLost, match="closed the connection"):
         store.carry(Batch("one", "t", lines=LINES))
     asked = (len(proxy.commands), proxy.connections)

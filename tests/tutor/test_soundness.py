@@ -16,7 +16,7 @@ from stanchion.tutor.moves.typed import Propose, WriteRule
 from stanchion.tutor.rules.typed import Spoken, TypedRule
 from tests.tutor.trees import Looks, claim, command, grow, holds
 
-CASES = 1_000_000 if os.environ.get("STANCHION_SOAK") else 10_000
+CASES = 1_000_000 if os.environ.get("STANCHION_SOAK") else 5_000
 A_TREE = 250
 """How many claims are drawn about one tree."""
 

@@ -43,7 +43,7 @@ def is_moored(journal: Any) -> TypeGuard[Moored]:
 def place_of(folder: Path) -> str:
     """How anchors name a trail's folder: one store may serve many hosts, each with a trail of its
     own."""
-    host = os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")
+    host = os.uname().nodename
     return sha256(f"{host}:{folder.absolute()}".encode()).hexdigest()[:16]
 
 

@@ -32,20 +32,11 @@ from stanchion.locks import Lock
 # The file that is being written: bytes put there are in the system's hands at once, and outlive the
 # process.
 
-_OPEN: Final = (
-    os.O_CREAT
-    | os.O_WRONLY
-    | os.O_APPEND
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
+_OPEN: Final = os.O_CREAT | os.O_WRONLY | os.O_APPEND
 
 
 def _longest() -> float:
-    """How long a file of this process may get; without an end where the system knows no such
-    limit."""
-    if os.name == "nt":
-        return float("inf")
+    """How long a file of this process may get."""
     import resource
 
     limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]

@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import msgspec
-
-from stanchion import typed
 from stanchion.audit.keys import TrailKey, is_mac, later_key, next_key
 from stanchion.audit.layout import ChainHead, read_head, segment_file, segments
-from stanchion.audit.segment_scan import SegmentLine, parse_line
+from stanchion.audit.segment_scan import SegmentLine, Stub, parse_line, stub_of
 from stanchion.kernel.tuples import NamedTuple
 
 NEAR: Final = 1 << 20
@@ -38,21 +35,6 @@ class ChainEnd(NamedTuple):
     found: tuple[int, int, str] | None = None
 
 
-class SegmentTime(msgspec.Struct, frozen=True, gc=False):
-    """When a record was written."""
-
-    at: int
-
-
-class RecordBinding(msgspec.Struct, frozen=True, gc=False):
-    """What binds a record to its place, and the epoch that it begins, if it begins one."""
-
-    prev: str
-    seq: int
-    chain: str
-    epoch: str = ""
-
-
 class MacCheck:
     """Checks the macs of records behind a head, one after the other, with a key that can."""
 
@@ -68,7 +50,7 @@ class MacCheck:
             return None
         return cls(key, head.chain, head.since, head.seq, first)
 
-    def fits(self, line: SegmentLine, place: RecordBinding) -> bool:
+    def fits(self, line: SegmentLine, place: Stub) -> bool:
         """Whether the next record bears the mac of this key."""
         if place.epoch:
             self.since, self._next = place.seq, self._key.again(self._chain, place.seq)
@@ -119,11 +101,8 @@ def end_of(folder: Path, key: TrailKey | None) -> ChainEnd:
 def _began(folder: Path, number: int) -> int:
     """When a segment began, by its first record; 0 where it has none yet."""
     with segment_file(folder, number).open("rb") as file:
-        line = parse_line(file.readline(NEAR).rstrip(b"\n"))
-    try:
-        return 0 if line is None else typed.decode(line.body, SegmentTime).at
-    except msgspec.MsgspecError:
-        return 0
+        first = stub_of(parse_line(file.readline(NEAR).rstrip(b"\n")))
+    return 0 if first is None else first.at
 
 
 def _behind(folder: Path, number: int, head: ChainHead) -> bytes:
@@ -165,8 +144,9 @@ def _follow(data: bytes, end: ChainEnd, macs: MacCheck | None) -> ChainEnd:
     while at < len(data):
         stop = data.find(b"\n", at)
         line = parse_line(data[at:stop]) if stop >= 0 else None
-        place = None if line is None else _place(line, seq, digest)
-        if line is None or place is None:
+        place = stub_of(line)
+        follows = place is not None and (place.seq, place.prev) == (seq, digest)
+        if line is None or place is None or not follows or not line.fits:
             if stop >= 0 and b"\0" not in data[at:]:
                 raise UnfitChain(
                     "after its head comes a record that does not follow from the one before"
@@ -177,12 +157,3 @@ def _follow(data: bytes, end: ChainEnd, macs: MacCheck | None) -> ChainEnd:
         at, seq, digest = stop + 1, seq + 1, line.hash
     # What a crash keeps the file system from writing reads as zeros, and is nothing.
     return ChainEnd(end.number, end.offset + at, seq, digest, len(data[at:].rstrip(b"\0")))
-
-
-def _place(line: SegmentLine, seq: int, prev: str) -> RecordBinding | None:
-    """Where a record stands that follows from the one before; `None` where it does not."""
-    try:
-        place = typed.decode(line.body, RecordBinding)
-    except msgspec.MsgspecError:
-        return None
-    return place if place.seq == seq and place.prev == prev and line.fits else None

@@ -18,17 +18,13 @@ def take(chain: Path) -> int | None:
     """Lock a chain by its folder, so that there is no file to delete; gives the open folder, or
     `None` where another writer has it. Where the system cannot lock a folder, a file in it is
     locked."""
-    if os.name != "nt":
-        folder = os.open(chain, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            lock(folder)
-        except OSError as error:
-            os.close(folder)
-            if error.errno in _TAKEN:
-                return None
-        else:
-            return folder
-    return attempt(chain / LOCK, create=True)
+    folder = os.open(chain, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        lock(folder)
+        return folder
+    except OSError as error:
+        os.close(folder)
+        return None if error.errno in _TAKEN else attempt(chain / LOCK, create=True)
 
 
 def is_written(chain: Path) -> bool:

@@ -17,7 +17,6 @@ from typing import Final, NamedTuple
 
 import msgspec
 
-from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.chain import OpenChain
 from stanchion.audit.chain_end import UnfitChain
@@ -25,21 +24,21 @@ from stanchion.audit.doubt import doubted
 from stanchion.audit.errors import TrailError, reason
 from stanchion.audit.keys import TrailKey
 from stanchion.audit.layout import chains, segment_file, segments, sync_folder
-from stanchion.audit.reader import Progress, TrailReader, agent_of
+from stanchion.audit.reader import Progress, TrailReader, agent_of, spelled
 from stanchion.audit.segment_scan import (
     ERASED,
     KEPT,
     FoundRecord,
     Stub,
+    erased_in,
     found_at,
     is_blank,
-    of_kind,
     parse_line,
+    stub_of,
 )
 from stanchion.audit.trail import Trail
 from stanchion.kernel.names import Names
 from stanchion.kernel.regex import regex
-from stanchion.kernel.shown import json_safe
 
 # Whose words are meant where something is erased: judged on records, on pieces of them, and on what
 # is no record.
@@ -89,7 +88,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         return (
             bool(kept)
             and not is_blank(kept)
-            and (self.containing is None or spelled(self.containing) in kept)
+            and (self.containing is None or spelled(self.containing)[1:-1] in kept)
         )
 
     def is_of(self, run: str, agent: str, task: str, tenant: str) -> bool:
@@ -105,7 +104,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
         """Whether something that is meant may be in the beginning of a record, all that there is of
         it."""
         return self.may_be_of(torn) and (
-            self.containing is None or _begins(spelled(self.containing), torn)
+            self.containing is None or _begins(spelled(self.containing)[1:-1], torn)
         )
 
     def may_be_of(self, damaged: bytes) -> bool:
@@ -126,7 +125,7 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
             return self.has(found)
         if (
             self.containing is not None
-            and spelled(self.containing) not in line
+            and spelled(self.containing)[1:-1] not in line
             and self.containing.encode("utf-8", "surrogatepass") not in line
         ):
             return False
@@ -140,11 +139,6 @@ class Meant(msgspec.Struct, frozen=True, kw_only=True):
 def task_of(stub: Stub) -> str:
     """The task that a record is about."""
     return str(stub.run.get("task", "")) if isinstance(stub.run, dict) else stub.task
-
-
-def spelled(text: str) -> bytes:
-    """A text as records spell it, without its quotes."""
-    return json_safe(msgspec.json.encode(text))[1:-1]
 
 
 def _begins(text: bytes, torn: bytes) -> bool:
@@ -249,14 +243,8 @@ def erase(trail: Trail, rows: Rows, why: str, by: str) -> int:
 def undone(folder: Path) -> Rows:
     """What the trail says was erased, in all of its records: what an interruption left can be
     blanked again."""
-    rows: dict[str, set[tuple[int, int]]] = {}
-    for name in chains(folder):
-        for number in segments(folder / name):
-            for found in of_kind(folder / name, number, notes.ERASED):
-                with suppress(msgspec.MsgspecError):
-                    for chain, some in found.note(notes.Erased).records.items():
-                        rows.setdefault(chain, set()).update(some)
-    return {chain: tuple(sorted(some)) for chain, some in sorted(rows.items())}
+    every = [folder / name for name in chains(folder)]
+    return erased_in((chain, number) for chain in every for number in segments(chain))
 
 
 def blank(folder: Path, rows: Mapping[str, tuple[tuple[int, int], ...]]) -> int:
@@ -293,21 +281,13 @@ def _places(path: Path, rows: tuple[tuple[int, int], ...]) -> Iterator[tuple[int
             at += len(text)
             if line is None or not line.kept or is_blank(line.kept):
                 continue
-            seq, kind = _numbered(line.body)
-            if kind != notes.BYPASS and any(first <= seq <= last for first, last in rows):
+            stub = stub_of(line)
+            if (
+                stub is not None
+                and stub.kind != notes.BYPASS
+                and any(first <= stub.seq <= last for first, last in rows)
+            ):
                 yield at - len(b"}\n") - len(line.kept), len(line.kept)
-
-
-class _Numbered(msgspec.Struct, frozen=True, gc=False):
-    seq: int
-    kind: str = ""
-
-
-def _numbered(body: bytes) -> tuple[int, str]:
-    try:
-        return msgspec.structs.astuple(typed.decode(body, _Numbered))
-    except msgspec.MsgspecError:
-        return -1, ""
 
 
 def cut_off(

@@ -214,11 +214,6 @@ def make_key(path: Path, draw: Callable[[int], bytes] = os.urandom) -> Path:
 
     `TrailError` where one of them is there already, or cannot be written.
     """
-    if os.name == "nt":
-        raise TrailError(
-            "this system cannot replace a key while it is locked: use a shared secret or a pair of "
-            "keys"
-        )
     other = path.with_name(f"{path.name}.verify")
     if os.path.lexists(path):
         raise _there(path)
@@ -312,7 +307,7 @@ def _locked(path: Path) -> int:
     """The file that a path names, open and locked. Whoever had it may have replaced it meanwhile:
     then once more."""
     while True:
-        file = os.open(path, os.O_RDWR | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
+        file = os.open(path, os.O_RDWR)
         try:
             lock(file, wait=True)
             if os.path.samestat(os.fstat(file), os.stat(path)):

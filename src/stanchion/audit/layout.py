@@ -69,9 +69,7 @@ def segment_file(chain: Path, number: int) -> Path:
 
 # Heads: how far a chain had come when it was last on the disk, sealed where there is a key.
 
-_FLAGS: Final = (
-    os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
-)
+_FLAGS: Final = os.O_WRONLY | os.O_CREAT | os.O_TRUNC
 _sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 
@@ -131,9 +129,7 @@ def write_private(path: Path, data: bytes, new: bool = False) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's names to the disk, where the system can."""
-    if os.name == "nt":
-        return
+    """Bring a folder's names to the disk."""
     file = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(file)

@@ -3,12 +3,18 @@ did not."""
 
 from __future__ import annotations
 
+import time
 from _thread import start_new_thread
 from collections import deque
 from collections.abc import Callable
+from typing import Final
 
 from stanchion.audit.errors import AuditLost
-from stanchion.locks import Bell, Condition, Lock
+from stanchion.locks import Bell, Lock
+
+LOOK_S: Final = 0.5
+"""How long one who waits sleeps before it looks for itself: whoever had news may have been cut
+off."""
 
 
 class DiskMarks:
@@ -16,45 +22,41 @@ class DiskMarks:
     as they come."""
 
     def __init__(self, synced: int) -> None:
-        self._done = Condition()
+        self._lock = Lock()
+        self._bells: set[Bell] = set()
         self.first = synced
         """How many records there were before: those of a process that this one was forked from."""
         self._synced = synced
         self._lost: deque[tuple[int, int, str]] = deque(maxlen=64)
 
-    def reached(self, mark: int) -> None:
-        """All records up to that mark are on the disk."""
-        with self._done:
+    def reached(self, mark: int, lost: str = "") -> None:
+        """All records up to that mark are on the disk or, with a reason, those that are not yet
+        will not get there."""
+        with self._lock:
+            if lost:
+                self._lost.append((self._synced, mark, lost))
             self._synced = mark
-            self._done.notify_all()
-
-    def lost(self, mark: int, why: str) -> None:
-        """The records up to that mark that are not on the disk yet will not get there."""
-        with self._done:
-            self._lost.append((self._synced, mark, why))
-            self._synced = mark
-            self._done.notify_all()
-
-    def end(self, mark: int, why: str = "") -> None:
-        """No more records come: those up to that mark are on the disk or, with a reason, will not
-        get there."""
-        if why:
-            self.lost(mark, why)
-        else:
-            self.reached(mark)
+        for bell in list(self._bells):
+            bell.set()
 
     def wait(self, mark: int, wait_s: float, hurry: Callable[[], None]) -> None:
         """Wait until a record is on the disk, after asking for it; raises `AuditLost` where it does
         not get there."""
-        with self._done:
+        bell, until = Bell(), time.monotonic() + wait_s
+        try:
+            self._bells.add(bell)
             if self._synced < mark:
                 hurry()
-                self._done.wait_for(lambda: self._synced >= mark or bool(self._why(mark)), wait_s)
+            while self._synced < mark and (left_s := until - time.monotonic()) > 0:
+                bell.wait(min(left_s, LOOK_S))
+                bell.clear()
+        finally:
+            self._bells.discard(bell)
+        with self._lock:
             why = self._why(mark)
-            if why:
-                raise AuditLost(why)
-            if self._synced < mark:
-                raise AuditLost(f"the disk did not answer within {wait_s:g} s")
+            late = f"the disk did not answer within {wait_s:g} s" if self._synced < mark else ""
+        if why or late:
+            raise AuditLost(why or late)
 
     def _why(self, mark: int) -> str:
         """Why a record did not get to the disk; empty where it did, or still may."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator
+from itertools import takewhile
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -21,6 +22,7 @@ from stanchion.audit.segment_scan import (
     found_in,
     hits,
     of_kind,
+    stretches_back,
 )
 from stanchion.audit.verifying.heads import head_file
 from stanchion.kernel.actions import NAMES, PROCEEDS
@@ -148,21 +150,23 @@ class TrailReader:
         self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
     ) -> Iterator[FoundRecord]:
         """All records, oldest first; those of several chains by their time."""
-        return self._merged(progress, lambda name, count: self._chain(name, False, count), False)
+        return self._merged(
+            progress, lambda name, count: self._chain(name, count, newest_first=False), False
+        )
 
     def backwards(
         self, progress: Progress | None = None, since: int = 0, until: int = FOREVER
     ) -> Iterator[FoundRecord]:
         """All records, newest first."""
-        return self._merged(progress, lambda name, count: self._chain(name, True, count))
+        return self._merged(progress, self._chain)
 
     def find(self, decision: str, progress: Progress | None = None) -> FoundRecord | None:
         """The decision with that id; the newest, where several have it."""
-        pattern = b'"id":' + json_safe(msgspec.json.encode(decision))
+        pattern = b'"id":' + spelled(decision)
         count = _Count(self.size(), progress)
         newest = [
             next((one for one in hits if one.is_decision and one.stub.id == decision), None)
-            for hits in [self._chain(name, True, count, pattern) for name in chains(self.folder)]
+            for hits in [self._chain(name, count, pattern) for name in chains(self.folder)]
         ]
         return max(filter(None, newest), key=lambda one: one.stub.at, default=None)
 
@@ -170,7 +174,7 @@ class TrailReader:
         """The record with that number in a chain."""
         if chain not in chains(self.folder):
             return None
-        hits = self._chain(chain, True, _Count(0, None), b'"seq":%d,"chain":' % seq)
+        hits = self._chain(chain, SILENT, b'"seq":%d,"chain":' % seq)
         return next(
             (found for found in hits if (found.stub.seq, found.stub.chain) == (seq, chain)), None
         )
@@ -190,48 +194,32 @@ class TrailReader:
         return None
 
     def _begun(self, name: str, of: FoundRecord) -> FoundRecord | None:
-        folder, own = self.folder / name, name == of.chain
-        run = of.stub.run_id
-        pattern = b'"run":{"id":' + json_safe(msgspec.json.encode(run))
-        for number in reversed(
-            [number for number in segments(folder) if not own or number <= of.segment]
-        ):
-            end = of.offset if own and number == of.segment else None
-            for found in hits(folder, number, pattern, end):
-                if (
-                    found.stub.kind == notes.RUN
-                    and found.stub.run_id == run
-                    and (own or found.stub.at <= of.stub.at)
-                ):
-                    return found
-        return None
+        own, run = name == of.chain, of.stub.run_id
+        pattern = b'"run":{"id":' + spelled(run)
+        each = self._chain(name, SILENT, pattern, before=of if own else None)
+        begun = (found for found in each if found.stub.kind == notes.RUN)
+        mine = (found for found in begun if found.stub.run_id == run)
+        return next((found for found in mine if own or found.stub.at <= of.stub.at), None)
 
     def of_run(
         self, run: str, progress: Progress | None = None, since: int = 0, until: int = FOREVER
     ) -> Iterator[FoundRecord]:
         """The records of one run, newest first."""
-        pattern = json_safe(msgspec.json.encode(run))
-        merged = self._merged(progress, lambda name, count: self._chain(name, True, count, pattern))
+        merged = self._merged(progress, lambda name, count: self._chain(name, count, spelled(run)))
         return (found for found in merged if found.stub.run_id == run)
 
     def of_run_since(self, begun: FoundRecord) -> Iterator[FoundRecord]:
         """The records of a run from its beginning on, in the chain where it began, newest first."""
-        run, folder = begun.stub.run_id, self.folder / begun.chain
-        pattern = json_safe(msgspec.json.encode(run))
-        for number in reversed([number for number in segments(folder) if number >= begun.segment]):
-            for found in hits(folder, number, pattern, None):
-                if number == begun.segment and found.offset < begun.offset:
-                    return
-                if found.stub.run_id == run:
-                    yield found
+        run = begun.stub.run_id
+        each = self._chain(begun.chain, SILENT, spelled(run), since=begun.segment)
+        here = takewhile(lambda found: found.place >= begun.place, each)
+        return (found for found in here if found.stub.run_id == run)
 
     def earlier(self, of: FoundRecord) -> Iterator[FoundRecord]:
         """The decisions of a run that stand before one of them in its segment, newest first."""
-        pattern = json_safe(msgspec.json.encode(of.stub.run_id))
-        each = hits(self.folder / of.chain, of.segment, pattern, of.offset)
-        return (
-            found for found in each if found.is_decision and found.stub.run_id == of.stub.run_id
-        )
+        run = of.stub.run_id
+        each = self._chain(of.chain, SILENT, spelled(run), before=of, since=of.segment)
+        return (found for found in each if found.is_decision and found.stub.run_id == run)
 
     def of_kinds(
         self, kinds: tuple[str, ...], progress: Progress | None = None
@@ -245,14 +233,14 @@ class TrailReader:
         for number in reversed(segments(folder)):
             hits = [of_kind(folder, number, kind) for kind in kinds]
             each = heapq.merge(*hits, key=lambda found: found.offset, reverse=True)
-            yield from each if count.silent else count.along(folder, number, True, each)
+            yield from count.along(folder, number, True, each)
 
     def opened(self, since: FoundRecord) -> Iterator[FoundRecord]:
         """How processes took a chain, newest first: all that came after a record, and the last one
         before it."""
-        for found in self._of_kinds(since.chain, (notes.OPEN,), _Count(0, None)):
+        for found in self._of_kinds(since.chain, (notes.OPEN,), SILENT):
             yield found
-            if (found.segment, found.offset) < (since.segment, since.offset):
+            if found.place < since.place:
                 return
 
     def _merged(
@@ -267,17 +255,26 @@ class TrailReader:
         return heapq.merge(*each, key=lambda found: found.stub.at, reverse=newest_first)
 
     def _chain(
-        self, name: str, newest_first: bool, count: _Count, pattern: bytes = b""
+        self,
+        name: str,
+        count: _Count,
+        pattern: bytes = b"",
+        newest_first: bool = True,
+        before: FoundRecord | None = None,
+        since: int = 0,
     ) -> Iterator[FoundRecord]:
+        """The records of a chain, or those that hold a pattern; those before one of them, and from
+        a segment on."""
         folder = self.folder / name
         for number in sorted(segments(folder), reverse=newest_first):
+            if number < since or (before is not None and number > before.segment):
+                continue
+            end = before.offset if before is not None and number == before.segment else None
             if pattern:
-                each = hits(folder, number, pattern, None, self._missed)
-            elif newest_first:
-                each = backwards(folder, number, self._missed)
+                each = hits(folder, number, pattern, end, self._missed)
             else:
-                each = forwards(folder, number, self._missed)
-            yield from each if count.silent else count.along(folder, number, newest_first, each)
+                each = (backwards if newest_first else forwards)(folder, number, self._missed)
+            yield from count.along(folder, number, newest_first, each)
 
 
 class _Count:
@@ -286,14 +283,13 @@ class _Count:
     def __init__(self, total: int, progress: Progress | None) -> None:
         self._total, self._done, self._progress = total, 0, progress
 
-    @property
-    def silent(self) -> bool:
-        return self._progress is None
-
     def along(
         self, folder: Path, number: int, newest_first: bool, each: Iterator[FoundRecord]
     ) -> Iterator[FoundRecord]:
         """Pass the records of a segment on, and tell how far they are."""
+        if self._progress is None:
+            yield from each
+            return
         try:
             size = segment_file(folder, number).stat().st_size
         except FileNotFoundError:
@@ -311,6 +307,14 @@ class _Count:
         self._done += count
         if self._progress is not None:
             self._progress(min(self._done, self._total), self._total)
+
+
+SILENT: Final = _Count(0, None)
+
+
+def spelled(text: str) -> bytes:
+    """A text as records spell it."""
+    return json_safe(msgspec.json.encode(text))
 
 
 # Following a trail: what was appended since one last looked, whichever chain and segment it went
@@ -372,18 +376,8 @@ class Follower:
 
 def _whole(folder: Path, number: int) -> int:
     """Where the last whole line of a segment ends."""
-    try:
-        with segment_file(folder, number).open("rb") as file:
-            size = file.seek(0, 2)
-            while size:
-                start = max(0, size - MOST)
-                file.seek(start)
-                end = file.read(size - start).rfind(b"\n")
-                if end >= 0:
-                    return start + end + 1
-                size = start
-    except FileNotFoundError:
-        pass
+    for offset, data in stretches_back(segment_file(folder, number)):
+        return offset + data.rfind(b"\n") + 1
     return 0
 
 

@@ -10,14 +10,20 @@ from typing import Final, Protocol
 
 import msgspec
 
-from stanchion import typed
 from stanchion.audit import notes
 from stanchion.audit.chain import Heads, OpenChain
 from stanchion.audit.chain_end import UnfitChain, last_line
 from stanchion.audit.chain_lock import is_written
 from stanchion.audit.keys import TrailKey
 from stanchion.audit.layout import chains, segment_file, segments
-from stanchion.audit.segment_scan import SegmentLine, backwards, forwards, of_kind, parse_line
+from stanchion.audit.segment_scan import (
+    backwards,
+    erased_in,
+    forwards,
+    of_kind,
+    parse_line,
+    stub_of,
+)
 from stanchion.kernel.tuples import NamedTuple
 
 DAY_MS: Final = 86_400_000
@@ -74,14 +80,6 @@ class Old(NamedTuple):
     prev: str
     hash: str
     is_last: bool = False
-
-
-class Ends(msgspec.Struct, frozen=True):
-    """What retention reads of a record."""
-
-    prev: str
-    seq: int
-    at: int
 
 
 def retire(
@@ -187,7 +185,8 @@ def _remove(
         listed |= {
             one[0]: one for found in named for one in found.note(notes.SegmentsRetired).segments
         }
-    erased = _erased_in(chain, gone)
+    # What they erase may stay, so it has to be said again when they go.
+    erased = erased_in((chain.folder, old.number) for old in gone)
     with lock:
         if erased:
             chain.note(
@@ -223,10 +222,8 @@ def _read(folder: Path, number: int) -> Old | None:
         size = os.fstat(file.fileno()).st_size
         first = parse_line(file.readline().rstrip(b"\n"))
         last = parse_line(last_line(file, size))
-    if first is None or last is None or not last.fits:
-        return None
-    begin, end = _ends(first), _ends(last)
-    if begin is None or end is None:
+    begin, end = stub_of(first), stub_of(last)
+    if begin is None or end is None or last is None or not last.fits:
         return None
     # That it ended may be written long after what it tells.
     told = next(
@@ -236,24 +233,6 @@ def _read(folder: Path, number: int) -> Old | None:
     return Old(
         folder.name, number, min(told, end.at), size, begin.seq, end.seq, begin.prev, last.hash
     )
-
-
-def _ends(line: SegmentLine) -> Ends | None:
-    try:
-        return typed.decode(line.body, Ends)
-    except msgspec.MsgspecError:
-        return None
-
-
-def _erased_in(chain: OpenChain, gone: list[Old]) -> dict[str, tuple[tuple[int, int], ...]]:
-    """What records in some segments erase: it has to be said again when they go, as what they erase
-    may stay."""
-    rows: dict[str, set[tuple[int, int]]] = {}
-    for old in gone:
-        for found in of_kind(chain.folder, old.number, notes.ERASED):
-            for name, some in found.note(notes.Erased).records.items():
-                rows.setdefault(name, set()).update(some)
-    return {name: tuple(sorted(some)) for name, some in sorted(rows.items())}
 
 
 def _tells(folder: Path, number: int) -> bool:

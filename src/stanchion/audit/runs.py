@@ -66,12 +66,12 @@ class Gathering:
     def has(self, found: FoundRecord) -> bool:
         """Whether a record of its name stands before those of a later run of that name."""
         later = self._later.get(found.chain)
-        return later is None or (found.segment, found.offset) < (later.segment, later.offset)
+        return later is None or found.place < later.place
 
     def reaches(self, found: FoundRecord) -> bool:
         """Whether a record does not stand before the run begins in its chain."""
         first = self.first_in().get(found.chain)
-        return first is None or (found.segment, found.offset) >= (first.segment, first.offset)
+        return first is None or found.place >= first.place
 
     @property
     def since(self) -> int:

@@ -4,8 +4,10 @@ the file."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from hashlib import sha256
+from itertools import chain as chained
 from pathlib import Path
 from typing import Any, Final
 
@@ -174,8 +176,10 @@ DECISIONS: Final = frozenset({INTENT, OUTCOME, EVENT})
 
 class Stub(msgspec.Struct, frozen=True, gc=False):
     """What can be told of any record at little cost. `run` is a run's id; for a run's beginning it
-    is all of it. `shadow` is what guards in shadow mode found, as it was written."""
+    is all of it. `shadow` is what guards in shadow mode found, as it was written, `epoch` the epoch
+    of a key that begins with it."""
 
+    prev: str
     seq: int
     chain: str
     kind: str
@@ -190,6 +194,7 @@ class Stub(msgspec.Struct, frozen=True, gc=False):
     call: str = ""
     tool: str = ""
     shadow: Any = ()
+    epoch: str = ""
 
     @property
     def run_id(self) -> str:
@@ -205,6 +210,11 @@ class FoundRecord(NamedTuple):
     offset: int
     line: SegmentLine
     stub: Stub
+
+    @property
+    def place(self) -> tuple[int, int]:
+        """Where in its chain it stands."""
+        return self.segment, self.offset
 
     @property
     def is_decision(self) -> bool:
@@ -242,6 +252,19 @@ def _nobody(chain: str, number: int, offset: int) -> None:
 
 
 _stub = typed.reader(Stub).decode
+
+
+def read_stub(body: bytes) -> Stub | None:
+    """What can be told of a body; `None` where it is no record."""
+    try:
+        return _stub(body)
+    except msgspec.MsgspecError:
+        return None
+
+
+def stub_of(line: SegmentLine | None) -> Stub | None:
+    """What can be told of a line; `None` where it is no record."""
+    return None if line is None else read_stub(line.body)
 
 
 def forwards(folder: Path, number: int, missed: Missed = _nobody) -> Iterator[FoundRecord]:
@@ -296,6 +319,16 @@ def of_kind(folder: Path, number: int, kind: str) -> Iterator[FoundRecord]:
     return (found for found in each if found.stub.kind == kind)
 
 
+def erased_in(each: Iterable[tuple[Path, int]]) -> dict[str, tuple[tuple[int, int], ...]]:
+    """What records in some segments say was erased, by chain."""
+    rows: dict[str, set[tuple[int, int]]] = {}
+    for found in chained.from_iterable(of_kind(*one, notes.ERASED) for one in each):
+        with suppress(msgspec.MsgspecError):
+            for name, some in found.note(notes.Erased).records.items():
+                rows.setdefault(name, set()).update(some)
+    return {name: tuple(sorted(some)) for name, some in sorted(rows.items())}
+
+
 def found_in(folder: Path, number: int, offset: int, text: bytes) -> FoundRecord | None:
     """The record that a line of a segment is; `None` where it is none."""
     return found_at(text, folder.name, number, offset)
@@ -304,9 +337,5 @@ def found_in(folder: Path, number: int, offset: int, text: bytes) -> FoundRecord
 def found_at(text: bytes, chain: str = "", number: int = 0, offset: int = 0) -> FoundRecord | None:
     """The record that a line is, wherever it stands; `None` where it is none."""
     line = parse_line(text)
-    if line is None:
-        return None
-    try:
-        return FoundRecord(chain, number, offset, line, _stub(line.body))
-    except msgspec.MsgspecError:
-        return None
+    stub = stub_of(line)
+    return None if line is None or stub is None else FoundRecord(chain, number, offset, line, stub)

@@ -375,7 +375,7 @@ class Trail:
         self._sealed = -1
         self._waiting.clear()
         self._synced_bytes, self._limit = self._bytes, self._bytes + self._options.queue_bytes
-        self._marks.lost(self._written, why)
+        self._marks.reached(self._written, why)
 
     def _let_go(self) -> None:
         """Close the files of chains that were gone on from."""
@@ -422,7 +422,7 @@ class Trail:
                 why = reason(error)
             self._chain = self._live = None
         self._let_go()
-        self._marks.end(self._written, why)
+        self._marks.reached(self._written, why)
         if self._copier is not None:
             self._copier.finish()
 

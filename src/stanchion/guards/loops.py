@@ -273,7 +273,7 @@ class Loops(Struct, frozen=True):
             period = history.calls[-lag:]
             limit = self._limit((call, *period), history.calls[-2 * lag :])
             if lag == 1 and run >= limit:
-                args = (run + 1, tool, _came(period))
+                args = (run + 1, tool, _came(history.calls[-run:]))
                 return _Found("repeat", call.exact, ACTIONS[self.action], args)
             if (
                 lag == 1
@@ -435,8 +435,9 @@ def _harmless(call: PastCall) -> bool:
 
 
 def _came(calls: Sequence[PastCall]) -> str:
-    if any(call.open or not call.outcome for call in calls):
+    ran = [call for call in calls if not call.marks & CallMark.REFUSED]
+    if not ran or any(call.open for call in ran):
         return "nothing is known yet of what came of it"
-    if any(call.marks & CallMark.FAILED for call in calls):
+    if any(call.marks & CallMark.FAILED for call in ran):
         return "it failed in the same way each time"
     return "the result was the same each time"

@@ -1,5 +1,5 @@
-"""Locks, events and conditions that stay usable when whoever uses them is cut off at any step."""
+"""Locks and events that stay usable when whoever uses them is cut off at any step."""
 
-from stanchion.locks.lock import RESUMABLE, Attempt, Bell, Condition, Lock, Reentrant, has_ended
+from stanchion.locks.lock import RESUMABLE, Attempt, Bell, Lock, Reentrant, has_ended
 
-__all__ = ["RESUMABLE", "Attempt", "Bell", "Condition", "Lock", "Reentrant", "has_ended"]
+__all__ = ["RESUMABLE", "Attempt", "Bell", "Lock", "Reentrant", "has_ended"]

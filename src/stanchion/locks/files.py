@@ -8,36 +8,18 @@ import time
 from pathlib import Path
 from typing import Final
 
-_FLAGS: Final = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FLAGS: Final = getattr(os, "O_NOFOLLOW", 0)
 PAUSE_S: Final = 0.01
 """At what distance a lock is asked for by one who waits for it."""
 
-if os.name == "nt":
 
-    def lock(file: int, wait: bool = False) -> None:
-        """Lock an open file, perhaps after whoever has it; else `OSError` where somebody does."""
-        import msvcrt
+def lock(file: int, wait: bool = False, shared: bool = False) -> None:
+    """Lock an open file or folder, perhaps after whoever has it, perhaps as one of several; else
+    `OSError` where somebody has it."""
+    import fcntl
 
-        mode = msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK  # type: ignore[attr-defined,unused-ignore] # only there
-        msvcrt.locking(file, mode, 1)  # type: ignore[attr-defined,unused-ignore] # only there
-
-    def _look(file: int) -> None:
-        lock(file)
-
-else:
-
-    def lock(file: int, wait: bool = False) -> None:
-        """Lock an open file or folder, perhaps after whoever has it; else `OSError` where somebody
-        does."""
-        import fcntl
-
-        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _look(file: int) -> None:
-        import fcntl
-
-        # Several may look at once, so that nobody takes another who looks for the holder.
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    how = fcntl.LOCK_SH if shared else fcntl.LOCK_EX
+    fcntl.flock(file, how if wait else how | fcntl.LOCK_NB)
 
 
 def hold(path: Path) -> int:
@@ -86,7 +68,7 @@ def is_held(path: Path) -> bool:
     except OSError as error:
         return not isinstance(error, FileNotFoundError)
     try:
-        _look(file)
+        lock(file, shared=True)
     except OSError:
         return True
     finally:

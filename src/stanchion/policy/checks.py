@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from stanchion.kernel.actions import RISK_NAMES
 from stanchion.kernel.autonomy import OPERATOR, SUPERVISOR
-from stanchion.kernel.contract.powers import having
 from stanchion.kernel.declared import CONTENT, LASTING
 from stanchion.kernel.mandate import layer_of_task
 from stanchion.kernel.names import is_glob
@@ -20,7 +19,6 @@ from stanchion.policy.ladder import wrong_models
 from stanchion.policy.nearest import hint
 from stanchion.policy.of_run import CRITICAL
 from stanchion.policy.schema import (
-    GUARDS,
     UTC,
     AppliesTo,
     PolicyFile,
@@ -42,6 +40,9 @@ FOR_GUARDS: Final = (
     ("tasks", "related_tools"),
     ("tools", "needs"),
     ("tools", "authority"),
+    ("tools", "schema"),
+    ("tools", "result_schema"),
+    ("tools", "pin"),
     ("tools", "records"),
     ("tools", "identity_fields"),
     ("agents", "autonomy_level"),
@@ -59,8 +60,6 @@ FOR_ALLOWLISTS: Final = (
 FOR_GUARDS_OF_ALL: Final = ("identity_fields", "me")
 """What a policy says for all that nothing but guards reads: guards name it as `("policy", "me")`.
 """
-DEFINED: Final = ("schema", "result_schema", "pin")
-"""What a policy says of tools that only guards which know definitions read."""
 OFF: Final = ("enabled", False), ("mode", "shadow"), ("fail_open", True)
 """What an entry may not say of a guard that is always active."""
 GLOBS: Final = frozenset("*?[")
@@ -97,15 +96,6 @@ def _unread(file: PolicyFile) -> Iterator[Wrong]:
         reading = readers("policy", key) if getattr(file, key) else ()
         if reading and not used & {*reading}:
             yield _idle(key, add=f"`use: {reading[0]}`")
-
-
-def _undefined(file: PolicyFile) -> Iterator[Wrong]:
-    """Definitions of tools that no guard reads."""
-    if not any(having(GUARDS[use], "with_tools") is not None for use in _used(file)):
-        for name, tool in file.tools.items():
-            for key in DEFINED:
-                if getattr(tool, key) is not None:
-                    yield _idle("tools", name, key, add="`use: schema`")
 
 
 def _unspent(file: PolicyFile) -> Iterator[Wrong]:
@@ -310,7 +300,6 @@ Check = Callable[[PolicyFile], Iterator[Wrong]]
 OF_WHOLE: Final[tuple[Check, ...]] = (
     _unread,
     _nobodys_roles,
-    _undefined,
     _unspent,
     _approved_by_nobody,
     _levels_of_nothing,

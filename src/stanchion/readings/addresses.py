@@ -6,35 +6,44 @@ from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Final
 
+from stanchion.readings.word_lists import by_first
+
 Address = IPv4Address | IPv6Address
 
-RANGES: Final = (
-    ("0.0.0.0/8", "unspecified"),
-    ("10.0.0.0/8", "private"),
-    ("100.64.0.0/10", "shared by a carrier"),
-    ("127.0.0.0/8", "loopback"),
-    ("169.254.0.0/16", "link-local"),
-    ("172.16.0.0/12", "private"),
-    ("192.0.0.0/24", "reserved for protocols"),
-    ("192.0.2.0/24", "for documentation"),
-    ("192.88.99.0/24", "a former relay"),
-    ("192.168.0.0/16", "private"),
-    ("198.18.0.0/15", "for benchmarks"),
-    ("198.51.100.0/24", "for documentation"),
-    ("203.0.113.0/24", "for documentation"),
-    ("224.0.0.0/4", "multicast"),
-    ("255.255.255.255/32", "broadcast"),
-    ("240.0.0.0/4", "reserved"),
-    ("::/128", "unspecified"),
-    ("::1/128", "loopback"),
-    ("64:ff9b:1::/48", "translated locally"),
-    ("100::/64", "discarded"),
-    ("fc00::/7", "unique local"),
-    ("fe80::/10", "link-local"),
-    ("fec0::/10", "site-local"),
-    ("ff00::/8", "multicast"),
-    ("2001:db8::/32", "for documentation"),
-    ("3fff::/20", "for documentation"),
+RANGES: Final = tuple(
+    [
+        (net, " ".join(what))
+        for net, what in by_first(
+            """
+    0.0.0.0/8 unspecified
+    10.0.0.0/8 private
+    100.64.0.0/10 shared by a carrier
+    127.0.0.0/8 loopback
+    169.254.0.0/16 link-local
+    172.16.0.0/12 private
+    192.0.0.0/24 reserved for protocols
+    192.0.2.0/24 for documentation
+    192.88.99.0/24 a former relay
+    192.168.0.0/16 private
+    198.18.0.0/15 for benchmarks
+    198.51.100.0/24 for documentation
+    203.0.113.0/24 for documentation
+    224.0.0.0/4 multicast
+    255.255.255.255/32 broadcast
+    240.0.0.0/4 reserved
+    ::/128 unspecified
+    ::1/128 loopback
+    64:ff9b:1::/48 translated locally
+    100::/64 discarded
+    fc00::/7 unique local
+    fe80::/10 link-local
+    fec0::/10 site-local
+    ff00::/8 multicast
+    2001:db8::/32 for documentation
+    3fff::/20 for documentation
+    """
+        ).items()
+    ]
 )
 """Ranges that lead nowhere public. The narrower of two stands first."""
 

@@ -18,6 +18,11 @@ def in_order(text: str) -> tuple[str, ...]:
     return tuple(text.split())
 
 
+def by_first(text: str) -> dict[str, Strings]:
+    """The words of each line of a text, by the first of them."""
+    return {first: tuple(rest) for first, *rest in map(str.split, text.strip().splitlines())}
+
+
 def sections(package: str, file: str) -> dict[str, frozenset[str]]:
     """The words of a file of a package, by the titles in brackets above them."""
     body = get_data(package, file)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
-from stanchion.policy.nearest import hint
 from stanchion.runtime.keywords import raise_for
 
 if TYPE_CHECKING:
@@ -110,6 +109,8 @@ def known(options: Mapping[str, Any], *more: str) -> None:
     ]
     unknown = next((name for name in options if name not in taken), None)
     if unknown is not None:
+        from stanchion.policy.nearest import hint
+
         raise TypeError(
             f"Shield.load() got an unexpected keyword argument '{unknown}': {hint(unknown, taken)}"
         )

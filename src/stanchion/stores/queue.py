@@ -266,6 +266,56 @@ class VisitQueue:
         raise self.room.crowded(others, self.room.clock() - began)
 
 
+FIRST_S: Final = 0.1
+LONGEST_S: Final = 1.0
+"""How long a server is left alone after a failure: twice as long after each one."""
+
+
+class ServerCircuit:
+    """While a server is known to be lost nobody waits for it, and one at a time tries again."""
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self.why = ""
+        """Why the server is lost; empty while it works."""
+        self._clock: Final = clock
+        self._lock: Final = Lock()
+        self._pause_s = self._retry_at = 0.0
+        self._trying = False
+
+    @property
+    def is_resting(self) -> bool:
+        """Whether the last attempt failed, and it is too early for another."""
+        return bool(self.why) and self._clock() < self._retry_at
+
+    def may_try(self) -> bool:
+        """Whether to attempt it now; while the server is lost that is one caller's turn, who tells
+        how it went. One who does not has had its turn after a while."""
+        with self._lock:
+            if not self.why or self.is_resting:
+                return not self.why
+            self._trying, self._retry_at = True, self._clock() + LONGEST_S
+            return True
+
+    def check(self) -> None:
+        """Refuse at once one whose turn it is not."""
+        if not self.may_try():
+            raise StoreLost(self.why)
+
+    def failed(self, why: str) -> None:
+        """Leave the server alone, after an attempt for longer than the last time."""
+        with self._lock:
+            lost, self.why = self.why, why
+            if lost and not self._trying:
+                return
+            self._pause_s = min(2 * self._pause_s, LONGEST_S) if lost else FIRST_S
+            self._retry_at = self._clock() + self._pause_s
+            self._trying = False
+
+    def worked(self) -> None:
+        """Take it up again."""
+        self.why, self._trying = "", False
+
+
 def finishes(batch: Batch) -> bool:
     """Whether a batch ends something that was begun before."""
     return bool(batch.settles)

@@ -26,21 +26,6 @@ def test_an_empty_allowlist_allows_nothing() -> None:
 
 
 @pytest.mark.parametrize(
-    "command",
-    [
-        "git status; rm -rf /",
-        "git status && rm -rf ~",
-        "find . -delete",
-        "/bin/rm -rf /etc",
-        "cat src/../../etc/shadow",
-    ],
-)
-def test_a_harmless_beginning_hides_nothing(command: str) -> None:
-    policy = {"name": "both", "guards": [{"use": "shell"}, {"use": "files", "root": ["/srv/app"]}]}
-    assert not shield_for(policy).run("a").check("bash", {"command": command}).proceeds
-
-
-@pytest.mark.parametrize(
     "path", ["src/../../etc/passwd", "/etc/passwd", "src/..%2f..%2fetc/passwd"]
 )
 def test_a_path_that_climbs_out_is_outside(path: str) -> None:
@@ -80,15 +65,6 @@ def test_what_was_stopped_stays_stopped() -> None:
     assert [run.check("read", {}).action for _ in range(3)] == [Action.HALT] * 3
 
 
-class Broken:
-    """A guard that always raises."""
-
-    id = "broken"
-
-    def judge(self, event: Any) -> Any:
-        raise RuntimeError("no")
-
-
 class Slow:
     """A guard that takes longer than it may."""
 
@@ -102,10 +78,6 @@ class Slow:
     def judge(self, event: Any) -> None:
         self.asked += 1
         self.go_on.wait(60)
-
-
-def test_a_guard_that_breaks_refuses() -> None:
-    assert not Shield.load({"name": "bare"}, guards=[Broken()]).run("a").check("read", {}).proceeds
 
 
 def test_a_slow_guard_is_asked_once_and_refuses() -> None:

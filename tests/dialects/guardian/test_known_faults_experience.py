@@ -16,6 +16,7 @@ from stanchion.experience.advice_context import AdviceContext
 from stanchion.experience.bounded import encoded, fingerprint
 from stanchion.experience.incident import DAY_MS, Incident, new_id
 from stanchion.experience.similarity import Difference
+from stanchion.experience.sql import DAYS, OF_TOOL, OLDEST, PRACTICES
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.learning.methods import context_of
 from stanchion.stores.experience.sqlite import SqliteShelf
@@ -133,19 +134,17 @@ def test_fault_9_the_store_does_no_more_for_a_long_history(tmp_path: Path) -> No
 
 def test_fault_9_every_search_is_by_a_key(tmp_path: Path) -> None:
     """A statement that scans costs more the longer the history is."""
-    from stanchion.stores.experience import sqlite as statements
-
     shelf = filled(tmp_path / "x", 10)
     given = {
-        statements.DAYS: ("a", "b", 1, 2),
-        statements.NEWEST: ("a", "b", 8),
-        statements.MOST_USED: ("a", "b", 8),
-        statements.OF_TOOL: ("a", "b", 8),
-        statements.OLDEST: ("a", 8),
+        DAYS: ("a", "b", 1, 2),
+        **dict.fromkeys(PRACTICES, ("a", "b", 8)),
+        OF_TOOL: ("a", "b", 8),
+        OLDEST: ("a", 8),
     }
     for said, values in given.items():
+        explained = f"EXPLAIN QUERY PLAN {shelf.said(said)}"
         plan = shelf._file.read(
-            lambda db, s=said, v=values: db.execute(f"EXPLAIN QUERY PLAN {s}", v).fetchall()  # type: ignore[misc]
+            lambda db, s=explained, v=values: db.execute(s, v).fetchall()  # type: ignore[misc]
         )
         words = " ".join([row[3] for row in plan])
         assert "SEARCH" in words

@@ -31,18 +31,6 @@ def _striking(mode: str = "enforce", **strikes: Any) -> dict[str, Any]:
     return {"name": "p", "limits": {"warnings": 1_000}, "strikes": strikes, "guards": guards}
 
 
-def test_fault_09_a_strike_is_counted_once_a_decision_and_in_the_order_of_the_chain() -> None:
-    """Each rule counts for itself, once, whatever order it was written in."""
-    shield = shield_for(_striking())
-    run = shield.run("a")
-    for number in range(2):
-        run.check("odd", {"number": number})
-    told = [(fact.what, fact.data["guard"], fact.data["count"]) for fact in shield.journal.facts()]
-    assert told == [
-        ("run.strike", guard, count) for count in (1, 2) for guard in ("first", "second")
-    ]
-
-
 def test_fault_09_shadow_mode_changes_no_strikes() -> None:
     """What only watches neither counts nor brings a real threshold nearer."""
     clock = FakeClock()

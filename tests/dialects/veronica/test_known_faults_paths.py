@@ -10,11 +10,6 @@ from stanchion.testing import shield_for
 
 OPEN: dict[str, Any] = {"name": "open", "guards": [{"use": "files"}]}
 BOXED: dict[str, Any] = {"name": "boxed", "guards": [{"use": "files", "root": ["/srv/app"]}]}
-TASK: dict[str, Any] = {
-    "name": "task",
-    "tasks": {"closed": {"files": {"write": []}}, "src": {"files": {"write": ["src/**"]}}},
-    "guards": [{"use": "files"}],
-}
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "/etc/cron.d/x", "../../x"])
@@ -41,18 +36,3 @@ def test_fault_10_honest_paths_go_ahead(policy: dict[str, Any]) -> None:
     run = shield_for(policy).run("a")
     for path in ("x", "src/x.py", "./x", "a/../b", "/srv/app/x"):
         assert run.check("write_file", {"path": path, "content": "x"}).proceeds
-
-
-def test_agent33_an_empty_list_is_no_permission() -> None:
-    """A guardrail engine took an empty list for one that allows everything."""
-    shield = shield_for(TASK)
-    assert shield.run("a", "closed").check("write_file", {"path": "src/x"}).code == "files.denied"
-    assert shield.run("a", "closed").check("read_file", {"path": "src/x"}).proceeds
-
-
-def test_agent33_a_path_is_where_it_leads_and_not_how_it_begins() -> None:
-    """The same engine compared texts, so that `src/../../etc/passwd` was under `src`."""
-    run = shield_for(TASK).run("a", "src")
-    assert run.check("write_file", {"path": "src/x"}).proceeds
-    for path in ("src/../../etc/passwd", "src/../x", "src/%2e%2e/x", "srcx/y"):
-        assert not run.check("write_file", {"path": path}).proceeds, path

@@ -118,7 +118,7 @@ def test_every_hit_of_every_rule_is_the_same_by_both() -> None:
 
 def test_all_hits_together_are_the_same_by_both() -> None:
     slow, fast = both()
-    texts = [hit for _, hit in some(hits(), 18, "together")]
+    texts = [hit for _, hit in some(hits(), 60, "together")]
     assert slow.find(texts, True) == fast.find(texts, True)
     assert slow.scanner.scan_joined(JoinedTexts(texts)) == fast.scanner.scan_joined(
         JoinedTexts(texts)

@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 import yaml
 
-from stanchion import Shield
+from tests.packs import new_run
 
 CALLS: Final = yaml.safe_load(Path(__file__).with_name("any_call.yaml").read_text("utf-8"))
 
@@ -19,9 +19,9 @@ def _name(call: Any) -> str:
 
 @pytest.mark.parametrize("call", CALLS["dangerous"], ids=_name)
 def test_a_dangerous_call_is_asked_about(call: tuple[str, dict[str, Any]]) -> None:
-    assert not Shield.load("default").run("ann").check(*call).proceeds
+    assert not new_run().check(*call).proceeds
 
 
 @pytest.mark.parametrize("call", CALLS["honest"], ids=_name)
 def test_an_everyday_call_goes_ahead(call: tuple[str, dict[str, Any]]) -> None:
-    assert Shield.load("default").run("ann").check(*call).proceeds
+    assert new_run().check(*call).proceeds

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from stanchion import Shield
 from stanchion.readings.names import words
+from tests.packs import new_run
 
 Args = dict[str, Any]
 Call = tuple[str, Args]
@@ -154,13 +154,13 @@ def calls(deed: tuple[str, str, Args]) -> Iterator[Call]:
 
 @pytest.mark.parametrize("deed", DANGEROUS, ids=lambda deed: deed[1])
 def test_a_dangerous_deed_is_asked_about_in_every_spelling(deed: tuple[str, str, Args]) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert [call for call in calls(deed) if run.check(*call).proceeds] == []
 
 
 @pytest.mark.parametrize("deed", HONEST, ids=lambda deed: deed[1])
 def test_an_honest_deed_goes_ahead_in_every_spelling(deed: tuple[str, str, Args]) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert [
         (call, str(found)) for call in calls(deed) if not (found := run.check(*call)).proceeds
     ] == []
@@ -207,11 +207,11 @@ def requests_of(request: Request) -> Iterator[Call]:
 
 @pytest.mark.parametrize("request_", REQUESTS, ids=lambda one: one[1].rpartition("/")[2])
 def test_a_dangerous_request_is_asked_about_in_every_spelling(request_: Request) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert [call for call in requests_of(request_) if run.check(*call).proceeds] == []
 
 
 @pytest.mark.parametrize("request_", HONEST_REQUESTS, ids=lambda one: one[1].rpartition("/")[2])
 def test_an_honest_request_goes_ahead_in_every_spelling(request_: Request) -> None:
-    run = Shield.load("default").run("ann")
+    run = new_run()
     assert [call for call in requests_of(request_) if not run.check(*call).proceeds] == []

@@ -30,8 +30,9 @@ from stanchion import Refused, Shield
 from stanchion.hosts.agent_framework import AGENT_FRAMEWORK, guarded
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
 from tests.hosts.agent_framework.driver import DRIVER
+from tests.hosts.office import GONE, called_with
+from tests.rules import rule
 
-GONE = "[redacted:github-pat]"
 POLICY: dict[str, Any] = {
     "name": "office",
     "tools": {"fetch": {"effect": "read"}},
@@ -39,34 +40,10 @@ POLICY: dict[str, Any] = {
         {"use": "secrets"},
         {"use": "recovery", "backoff_base_s": 0},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "all",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == '*'",
-            "action": "halt",
-        },
-        {
-            "id": "vault",
-            "use": "rule",
-            "stages": ["handoff"],
-            "when": "event.to == 'vault'",
-            "action": "block",
-        },
-        {
-            "id": "over",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text == 'stop'",
-            "action": "halt",
-        },
+        called_with("root"),
+        called_with("*", "halt"),
+        rule("vault", "handoff", when="event.to == 'vault'", action="block"),
+        rule("over", "prompt", when="event.text == 'stop'", action="halt"),
     ],
 }
 REFUSED = "a rule of the policy forbids this"

@@ -14,19 +14,19 @@ from agent_framework import Agent, FunctionMiddleware, tool
 from stanchion.hosts.agent_framework import AGENT_FRAMEWORK, guarded
 from stanchion.testing import shield_for
 from tests.hosts.agent_framework.test_agent_framework import Scripted
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
     ],
 }
 

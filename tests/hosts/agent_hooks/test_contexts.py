@@ -12,31 +12,14 @@ from stanchion.hosts.agent_hooks import AGENT_HOOKS, Interceptor
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import KEY
 from stanchion.testing.host_suite.scene import FailingClock
+from tests.hosts.office import called_with
 
 POLICY: dict[str, Any] = {
     "name": "h",
     "guards": [
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "slow",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'slow'",
-            "action": "warn",
-        },
-        {
-            "id": "ask",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'ask'",
-            "action": "escalate",
-        },
+        called_with("root"),
+        called_with("slow", "warn"),
+        called_with("ask", "escalate"),
         {
             "use": "secrets",
             "stages": ["prompt", "model_call", "model_reply", "tool_result", "error"],

@@ -4,8 +4,6 @@ swallows, tools that give generators, teams whose leader delegates to all."""
 from __future__ import annotations
 
 import asyncio
-import importlib
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,42 +25,20 @@ from agno.team import Team  # isort: skip
 from agno.tools.function import Function, ToolResult  # isort: skip
 
 from stanchion import Action, Finding, Patch
-from stanchion.hosts import Hosted, UnknownVersion
+from stanchion.hosts import Hosted
 from stanchion.hosts.agno import AGNO, ALL, guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
+from tests.hosts.office import called_with
+from tests.rules import rule
 
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
-        {
-            "id": "bad",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text.matches('bad')",
-            "action": "block",
-        },
-        {
-            "id": "vault",
-            "use": "rule",
-            "stages": ["handoff"],
-            "when": "event.to == 'vault'",
-            "action": "block",
-        },
+        called_with("root"),
+        called_with("end", "halt"),
+        rule("bad", "prompt", when="event.text.matches('bad')", action="block"),
+        rule("vault", "handoff", when="event.to == 'vault'", action="block"),
         {"use": "secrets"},
     ],
 }
@@ -296,10 +272,3 @@ def test_the_agent_itself_stays_as_it_was(tmp_path: Path) -> None:
         if name in ("model", "tools", "tool_hooks", "pre_hooks")
     } == {name: before[name] for name in ("model", "tools", "tool_hooks", "pre_hooks")}
     assert vars(agent.model) == model
-
-
-def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _: "4.0.0")
-    monkeypatch.delitem(sys.modules, "stanchion.hosts.agno")
-    with pytest.raises(UnknownVersion, match=r"^`agno` 4.0.0 was not tried"):
-        importlib.import_module("stanchion.hosts.agno")

@@ -20,19 +20,19 @@ from agno.tools.function import Function  # isort: skip
 
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Scene, Turn
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
     ],
 }
 

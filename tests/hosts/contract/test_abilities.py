@@ -157,7 +157,7 @@ def test_a_tool_of_a_limited_host_does_not_run_where_it_would_have_to_be_patched
 
 def test_the_page_names_the_stages_of_every_action_that_asks_something_of_a_host() -> None:
     """What a host has to be able to do stands in the how-to, stage by stage."""
-    page = (Path(__file__).parents[2] / "docs/how-to/report-from-a-host.md").read_text()
+    page = (Path(__file__).parents[3] / "docs/how-to/report-from-a-host.md").read_text()
     rows = [
         line.split("|")
         for line in page.splitlines()

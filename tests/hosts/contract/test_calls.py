@@ -14,39 +14,17 @@ from stanchion.hosts import Host, as_text
 from stanchion.kernel.findings import Patch
 from stanchion.testing import shield_for
 from tests.hosts.contract.loops import CALLS, LOOP, MESSAGES, Asked, Message
+from tests.hosts.office import called_with
+from tests.rules import rule
 from tests.runtime.guards import says
 
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
-        {
-            "id": "ask",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'ask'",
-            "action": "escalate",
-        },
-        {
-            "id": "leak",
-            "use": "rule",
-            "stages": ["tool_result"],
-            "when": "event.result == 'leak'",
-            "action": "block",
-        },
+        called_with("root"),
+        called_with("end", "halt"),
+        called_with("ask", "escalate"),
+        rule("leak", "tool_result", when="event.result == 'leak'", action="block"),
         {"use": "secrets"},
     ],
 }

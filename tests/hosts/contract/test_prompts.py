@@ -10,6 +10,7 @@ import pytest
 from stanchion import Refused, Shield
 from stanchion.hosts import EVERYTHING, Host
 from stanchion.hosts.contract.prompts import Prompts
+from tests.rules import rule
 
 KEY = "ghp_a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 GONE = "[redacted:github-pat]"
@@ -17,13 +18,7 @@ POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"use": "secrets"},
-        {
-            "id": "no",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text == 'no'",
-            "action": "block",
-        },
+        rule("no", "prompt", when="event.text == 'no'", action="block"),
     ],
 }
 

@@ -3,9 +3,7 @@ caches, failures as texts, coworkers that it finds by a name that is only simila
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +25,12 @@ from crewai.tools.tool_failure import ToolFailure  # isort: skip
 from pydantic import BaseModel  # isort: skip
 
 from stanchion import Refused
-from stanchion.hosts import Hosted, UnknownVersion
+from stanchion.hosts import Hosted
 from stanchion.hosts.crewai import CREWAI, WITHHELD, CrewRuns, guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
+from tests.hosts.office import called_with
+from tests.rules import rule
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::UserWarning"
@@ -39,27 +39,9 @@ pytestmark = pytest.mark.filterwarnings(
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
-        {
-            "id": "bad",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text.matches('bad')",
-            "action": "block",
-        },
+        called_with("root"),
+        called_with("end", "halt"),
+        rule("bad", "prompt", when="event.text.matches('bad')", action="block"),
         {"use": "secrets"},
     ],
 }
@@ -331,10 +313,3 @@ def test_an_agent_without_a_crew_is_guarded(tmp_path: Path) -> None:
         assert agent.kickoff("read the page of root").raw == "root stays"
     assert scene.ran == []
     assert "a rule of the policy forbids this" in str(scene.asked[-1])
-
-
-def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _: "2.0.0")
-    monkeypatch.delitem(sys.modules, "stanchion.hosts.crewai")
-    with pytest.raises(UnknownVersion, match=r"^`crewai` 2.0.0 was not tried"):
-        importlib.import_module("stanchion.hosts.crewai")

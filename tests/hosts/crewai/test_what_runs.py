@@ -22,6 +22,7 @@ from stanchion import Ungoverned
 from stanchion.hosts.crewai import CREWAI, guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Call, Scene, Turn
+from tests.rules import rule
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning", "ignore::UserWarning"
@@ -31,20 +32,18 @@ RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
-        {
-            "id": "eve",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.to.name) and event.args.to.name == 'eve'",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
+        rule(
+            "eve",
+            "tool_call",
+            when="has(event.args.to.name) and event.args.to.name == 'eve'",
+            action="block",
+        ),
     ],
 }
 GIVEN = {"amount": 1, "to": {"name": "ann"}}

@@ -23,38 +23,7 @@ from stanchion import Refused, Shield
 from stanchion.hosts.google_adk import GOOGLE_ADK, Guarded
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
 from tests.hosts.google_adk.driver import DRIVER
-
-GONE = "[redacted:github-pat]"
-POLICY: dict[str, Any] = {
-    "name": "office",
-    "tools": {"fetch": {"effect": "read"}},
-    "guards": [
-        {"use": "secrets"},
-        {"use": "recovery", "backoff_base_s": 0},
-        {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "vault",
-            "use": "rule",
-            "stages": ["handoff"],
-            "when": "event.to == 'vault'",
-            "action": "block",
-        },
-        {
-            "id": "over",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text == 'stop'",
-            "action": "halt",
-        },
-    ],
-}
+from tests.hosts.office import GONE, OFFICE
 
 
 class Scripted(BaseLlm):
@@ -95,7 +64,7 @@ def run(agent: Any, *messages: Any, plugin: Any = Guarded) -> list[Any]:
     async def play() -> list[Any]:
         events: list[Any] = []
         async with GOOGLE_ADK.run(
-            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+            Shield.load(OFFICE, store="memory:"), agent="helper", task="t"
         ) as hosted:
             runner = InMemoryRunner(app=App(name="app", root_agent=agent, plugins=[plugin(hosted)]))
             session = await runner.session_service.create_session(app_name="app", user_id="u")

@@ -20,25 +20,19 @@ from stanchion import Ungoverned
 from stanchion.hosts.google_adk import GOOGLE_ADK, Guarded
 from stanchion.testing import shield_for
 from tests.hosts.google_adk.test_google_adk import scripted
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
-        {
-            "id": "vault",
-            "use": "rule",
-            "stages": ["handoff"],
-            "when": "event.to == 'vault'",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
+        rule("vault", "handoff", when="event.to == 'vault'", action="block"),
     ],
 }
 

@@ -26,6 +26,7 @@ from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Scene, check, check_probes
 from stanchion.testing.host_suite.scene import script
 from tests.hosts.langchain.driver import DRIVER, THREAD, Scripted
+from tests.rules import rule
 
 
 @pytest.mark.parametrize("way", DRIVER.ways)
@@ -138,13 +139,7 @@ def test_a_prompt_is_judged_and_redacted_in_its_place() -> None:
 
 
 def test_a_refused_prompt_is_answered_and_no_model_is_asked() -> None:
-    no = {
-        "id": "no",
-        "use": "rule",
-        "stages": ["prompt"],
-        "when": "event.text.contains('please')",
-        "action": "block",
-    }
+    no = rule("no", "prompt", when="event.text.contains('please')", action="block")
     scene = scene_of({"name": "p", "guards": [no]}, "never said")
     said = invoked(scene)["messages"]
     assert said[-1].text.startswith("a rule of the policy forbids this")
@@ -270,13 +265,3 @@ def test_what_was_parsed_from_a_redacted_reply_is_left_out() -> None:
     assert asking.answered(AIMessage("[redacted]")) == ModelResponse(
         result=[AIMessage("[redacted]")]
     )
-
-
-def test_an_unknown_version_is_refused_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    import importlib
-    import sys
-
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "9.9")
-    monkeypatch.delitem(sys.modules, "stanchion.hosts.langchain")
-    with pytest.raises(ImportError, match=r"^`langchain` 9\.9 was not tried with this adapter"):
-        importlib.import_module("stanchion.hosts.langchain")

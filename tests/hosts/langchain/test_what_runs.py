@@ -22,19 +22,19 @@ from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Scene
 from stanchion.testing.host_suite.scene import script
 from tests.hosts.langchain.driver import Scripted
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
     ],
 }
 
@@ -198,13 +198,12 @@ def asked(way: str, make: Any, first: bool, seen: Any = None) -> list[Any]:
 MIND: dict[str, Any] = {
     "name": "p",
     "guards": [
-        {
-            "id": "mind",
-            "use": "rule",
-            "stages": ["model_call"],
-            "when": "event.messages.exists(m, m.content == 'mind the key')",
-            "action": "block",
-        }
+        rule(
+            "mind",
+            "model_call",
+            when="event.messages.exists(m, m.content == 'mind the key')",
+            action="block",
+        )
     ],
 }
 

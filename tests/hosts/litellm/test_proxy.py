@@ -12,19 +12,14 @@ pytest.importorskip("litellm.proxy.proxy_server")
 from tests.hosts.clients.provider import Provider, Say
 from tests.hosts.clients.shields import GONE, KEY, LEAKS
 from tests.hosts.litellm.proxies import Proxy
+from tests.rules import rule
 
 POLICY: dict[str, Any] = {
     "name": "proxy",
     "guards": [
         {"use": "secrets"},
         {"use": "budget", "calls": 3},
-        {
-            "id": "no",
-            "use": "rule",
-            "stages": ["model_call"],
-            "when": "event.model == 'forbidden'",
-            "action": "block",
-        },
+        rule("no", "model_call", when="event.model == 'forbidden'", action="block"),
     ],
 }
 SAID = [{"role": "user", "content": f"is it {KEY}?"}]

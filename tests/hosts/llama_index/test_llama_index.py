@@ -4,8 +4,6 @@ structured calls."""
 from __future__ import annotations
 
 import asyncio
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +17,6 @@ from llama_index.core.tools import FunctionTool, ToolOutput
 from llama_index.core.workflow import Context, HumanResponseEvent, InputRequiredEvent
 
 from stanchion import Action, Finding, Patch, Refused
-from stanchion.hosts import UnknownVersion
 from stanchion.hosts.llama_index import (
     LLAMA_INDEX,
     GrowingReply,
@@ -31,6 +28,7 @@ from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
 from stanchion.testing.operators import operator
 from tests.hosts.llama_index.driver import DRIVER, Scripted, agent_of
+from tests.hosts.office import called_with
 
 pytestmark = pytest.mark.filterwarnings(
     "ignore::DeprecationWarning"
@@ -39,13 +37,7 @@ pytestmark = pytest.mark.filterwarnings(
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
+        called_with("end", "halt"),
         {"id": "ask", "use": "tool_denylist", "tools": ["send"], "action": "escalate"},
         {"use": "secrets"},
     ],
@@ -307,10 +299,3 @@ def test_the_agent_itself_stays_as_it_was(tmp_path: Path) -> None:
         guarded(agent, hosted)
     assert vars(agent) == before
     assert "achat" not in vars(agent.llm)
-
-
-def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _: "1.0.0")
-    monkeypatch.delitem(sys.modules, "stanchion.hosts.llama_index")
-    with pytest.raises(UnknownVersion, match=r"^`llama-index-core` 1.0.0 was not tried"):
-        importlib.import_module("stanchion.hosts.llama_index")

@@ -16,38 +16,15 @@ from stanchion import Action, Finding, Patch, Stage
 from stanchion.hosts.mcp.judging import REFUSED
 from stanchion.testing import shield_for
 from tests.hosts.mcp.servers import ERAS, KEY, Tools, client_of, said, text
+from tests.hosts.office import called_with
 
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {
-            "id": "no",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "ask",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'ask'",
-            "action": "escalate",
-        },
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
-        {
-            "id": "hm",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'hm'",
-            "action": "warn",
-        },
+        called_with("root"),
+        called_with("ask", "escalate"),
+        called_with("end", "halt"),
+        called_with("hm", "warn"),
         {"use": "secrets"},
     ],
 }

@@ -15,7 +15,8 @@ from agents.testing import ModelStep, ScriptedModel, assistant_message, function
 from stanchion import Shield
 from stanchion.hosts.openai_agents import OPENAI_AGENTS, guarded
 from stanchion.testing.host_suite import KEY
-from tests.hosts.openai_agents.test_openai_agents import GONE, POLICY, outputs, run, scripted
+from tests.hosts.office import GONE
+from tests.hosts.openai_agents.test_openai_agents import POLICY, outputs, run, scripted
 
 RAN: list[str] = []
 

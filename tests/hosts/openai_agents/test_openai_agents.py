@@ -30,35 +30,18 @@ from mcp.types import CallToolResult, TextContent, Tool as McpTool
 from stanchion import Refused, Shield, ToolFailed
 from stanchion.hosts.openai_agents import OPENAI_AGENTS, guarded
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
+from tests.hosts.office import GONE, called_with
 from tests.hosts.openai_agents.driver import DRIVER
+from tests.rules import rule
 
-GONE = "[redacted:github-pat]"
 POLICY: dict[str, Any] = {
     "name": "office",
     "guards": [
         {"use": "secrets"},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "vault",
-            "use": "rule",
-            "stages": ["handoff"],
-            "when": "event.to == 'vault'",
-            "action": "block",
-        },
-        {
-            "id": "over",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text == 'stop'",
-            "action": "halt",
-        },
+        called_with("root"),
+        rule("vault", "handoff", when="event.to == 'vault'", action="block"),
+        rule("over", "prompt", when="event.text == 'stop'", action="halt"),
     ],
 }
 

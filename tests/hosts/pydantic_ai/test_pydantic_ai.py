@@ -27,6 +27,7 @@ from stanchion import Refused, Shield
 from stanchion.hosts.pydantic_ai import PYDANTIC_AI, Guarded
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
 from tests.hosts.pydantic_ai.driver import DRIVER
+from tests.rules import rule
 
 GONE = "[redacted:github-pat]"
 POLICY: dict[str, Any] = {
@@ -34,13 +35,7 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {
-            "id": "over",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text == 'stop'",
-            "action": "halt",
-        },
+        rule("over", "prompt", when="event.text == 'stop'", action="halt"),
     ],
 }
 
@@ -206,13 +201,7 @@ def _heard(events: list[Any]) -> Any:
 
 
 def test_agents_one_after_the_other_are_no_sub_agents() -> None:
-    no = {
-        "id": "no",
-        "use": "rule",
-        "stages": ["handoff"],
-        "when": "event.to != ''",
-        "action": "block",
-    }
+    no = rule("no", "handoff", when="event.to != ''", action="block")
     shield = Shield.load({"name": "h", "guards": [no]}, store="memory:")
 
     async def play() -> str:

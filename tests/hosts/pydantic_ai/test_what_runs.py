@@ -17,6 +17,7 @@ from pydantic_ai.models.function import FunctionModel
 from stanchion import ToolFailed, Ungoverned
 from stanchion.testing.host_suite import KEY
 from tests.hosts.pydantic_ai.test_pydantic_ai import GONE, run, scripted
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
@@ -24,13 +25,12 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe", "wipe_out"]},
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
     ],
 }
 

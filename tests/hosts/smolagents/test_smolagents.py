@@ -3,8 +3,6 @@ computes."""
 
 from __future__ import annotations
 
-import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,36 +15,24 @@ from smolagents.models import ChatMessage, MessageRole
 from smolagents.utils import AgentGenerationError
 
 from stanchion import Refused
-from stanchion.hosts import UnknownVersion
 from stanchion.hosts.smolagents import PYTHON, SMOLAGENTS, guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, Call, Scene, Turn, check, check_probes
+from tests.hosts.office import called_with
 from tests.hosts.smolagents.driver import DRIVER, QUIET, Plain, Scripted, agent_of, texts
+from tests.rules import rule
 
 RULES: dict[str, Any] = {
     "name": "rules",
     "guards": [
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "end",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'end'",
-            "action": "halt",
-        },
-        {
-            "id": "eval",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.code) and event.args.code.matches('eval')",
-            "action": "block",
-        },
+        called_with("root"),
+        called_with("end", "halt"),
+        rule(
+            "eval",
+            "tool_call",
+            when="has(event.args.code) and event.args.code.matches('eval')",
+            action="block",
+        ),
         {"use": "secrets"},
     ],
 }
@@ -197,10 +183,3 @@ def test_the_agent_itself_stays_as_it_was(tmp_path: Path) -> None:
     with SMOLAGENTS.run(scene.shield, "helper") as hosted:
         guarded(agent, hosted)
     assert (agent.model, agent.tools, agent.managed_agents) == before
-
-
-def test_an_unknown_version_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("importlib.metadata.version", lambda _: "2.0.0")
-    monkeypatch.delitem(sys.modules, "stanchion.hosts.smolagents")
-    with pytest.raises(UnknownVersion, match=r"^`smolagents` 2.0.0 was not tried"):
-        importlib.import_module("stanchion.hosts.smolagents")

@@ -17,19 +17,19 @@ from stanchion.testing import shield_for
 from stanchion.testing.host_suite import Call, Scene, Turn
 from tests.hosts.smolagents.driver import QUIET, Scripted
 from tests.hosts.smolagents.test_smolagents import Writes
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
     "name": "p",
     "guards": [
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
     ],
 }
 TAKES: Any = {"amount": {"type": "integer", "description": "how much"}}

@@ -20,39 +20,9 @@ from strands.multiagent import Swarm
 from stanchion import Refused, Shield
 from stanchion.hosts.strands import STRANDS, Guarded
 from stanchion.testing.host_suite import BEHAVIOURS, KEY, check, check_probes
+from tests.hosts.office import GONE, OFFICE
 from tests.hosts.strands.driver import DRIVER
 
-GONE = "[redacted:github-pat]"
-POLICY: dict[str, Any] = {
-    "name": "office",
-    "tools": {"fetch": {"effect": "read"}},
-    "guards": [
-        {"use": "secrets"},
-        {"use": "recovery", "backoff_base_s": 0},
-        {"id": "ask", "use": "tool_denylist", "tools": ["pay"], "action": "escalate"},
-        {
-            "id": "root",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.name) and event.args.name == 'root'",
-            "action": "block",
-        },
-        {
-            "id": "vault",
-            "use": "rule",
-            "stages": ["handoff"],
-            "when": "event.to == 'vault'",
-            "action": "block",
-        },
-        {
-            "id": "over",
-            "use": "rule",
-            "stages": ["prompt"],
-            "when": "event.text == 'stop'",
-            "action": "halt",
-        },
-    ],
-}
 REFUSED = "a rule of the policy forbids this"
 
 
@@ -113,7 +83,7 @@ def run(made: Any, *prompts: Any) -> Any:
     async def play() -> Any:
         came = None
         async with STRANDS.run(
-            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+            Shield.load(OFFICE, store="memory:"), agent="helper", task="t"
         ) as hosted:
             agent = made(Guarded(hosted))
             for prompt in prompts or ("go",):
@@ -207,7 +177,7 @@ def test_agents_of_a_swarm_hand_over_under_judgement() -> None:
 
     async def play() -> Any:
         async with STRANDS.run(
-            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+            Shield.load(OFFICE, store="memory:"), agent="helper", task="t"
         ) as hosted:
             guarded = Guarded(hosted)
             models = {"helper": first, "desk": second, "vault": never}
@@ -251,7 +221,7 @@ def test_a_failed_call_is_run_again_where_that_is_decided_and_hooks_see_no_secre
 def test_a_tool_that_is_called_directly_is_judged() -> None:
     async def play() -> Any:
         async with STRANDS.run(
-            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+            Shield.load(OFFICE, store="memory:"), agent="helper", task="t"
         ) as hosted:
             made = agent(Scripted("x"), look)(Guarded(hosted))
             return await asyncio.to_thread(
@@ -273,7 +243,7 @@ def test_what_a_tool_streams_before_its_result_goes_nowhere_unjudged() -> None:
 
     async def play() -> list[Any]:
         async with STRANDS.run(
-            Shield.load(POLICY, store="memory:"), agent="helper", task="t"
+            Shield.load(OFFICE, store="memory:"), agent="helper", task="t"
         ) as hosted:
             made = agent(Scripted(("read", {}), "done"), read)(Guarded(hosted))
             return [event async for event in made.stream_async("go")]

@@ -19,7 +19,9 @@ from strands.middleware.stages import ExecuteToolContext
 from stanchion.hosts.strands import STRANDS, Guarded
 from stanchion.testing import shield_for
 from stanchion.testing.host_suite import KEY
-from tests.hosts.strands.test_strands import GONE, Scripted
+from tests.hosts.office import GONE
+from tests.hosts.strands.test_strands import Scripted
+from tests.rules import rule
 
 RAN: list[Any] = []
 POLICY: dict[str, Any] = {
@@ -27,13 +29,12 @@ POLICY: dict[str, Any] = {
     "guards": [
         {"use": "secrets"},
         {"id": "deny", "use": "tool_denylist", "tools": ["wipe"]},
-        {
-            "id": "big",
-            "use": "rule",
-            "stages": ["tool_call"],
-            "when": "has(event.args.amount) and event.args.amount > 100",
-            "action": "block",
-        },
+        rule(
+            "big",
+            "tool_call",
+            when="has(event.args.amount) and event.args.amount > 100",
+            action="block",
+        ),
     ],
 }
 CHANGED = "the call of `pay` was changed after it was judged"

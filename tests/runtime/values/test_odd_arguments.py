@@ -1,5 +1,4 @@
-"""Bytes, objects, iterators and keys that collide were invisible to guards of content, under
-`strict` as well."""
+"""Guards of content see bytes, objects, iterators and keys that collide."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ ARGUMENTS: dict[str, Any] = {
 
 @pytest.mark.parametrize("pack", ["default", "strict", "coding-agent"])
 @pytest.mark.parametrize("command", ARGUMENTS.values(), ids=ARGUMENTS)
-def test_42_a_command_in_any_form_does_not_run(command: Any, pack: str) -> None:
+def test_a_command_in_any_form_does_not_run(command: Any, pack: str) -> None:
     run = Shield.load(pack).run("ann")
     RAN.clear()
     with pytest.raises(Refused):
@@ -54,7 +53,7 @@ def test_42_a_command_in_any_form_does_not_run(command: Any, pack: str) -> None:
     assert not run.check("bash", {"command": command}).proceeds
 
 
-def test_42_a_path_in_bytes_is_a_path() -> None:
+def test_a_path_in_bytes_is_a_path() -> None:
     run = Shield.load("strict").run("ann")
     with pytest.raises(Refused):
         run.call(lambda path: path, path=b"/root/.ssh/id_rsa")

@@ -13,8 +13,8 @@ from psycopg import sql
 
 from stanchion.audit.layout import CHAIN, HEAD, segment_file
 from stanchion.audit.postgres.connections import Connection
-from stanchion.audit.postgres.source import COLUMNS, columns_of, moment_of, told_of
-from stanchion.audit.segment_scan import line_of
+from stanchion.audit.postgres.source import COLUMNS, columns_of, moment_of
+from stanchion.audit.segment_scan import line_of, read_stub
 
 AT_A_TIME: Final = 2_000
 """How many rows are fetched at a time."""
@@ -170,7 +170,7 @@ def _append(path: Path, data: bytes) -> None:
 
 def _misfit(chain: str, row: tuple[Any, ...]) -> Misfit | None:
     seq, segment, _, _, _, body, _, _, at, *columns = row
-    told = told_of(body)
+    told = read_stub(body)
     if told is None:
         return None
     expected = (told.seq, moment_of(told.at), *columns_of(told))

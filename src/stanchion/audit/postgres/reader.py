@@ -7,17 +7,15 @@ import heapq
 from collections.abc import Iterator
 from typing import Any, Final
 
-import msgspec
 import psycopg
 from psycopg import sql
 
-from stanchion import typed
 from stanchion.audit.errors import TrailError
 from stanchion.audit.postgres.connections import RecordsAddress, checked, connected
 from stanchion.audit.postgres.export import Progress
 from stanchion.audit.postgres.shipment import SCHEMA
 from stanchion.audit.postgres.source import WIDEST, moment_of
-from stanchion.audit.segment_scan import DECISIONS, FoundRecord, SegmentLine, Stub, is_text
+from stanchion.audit.segment_scan import DECISIONS, FoundRecord, SegmentLine, is_text, read_stub
 from stanchion.kernel.state import FOREVER
 
 TIMEOUT_S: Final = 10.0
@@ -48,8 +46,6 @@ _QUERIES: Final = {
     ),
 }
 _ARRIVED: Final = sql.SQL("SELECT chain, shipped_seq, head FROM {schema}.audit_head ORDER BY chain")
-
-_stub = typed.reader(Stub).decode
 
 
 class DatabaseReader:
@@ -198,15 +194,6 @@ def _column(text: str) -> str:
 
 def _of_row(row: tuple[Any, ...]) -> FoundRecord | None:
     chain, segment, digest, took, seal, body, mac, kept = row
-    if not is_text(body) or not is_text(kept):
-        return None
-    try:
-        return FoundRecord(
-            chain,
-            segment,
-            NOWHERE,
-            SegmentLine(digest.hex(), took, seal, body, mac.hex(), kept),
-            _stub(body),
-        )
-    except msgspec.MsgspecError:
-        return None
+    stub = read_stub(body) if is_text(body) and is_text(kept) else None
+    line = SegmentLine(digest.hex(), took, seal, body, mac.hex(), kept)
+    return None if stub is None else FoundRecord(chain, segment, NOWHERE, line, stub)

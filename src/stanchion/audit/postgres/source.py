@@ -18,7 +18,7 @@ from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import HEAD, ChainHead, segment_file, segments
 from stanchion.audit.notes import CHECKPOINT, ERASED, RETIRED, Checkpoint, Erased, SegmentsRetired
 from stanchion.audit.record import GENESIS
-from stanchion.audit.segment_scan import SegmentLine, parse_line
+from stanchion.audit.segment_scan import SegmentLine, Stub, parse_line, stub_of
 
 # Records as rows: the exact bytes that are hashed, and beside them what people look for.
 
@@ -55,30 +55,12 @@ Heads = dict[str, tuple[int, str]]
 Gone = tuple[int, int, int, str, str]
 
 
-class RowFields(msgspec.Struct, frozen=True, gc=False):
-    """What rows have of any record. `run` is a run's id; for a run's beginning it is all of it."""
-
-    prev: str
-    seq: int
-    chain: str
-    kind: str
-    at: int
-    id: str = ""
-    run: Any = ""
-    stage: str = ""
-    action: str = ""
-    tenant: str = "default"
-    agent: str = ""
-    task: str = ""
-    tool: str = ""
-
-
 class Row(NamedTuple):
     """A record on its way to the database; where it is one, the heads that a checkpoint names, what
     is retired, and what is erased."""
 
     line: SegmentLine
-    told: RowFields
+    told: Stub
     segment: int
     size: int
     heads: Heads = {}  # noqa: RUF012 - never changed
@@ -100,9 +82,6 @@ class Row(NamedTuple):
         return (*where, *columns_of(told), *beside)
 
 
-_told = typed.reader(RowFields).decode
-
-
 def row_of(text: bytes, segment: int) -> Row | str:
     """The row of a line, or why it is no record that a writer wrote."""
     line = parse_line(text)
@@ -116,24 +95,25 @@ def row_of(text: bytes, segment: int) -> Row | str:
     if not line.fits:
         return "its content does not match the hash in the record"
     size = len(text) + 1
+    told = stub_of(line)
+    if told is None:
+        return "it cannot be read"
+    row = Row(line, told, segment, size)
     try:
-        told = _told(line.body)
         if told.kind == CHECKPOINT:
-            return Row(line, told, segment, size, heads=typed.decode(line.body, Checkpoint).heads)
+            return row._replace(heads=typed.decode(line.body, Checkpoint).heads)
         if told.kind == RETIRED:
-            return Row(
-                line, told, segment, size, retires=typed.decode(line.body, SegmentsRetired).segments
-            )
+            return row._replace(retires=typed.decode(line.body, SegmentsRetired).segments)
         if told.kind == ERASED:
             records = typed.decode(line.body, Erased).records
-            erases = tuple((chain, *row) for chain, rows in records.items() for row in rows)
-            return Row(line, told, segment, size, erases=erases)
-        return Row(line, told, segment, size)
+            erases = tuple((chain, *one) for chain, rows in records.items() for one in rows)
+            return row._replace(erases=erases)
     except msgspec.MsgspecError:
         return "it cannot be read"
+    return row
 
 
-def columns_of(told: RowFields) -> tuple[str, ...]:
+def columns_of(told: Stub) -> tuple[str, ...]:
     """The columns of a record, in the order of `COLUMNS`."""
     run, agent, task, tenant = told.run, told.agent, told.task, told.tenant
     if type(run) is dict:
@@ -146,14 +126,6 @@ def columns_of(told: RowFields) -> tuple[str, ...]:
                 [text[:WIDEST].replace("\0", "\N{REPLACEMENT CHARACTER}") for text in texts]
             )
     return texts
-
-
-def told_of(body: bytes) -> RowFields | None:
-    """What a body says; `None` where it is no record."""
-    try:
-        return _told(body)
-    except msgspec.MsgspecError:
-        return None
 
 
 def moment_of(at: int) -> datetime:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from .files import ChainFiles, batches, segment_name
+from .files import ChainFiles, batches
 from .heads import VerifiedHead
 from .records import Record, Unsound, mended, read
 from .report import Deed, Fault
@@ -113,7 +113,7 @@ def diagnose(walk: Walk, stop: Stop) -> Fault:
         place, seq, deed, said = _unlinked(stop, bad, clues, head)
         if seq == stop.seq - 1 and deed is Deed.EDITED:
             place = ChainLine(*(walk.line_of(seq) or place))
-    return Fault(files.chain, segment_name(place.number), place.line, seq, deed, said)
+    return walk.fault(deed, said, seq, *place)
 
 
 def _named(head: VerifiedHead | None, record: Record) -> bool:
@@ -148,9 +148,7 @@ def _unsound(
     if not stop.complete:
         said = f"segment {stop.number} was cut off inside {_records(seq, last)}"
         return here, seq, Deed.TRUNCATED, said
-    gone = (
-        f", and {_records(seq + 1, last)} after it {_are(seq + 1, last)} gone" if last > seq else ""
-    )
+    gone = f", and {those(seq + 1, last, ' after it')} gone" if last > seq else ""
     if bad.hash:
         was_hash = clues.next is not None and (clues.next.seq, clues.next.prev) == (
             seq + 1,
@@ -198,7 +196,7 @@ def _unlinked(
             here,
             seq,
             Deed.DELETED,
-            f"{_records(seq, last)} {_were(seq, last)} deleted: record {bad.seq} follows",
+            f"{those(seq, last, '', 'was', 'were')} deleted: record {bad.seq} follows",
         )
     if clues.namesake is not None:
         said = (
@@ -268,9 +266,6 @@ def _records(first: int, last: int) -> str:
     return f"records {first} to {last}" if last > first else f"record {first}"
 
 
-def _are(first: int, last: int) -> str:
-    return "are" if last > first else "is"
-
-
-def _were(first: int, last: int) -> str:
-    return "were" if last > first else "was"
+def those(first: int, last: int, more: str = "", is_: str = "is", are: str = "are") -> str:
+    """Records by their numbers, and that they are something."""
+    return f"{_records(first, last)}{more} {are if last > first else is_}"

@@ -25,7 +25,7 @@ Tick = Callable[[int], None]
 
 _FOLDER: Final = re.compile(r"[0-9a-f]{16}")
 _SEGMENT: Final = re.compile(r"([0-9]{8,18})\.jsonl")
-_CUT: Final = re.compile(r"cut\.[0-9]{1,18}")
+CUT: Final = re.compile(r"cut\.([0-9]{1,18})")
 
 
 class NotPlain(OSError):
@@ -50,7 +50,7 @@ class ChainFiles:
             match = _SEGMENT.fullmatch(name)
             if match and segment_name(int(match[1])) == name:
                 numbers.append(int(match[1]))
-            elif name not in ("head", "head.new", "lock", "doubt") and not _CUT.fullmatch(name):
+            elif name not in ("head", "head.new", "lock", "doubt") and not CUT.fullmatch(name):
                 strangers.append(name)
         return cls(path, path.name, tuple(sorted(numbers)), tuple(strangers))
 
@@ -139,7 +139,6 @@ def _joined(pieces: list[bytes], zeros: bool) -> bytes:
 # was said.
 
 HEAD_NEW: Final = "head.new"
-CUT: Final = re.compile(r"cut\.([0-9]{1,18})")
 
 _SAID: Final = re.compile(rb',"kept":\{"salt":"[0-9a-f]{32}",.', re.DOTALL).search
 """How what was said begins in a record: behind its salt."""

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 
 from .diagnosis import raw_lines, sound_lines
-from .files import ChainFiles, segment_name
+from .files import ChainFiles
 from .records import Record, mended, read
 from .report import Deed, Fault
 from .walk import Gap, RetirementNaming, Unsaid, Walk, WalkedSegment
@@ -114,18 +114,16 @@ def _deleted(
 def _gone(walk: Walk, number: int, seq: int, said: str) -> Fault:
     """The fault of records that are not there; it is another one where the first of them stands
     elsewhere."""
-    chain, name = walk.files.chain, segment_name(number)
     for place, record in sound_lines(walk.files):
         if record.seq == seq:
             said = f"record {seq} was moved out of segment {number}: it is at {place}"
-            return Fault(chain, name, None, seq, Deed.REORDERED, said)
-    return Fault(chain, name, None, seq, Deed.DELETED, said)
+            return walk.fault(Deed.REORDERED, said, seq, number)
+    return walk.fault(Deed.DELETED, said, seq, number)
 
 
 def _contradicted(walk: Walk, naming: RetirementNaming, why: str) -> Fault:
     said = f"record {naming.seq} says that segment {naming.entry.number} was retired, but {why}"
-    chain, name = walk.files.chain, segment_name(naming.number)
-    return Fault(chain, name, naming.line, naming.seq, Deed.CONTRADICTED, said)
+    return walk.fault(Deed.CONTRADICTED, said, naming.seq, naming.number, naming.line)
 
 
 # Erasure: content that is not there is no fault where a record of the trail says that it was
@@ -156,7 +154,7 @@ def judge_content(walks: Mapping[str, Walk], faulty: Mapping[str, Fault]) -> Ite
                         f"in the record"
                     )
                     deed = Deed.EDITED
-                yield Fault(chain, segment_name(number), line, seq, deed, words)
+                yield walk.fault(deed, words, seq, number, line)
                 break
 
 

@@ -34,7 +34,7 @@ _ED25519: Final = "cryptography.hazmat.primitives.asymmetric.ed25519"
 
 
 class SealVerdict(Enum):
-    """What is to be said of a seal."""
+    """What is to be said of a seal, or of the mac of a record."""
 
     FITS = auto()
     MISSING = auto()
@@ -210,17 +210,6 @@ def epoch_of(said: str, key: SealKey) -> int | None:
     return None if match is None or match[1] != key.id else int(match[2])
 
 
-class Marking(Enum):
-    """What is to be said of a record's mac."""
-
-    FITS = auto()
-    MISSING = auto()
-    WRONG = auto()
-    OTHER_KEY = auto()
-    EARLIER = auto()
-    """It is of an epoch before the one that the key given can check."""
-
-
 class MacWalk:
     """Goes along a chain and judges the mac of each record, with the key from which all of them
     follow."""
@@ -228,9 +217,9 @@ class MacWalk:
     def __init__(self, key: SealKey, chain: str) -> None:
         self._key, self._chain = key, chain
         self._next: bytes | None = None
-        self._why = Marking.MISSING
+        self._why = SealVerdict.MISSING
 
-    def judge(self, seq: int, digest: str, mac: str | None, epoch: str | None) -> Marking:
+    def judge(self, seq: int, digest: str, mac: str | None, epoch: str | None) -> SealVerdict:
         """Say whether the next record bears its mac; `epoch` is what it says of an epoch that
         begins with it."""
         if epoch is not None:
@@ -240,25 +229,25 @@ class MacWalk:
         expected = hmac.digest(self._next, digest.encode(), "sha256").hex()
         self._next = sha256(b"stanchion-next:" + self._next).digest()
         if mac is None:
-            return Marking.MISSING
-        return Marking.FITS if hmac.compare_digest(mac, expected) else Marking.WRONG
+            return SealVerdict.MISSING
+        return SealVerdict.FITS if hmac.compare_digest(mac, expected) else SealVerdict.WRONG
 
     def over_gap(self) -> None:
         """Records are not there: what stands behind them begins an epoch of its own, or cannot be
         judged."""
-        self._next, self._why = None, Marking.MISSING
+        self._next, self._why = None, SealVerdict.MISSING
 
     def _begin(self, seq: int, epoch: str) -> None:
         number = epoch_of(epoch, self._key)
         self._next = None
         if number is None:
-            self._why = Marking.OTHER_KEY
+            self._why = SealVerdict.OTHER_KEY
             return
         if number < self._key.epoch:
-            self._why = Marking.EARLIER
+            self._why = SealVerdict.EARLIER
             return
         secret = self._key.secret_of(number)
         if secret is None:
-            self._why = Marking.WRONG
+            self._why = SealVerdict.WRONG
             return
         self._next = hmac.digest(secret, f"stanchion-epoch:{self._chain}:{seq}".encode(), "sha256")

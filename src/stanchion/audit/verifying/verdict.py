@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import Final
 
-from .diagnosis import diagnose, sound_lines
-from .files import segment_name
+from .diagnosis import diagnose, sound_lines, those
 from .heads import HeadFile, VerifiedHead
 from .report import Deed, Fault
 from .retirement import judge_gaps
-from .seals import INSTALL, RATCHET, Marking, SealKey, SealVerdict
-from .walk import BadMac, BadSeal, Walk
+from .seals import INSTALL, RATCHET, SealKey, SealVerdict
+from .walk import BadMark, Walk
 
 # Epochs of a key that ratchets: each begins once, and the next follows; which of them a trail does
 # not have.
@@ -54,45 +54,41 @@ def unproven(walks: Iterable[Walk], key: SealKey | None) -> Iterator[str]:
 # Records that do not bear the mac of the key: written by somebody else, or changed since.
 
 
-def mac_fault(walk: Walk, bad: BadMac, vouched: int, head: SealVerdict | None) -> Fault:
+def mac_fault(walk: Walk, bad: BadMark, vouched: int, head: SealVerdict | None) -> Fault:
     """Say what a record is that does not bear the mac of the key.
 
     `vouched` is the last record that a seal of the key stands behind, `head` what the seal of the
     head is. A writer with a shared secret checks what it goes on from, so its seals stand behind
     all that is before; one with a key that ratchets cannot, and seals only what it wrote.
     """
-    seq, checks = bad.seq, walk.key is not None and walk.key.algorithm != RATCHET
-    sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
-    other = bad.marking is Marking.OTHER_KEY or (
-        bad.marking is Marking.MISSING and head is SealVerdict.OTHER_KEY
-    )
-    if other and not (checks and vouched >= seq):
+    seq, missing = bad.seq, bad.verdict is SealVerdict.MISSING
+    proven = walk.key is not None and walk.key.algorithm != RATCHET and vouched >= seq
+    other = SealVerdict.OTHER_KEY in (bad.verdict, head if missing else None)
+    if other and not proven:
         deed = Deed.REWRITTEN
         said = (
             f"record {seq} was written with another key: the chain was rewritten from there on, or "
             f"the key is wrong"
         )
-    elif checks and vouched >= seq and bad.marking is Marking.MISSING:
-        deed, said = Deed.UNSEALED, f"the mac of record {seq} was removed"
-    elif checks and vouched >= seq:
-        deed, said = Deed.RESEALED, f"the mac of record {seq} was changed"
-    elif bad.marking is Marking.MISSING and not sealed:
+    elif proven:
+        deed, what = (Deed.UNSEALED, "removed") if missing else (Deed.RESEALED, "changed")
+        said = f"the mac of record {seq} was {what}"
+    elif missing and not _is_sealed(walk):
         deed = Deed.UNSEALED
         said = (
             f"record {seq} has no mac: the chain was written without the key, or rewritten "
             f"without it"
         )
-    elif bad.marking is Marking.MISSING:
-        deed, said = (
-            Deed.FORGED,
-            f"record {seq} was not written by somebody who had the key: it has no mac",
-        )
     else:
-        deed, said = (
-            Deed.FORGED,
-            f"record {seq} was not written by somebody who had the key: its mac does not match",
-        )
-    return Fault(walk.files.chain, segment_name(bad.number), bad.line, seq, deed, said)
+        what = "it has no mac" if missing else "its mac does not match"
+        deed = Deed.FORGED
+        said = f"record {seq} was not written by somebody who had the key: {what}"
+    return walk.fault(deed, said, seq, bad.number, bad.line)
+
+
+def _is_sealed(walk: Walk) -> bool:
+    """Whether anything in a chain bears a seal."""
+    return walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
 
 
 NEWBORN = 2
@@ -108,7 +104,7 @@ def first_fault(walk: Walk, file: HeadFile) -> Fault | None:
     vouched = walk.good_seal
     if head is not None and sealing is SealVerdict.FITS and _meets(walk, head):
         vouched = max(vouched, head.seq)
-    found = [] if walk.fault is None else [walk.fault]
+    found = [] if walk.broken is None else [walk.broken]
     if walk.stop is not None:
         found.append(diagnose(walk, walk.stop))
     gaps = list(judge_gaps(walk, max(walk.good_seal, -1 if head is None else head.seq)))
@@ -126,7 +122,45 @@ def _meets(walk: Walk, head: VerifiedHead) -> bool:
     return walk.head_ends is not None and walk.head_ends[2] == head.hash
 
 
-def _seal_fault(walk: Walk, bad: BadSeal, vouched: int) -> Fault:
+_UNCHECKED: Final = (
+    Deed.UNVERIFIED,
+    f"the seal of checkpoint {{seq}} cannot be checked here: {INSTALL}",
+)
+_NO_SEALS: Final = (
+    Deed.UNSEALED,
+    "checkpoint {seq} has no seal: the chain was written without the key, or rewritten without it",
+)
+_SEALS: Final = {
+    SealVerdict.UNCHECKED: (_UNCHECKED, _UNCHECKED),
+    SealVerdict.MISSING: (
+        (Deed.UNSEALED, "the seal of checkpoint {seq} was removed"),
+        (
+            Deed.REWRITTEN,
+            "checkpoint {seq} has no seal, and neither do later ones: the chain was rewritten up "
+            "to it",
+        ),
+    ),
+    SealVerdict.OTHER_KEY: (
+        (Deed.RESEALED, "checkpoint {seq} is sealed with another key"),
+        (
+            Deed.REWRITTEN,
+            "checkpoint {seq} is sealed with another key: the chain was rewritten up to it, or the "
+            "key is wrong",
+        ),
+    ),
+    SealVerdict.WRONG: (
+        (Deed.RESEALED, "the seal of checkpoint {seq} was changed"),
+        (
+            Deed.REWRITTEN,
+            "the chain was rewritten up to checkpoint {seq}: its seal does not match",
+        ),
+    ),
+}
+"""What is said of a checkpoint's seal: where the checkpoint is vouched for otherwise, and where
+not."""
+
+
+def _seal_fault(walk: Walk, bad: BadMark, vouched: int) -> Fault:
     """A checkpoint without a seal of the key. What its own mac, or a later seal, vouches for was
     not rewritten."""
     marked = (
@@ -135,45 +169,15 @@ def _seal_fault(walk: Walk, bad: BadSeal, vouched: int) -> Fault:
         and (walk.bad_mac is None or walk.bad_mac.seq > bad.seq)
     )
     seq, genuine = bad.seq, vouched >= bad.seq or walk.key is None or marked
-    sealed = walk.sealed > 0 or (walk.head is not None and walk.head.seal is not None)
-    match bad.sealing:
-        case SealVerdict.UNCHECKED:
-            deed, said = (
-                Deed.UNVERIFIED,
-                f"the seal of checkpoint {seq} cannot be checked here: {INSTALL}",
-            )
-        case SealVerdict.MISSING if genuine:
-            deed, said = Deed.UNSEALED, f"the seal of checkpoint {seq} was removed"
-        case SealVerdict.MISSING if not sealed:
-            deed = Deed.UNSEALED
-            said = (
-                f"checkpoint {seq} has no seal: the chain was written without the key, or "
-                f"rewritten without it"
-            )
-        case SealVerdict.MISSING:
-            deed = Deed.REWRITTEN
-            said = (
-                f"checkpoint {seq} has no seal, and neither do later ones: the chain was "
-                f"rewritten up to it"
-            )
-        case SealVerdict.OTHER_KEY if genuine:
-            deed, said = Deed.RESEALED, f"checkpoint {seq} is sealed with another key"
-        case SealVerdict.OTHER_KEY:
-            deed = Deed.REWRITTEN
-            said = (
-                f"checkpoint {seq} is sealed with another key: the chain was rewritten up to "
-                f"it, or the key is wrong"
-            )
-        case _ if genuine:
-            deed, said = Deed.RESEALED, f"the seal of checkpoint {seq} was changed"
-        case _:
-            deed, said = (
-                Deed.REWRITTEN,
-                f"the chain was rewritten up to checkpoint {seq}: its seal does not match",
-            )
+    verdict = bad.verdict
+    if verdict is SealVerdict.MISSING and not genuine and not _is_sealed(walk):
+        deed, said = _NO_SEALS
+    else:
+        deed, said = _SEALS[verdict if verdict in _SEALS else SealVerdict.WRONG][not genuine]
+    said = said.format(seq=seq)
     if deed is Deed.REWRITTEN and walk.good_seal >= 0:
         said += f"; up to checkpoint {walk.good_seal} it is sealed"
-    return Fault(walk.files.chain, segment_name(bad.number), bad.line, seq, deed, said)
+    return walk.fault(deed, said, seq, bad.number, bad.line)
 
 
 def _head_faults(walk: Walk, file: HeadFile, sealing: SealVerdict | None) -> Iterator[Fault]:
@@ -181,31 +185,16 @@ def _head_faults(walk: Walk, file: HeadFile, sealing: SealVerdict | None) -> Ite
     names."""
     head, last, chain = walk.head, walk.seq - 1, walk.files.chain
     if file.raw is None:
-        if walk.records > NEWBORN:
-            yield Fault(
-                chain,
-                "head",
-                None,
-                last,
-                Deed.HEADLESS,
-                f"the head is gone: the chain has {last + 1} records",
-            )
-        return
-    if head is None:
-        yield Fault(
-            chain, "head", None, None, Deed.UNREADABLE, f"the head cannot be read: {file.why}"
-        )
-        return
-    if head.chain != chain:
-        yield Fault(
-            chain, "head", None, head.seq, Deed.SPLICED, f"the head belongs to chain {head.chain}"
-        )
-        return
-    if sealing is not None and sealing not in (SealVerdict.FITS, SealVerdict.EARLIER):
-        deed, said = _head_seal(sealing, walk)
-        yield Fault(chain, "head", None, head.seq, deed, said)
-        return
-    yield from _missed(walk, head, last)
+        said = f"the head is gone: the chain has {last + 1} records"
+        yield from [walk.fault(Deed.HEADLESS, said, last)] if walk.records > NEWBORN else []
+    elif head is None:
+        yield walk.fault(Deed.UNREADABLE, f"the head cannot be read: {file.why}", None)
+    elif head.chain != chain:
+        yield walk.fault(Deed.SPLICED, f"the head belongs to chain {head.chain}", head.seq)
+    elif sealing is not None and sealing not in (SealVerdict.FITS, SealVerdict.EARLIER):
+        yield walk.fault(*_head_seal(sealing, walk), head.seq)
+    else:
+        yield from _missed(walk, head, last)
 
 
 def _head_seal(sealing: SealVerdict, walk: Walk) -> tuple[Deed, str]:
@@ -227,63 +216,46 @@ def _head_seal(sealing: SealVerdict, walk: Walk) -> tuple[Deed, str]:
 
 def _missed(walk: Walk, head: VerifiedHead, last: int) -> Iterator[Fault]:
     """A readable head that its seal, if there is a key, fits: does the chain fit it?"""
-    chain, sealed = walk.files.chain, walk.key is not None
+    sealed, ends = walk.key is not None, walk.head_ends
     if not _meets(walk, head):
         moved = not sealed and any(
             record.hash == head.hash for _, record in sound_lines(walk.files)
         )
         yield _other(walk, head, last, moved)
-    elif (
-        walk.head_ends is not None
-        and not sealed
-        and walk.head_ends[:2] != (head.segment, head.offset)
-    ):
-        number, ends, _ = walk.head_ends
+    elif ends is not None and not sealed and ends[:2] != (head.segment, head.offset):
         said = (
-            f"record {head.seq} ends at byte {ends} of segment {number}, but the head says byte "
-            f"{head.offset} of segment {head.segment}"
+            f"the head was edited, or a `took` before it: record {head.seq} ends at byte {ends[1]} "
+            f"of segment {ends[0]}, but the head says byte {head.offset} of segment {head.segment}"
         )
-        yield Fault(
-            chain,
-            "head",
-            None,
-            head.seq,
-            Deed.EDITED,
-            f"the head was edited, or a `took` before it: {said}",
-        )
+        yield walk.fault(Deed.EDITED, said, head.seq)
     elif head.closed and last > head.seq:
-        place = walk.line_of(head.seq + 1)
-        number, line = (head.segment, None) if place is None else place
+        number, line = walk.line_of(head.seq + 1) or (head.segment, None)
         said = (
             f"record {head.seq + 1} was added after record {head.seq}, with which the writer "
             f"closed the chain"
         )
-        yield Fault(chain, segment_name(number), line, head.seq + 1, Deed.INSERTED, said)
+        yield walk.fault(Deed.INSERTED, said, head.seq + 1, number, line)
     elif head.closed and walk.last_kind != "checkpoint":
         said = (
             f"the head was edited: it says that the chain is closed, but record {last} is not a "
             f"checkpoint"
         )
-        yield Fault(chain, "head", None, head.seq, Deed.EDITED, said)
+        yield walk.fault(Deed.EDITED, said, head.seq)
 
 
 def _other(walk: Walk, head: VerifiedHead, last: int, moved: bool) -> Fault:
     """The fault where the record that a head names is not there, or is another."""
-    chain = walk.files.chain
     if moved or (walk.head_ends is None and head.seq <= last):
         said = f"the head was edited: it names record {head.seq} with the hash of another"
-        return Fault(chain, "head", None, head.seq, Deed.EDITED, said)
+        return walk.fault(Deed.EDITED, said, head.seq)
     if head.seq > last:
-        gone = f"records {last + 1} to {head.seq}" if head.seq > last + 1 else f"record {head.seq}"
-        said = (
-            f"{gone} at the end, listed in the head, {'are' if head.seq > last + 1 else 'is'} gone"
-        )
+        said = f"{those(last + 1, head.seq, ' at the end, listed in the head,')} gone"
         if head.segment not in walk.files.numbers:
             said = f"segment {head.segment} was deleted: {said}"
-            return Fault(chain, segment_name(head.segment), None, last + 1, Deed.DELETED, said)
+            return walk.fault(Deed.DELETED, said, last + 1, head.segment)
         line = next((s.last - s.first + 2 for s in walk.segments if s.number == head.segment), 1)
-        return Fault(chain, segment_name(head.segment), line, last + 1, Deed.TRUNCATED, said)
+        return walk.fault(Deed.TRUNCATED, said, last + 1, head.segment, line)
     number, line = walk.line_of(head.seq) or (head.segment, 1)
     since = f" after checkpoint {walk.good_seal}" if walk.good_seal >= 0 else ""
     said = f"record {head.seq} was rewritten{since}: the head names it with another hash"
-    return Fault(chain, segment_name(number), line, head.seq, Deed.REWRITTEN, said)
+    return walk.fault(Deed.REWRITTEN, said, head.seq, number, line)

@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from .diagnosis import those
 from .files import ChainFiles, Tick, batches, beside, chain_folders, noted, segment_name
 from .heads import HeadFile, head_file
 from .report import CannotVerify, Chain, Deed, Fault, Remark, Report, Witnessed
@@ -75,16 +76,11 @@ def _against(walk: Walk, claims: list[HeadClaim]) -> Iterator[Fault]:
             f"record {claim.seq} was rewritten: {_source(claim)} names it with another "
             f"hash{either}{since}"
         )
-        yield Fault(
-            chain, segment_name(number) if number else "", line, claim.seq, Deed.REWRITTEN, said
-        )
+        file = segment_name(number) if number else ""
+        yield Fault(chain, file, line, claim.seq, Deed.REWRITTEN, said)
     ahead = claims[-1]
     if ahead.seq > last:
-        gone = (
-            f"records {last + 1} to {ahead.seq} at the end are"
-            if ahead.seq > last + 1
-            else f"record {ahead.seq} is"
-        )
+        gone = those(last + 1, ahead.seq, " at the end")
         number = walk.segments[-1].number if walk.segments else 1
         line = walk.segments[-1].last - walk.segments[-1].first + 2 if walk.segments else 1
         said = f"{gone} gone: {_source(ahead)} lists what was there"
@@ -93,7 +89,7 @@ def _against(walk: Walk, claims: list[HeadClaim]) -> Iterator[Fault]:
                 f"the store has seen record {ahead.seq}, and the chain ends with record {last}: "
                 f"{gone} gone"
             )
-        yield Fault(chain, segment_name(number), line, last + 1, Deed.TRUNCATED, said)
+        yield walk.fault(Deed.TRUNCATED, said, last + 1, number, line)
 
 
 def _source(claim: HeadClaim) -> str:
@@ -134,10 +130,17 @@ Progress = Callable[[int, int], None]
 """Is told how many bytes were read, of how many."""
 
 
+Sizes = dict[tuple[str, int], int]
+"""How long each segment was before anything was read."""
+
+
 class _Read(NamedTuple):
     walk: Walk
     file: HeadFile
     fault: Fault | None
+
+
+Reads = dict[str, _Read]
 
 
 def verify(
@@ -159,61 +162,69 @@ def verify(
     path = Path(folder)
     holds = None if key is None else key_from(key)
     witnesses = read_witnesses(witness, path)
-    outside = [
-        HeadClaim(head.chain, head.seq, head.hash, "", 0) for one in witnesses for head in one.heads
-    ]
+    kept = [head for one in witnesses for head in one.heads]
+    outside = [HeadClaim(head.chain, head.seq, head.hash, "", 0) for head in kept]
     outside += [HeadClaim(chain, seq, digest, STORE, 0) for chain, seq, digest in anchors]
-    until = {
-        place: size for each in _chains(path)[0] for place, size in _listed(each).sizes().items()
-    }
+    until: Sizes = {}
+    for each in _chains(path)[0]:
+        until |= _listed(each).sizes()
     chains, false, strangers = _chains(path)
-    if not chains and not false and not outside and not witnesses:
+    if not (chains or false or outside or witnesses):
         raise CannotVerify(f"`{path}` holds no chain: give the folder of a trail")
-    count = _Count(sum(until.values()), progress)
     left = {each.name: beside(each) for each in chains}
-    reads = {each.name: _read(each, holds, until, count) for each in chains}
+    reads = _read_all(chains, holds, until, _Count(sum(until.values()), progress))
+    walks = {name: read.walk for name, read in reads.items()}
+    faulty = _faulty(reads, walks, false)
+    claims = [claim for read in reads.values() for claim in trusted(read.walk, read.fault)]
+    faults = [faulty[name] for name in sorted(faulty)]
+    faults += cross(walks, faulty, claims + outside)
+    remarks = _of_trail(walks, holds, strangers)
+    remarks += [Remark("", said) for said in unproven(walks.values(), holds)]
+    for name, read in reads.items():
+        remarks += _of_chain(read, faulty.get(name))
+    for each in chains:
+        remarks += [Remark(each.name, said) for said in noted(each, left[each.name])]
+    remarks += _of_ends(sorted(set(walks) - {claim.chain for claim in outside}), bool(outside))
+    told = tuple(map(_told, reads.values()))
+    newest = max((chain.last_at for chain in told if chain.last_at is not None), default=None)
+    found = list(judge(witnesses, newest, round(time.time() * 1000) if now_ms is None else now_ms))
+    proven = {claim.chain for claim in outside if claim.by}
+    proven |= {head.chain for one in witnesses if not one.copy for head in one.heads}
+    return Report(
+        str(path),
+        told,
+        (*faults, *(one for one in found if isinstance(one, Fault))),
+        (*remarks, *(one for one in found if isinstance(one, Remark))),
+        tuple(one for one in found if isinstance(one, Witnessed)),
+        end_proven=set(walks) <= proven,
+    )
+
+
+def _read_all(chains: list[Path], key: SealKey | None, until: Sizes, count: _Count) -> Reads:
+    """Read chains; those again in which somebody erases meanwhile, and says so in one that was read
+    before."""
+    reads = {each.name: _read(each, key, until, count) for each in chains}
     for _ in range(TRIES):
-        # Somebody may erase meanwhile, and say so in a chain that was read before.
         moved = [each for each in chains if head_file(each).raw != reads[each.name].file.raw]
-        if not moved or not list(
-            judge_content({name: read.walk for name, read in reads.items()}, {})
-        ):
+        walks = {name: read.walk for name, read in reads.items()}
+        if not moved or not any(judge_content(walks, {})):
             break
-        reads |= {each.name: _read(each, holds, until, count) for each in moved}
+        reads |= {each.name: _read(each, key, until, count) for each in moved}
     count.end()
+    return reads
+
+
+def _faulty(reads: Reads, walks: Mapping[str, Walk], false: list[Path]) -> dict[str, Fault]:
+    """The first fault of each chain that its own files show."""
     faulty = {name: read.fault for name, read in reads.items() if read.fault is not None}
     for each in false:
         said = "a chain has to be a folder, and links are not followed"
         faulty[each.name] = Fault(each.name, "", None, None, Deed.UNREADABLE, said)
-    claims = [claim for read in reads.values() for claim in trusted(read.walk, read.fault)]
-    claims += outside
-    walks = {name: read.walk for name, read in reads.items()}
     for fault in list(judge_content(walks, faulty)):
-        first = faulty.get(fault.chain, fault)
-        if first is fault or (
-            first.seq is not None and fault.seq is not None and fault.seq < first.seq
-        ):
+        first = faulty.setdefault(fault.chain, fault)
+        if None not in (first.seq, fault.seq) and (fault.seq or 0) < (first.seq or 0):
             faulty[fault.chain] = fault
-    faults = [fault for _, fault in sorted(faulty.items())] + list(cross(walks, faulty, claims))
-    named = {claim.chain for claim in outside}
-    proven = {claim.chain for claim in outside if claim.by}
-    proven |= {head.chain for one in witnesses if not one.copy for head in one.heads}
-    remarks = [
-        *_of_trail(walks, holds, strangers),
-        *(Remark("", said) for said in unproven(walks.values(), holds)),
-        *(said for name, read in reads.items() for said in _of_chain(read, faulty.get(name))),
-        *(Remark(each.name, said) for each in chains for said in noted(each, left[each.name])),
-        *_of_ends(sorted(set(walks) - named), bool(outside)),
-    ]
-    told = tuple(map(_told, reads.values()))
-    newest = max((chain.last_at for chain in told if chain.last_at is not None), default=None)
-    found = list(judge(witnesses, newest, round(time.time() * 1000) if now_ms is None else now_ms))
-    faults += [one for one in found if isinstance(one, Fault)]
-    remarks += [one for one in found if isinstance(one, Remark)]
-    held = tuple(one for one in found if isinstance(one, Witnessed))
-    return Report(
-        str(path), told, tuple(faults), tuple(remarks), held, end_proven=set(walks) <= proven
-    )
+    return faulty
 
 
 class _Count:
@@ -247,7 +258,7 @@ def _listed(path: Path) -> ChainFiles:
         return ChainFiles(path, path.name, (), ())
 
 
-def _read(path: Path, key: SealKey | None, until: dict[tuple[str, int], int], tick: Tick) -> _Read:
+def _read(path: Path, key: SealKey | None, until: Sizes, tick: Tick) -> _Read:
     """Read one chain; again where it has a fault but has also changed in the meantime."""
     for again in range(TRIES, 0, -1):
         file = head_file(path)  # before the segments: what it names is then in them

@@ -15,7 +15,7 @@ from .files import HOLE, ChainFiles, Tick, batches, segment_name
 from .heads import VerifiedHead
 from .records import GENESIS, HOLDS, ContentState, Record, RetiredSegment, Unsound, once, read
 from .report import Deed, Fault
-from .seals import MacWalk, Marking, SealKey, SealVerdict, epoch_of, looks_like_seal
+from .seals import MacWalk, SealKey, SealVerdict, epoch_of, looks_like_seal
 
 # What is noted on a walk along a chain.
 
@@ -99,22 +99,13 @@ class Erasure(NamedTuple):
     seq: int
 
 
-class BadSeal(NamedTuple):
-    """A checkpoint whose seal is not one of the key."""
+class BadMark(NamedTuple):
+    """A checkpoint whose seal, or a record whose mac, is not one of the key."""
 
     seq: int
     number: int
     line: int
-    sealing: SealVerdict
-
-
-class BadMac(NamedTuple):
-    """A record whose mac is not one of the key."""
-
-    seq: int
-    number: int
-    line: int
-    marking: Marking
+    verdict: SealVerdict
 
 
 _NEVER: Final = b"\n"
@@ -151,11 +142,11 @@ class Walk:
     """Records of which nothing is there but the skeleton."""
     erasures: list[Erasure] = field(default_factory=list)
     stop: Stop | None = None
-    fault: Fault | None = None
+    broken: Fault | None = None
     checkpoints: int = 0
     sealed: int = 0
-    bad_seal: BadSeal | None = None
-    bad_mac: BadMac | None = None
+    bad_seal: BadMark | None = None
+    bad_mac: BadMark | None = None
     earlier: int = 0
     """How many records are of epochs before those that the key can check."""
     epochs: list[int] = field(default_factory=list)
@@ -177,6 +168,13 @@ class Walk:
     _size: int = 0
     _macs: MacWalk | None = None
 
+    def fault(
+        self, deed: Deed, said: str, seq: int | None, number: int = 0, line: int | None = None
+    ) -> Fault:
+        """A fault of this chain, in one of its segments, or in its head."""
+        file = segment_name(number) if number else "head"
+        return Fault(self.files.chain, file, line, seq, deed, said)
+
     @property
     def records(self) -> int:
         """How many records follow from one another."""
@@ -185,7 +183,7 @@ class Walk:
     @property
     def ended_early(self) -> bool:
         """Whether a bad record kept it from reading the rest."""
-        return self.stop is not None or self.fault is not None
+        return self.stop is not None or self.broken is not None
 
     def along(self) -> None:
         """Read all segments, or up to the first fault. Raises `OSError` for one that cannot be
@@ -253,12 +251,12 @@ class Walk:
             return False
         return going_on
 
-    def _mark(self, number: int, marking: Marking) -> None:
+    def _mark(self, number: int, marking: SealVerdict) -> None:
         """Keep what is to be said of a record's mac."""
-        if marking is Marking.EARLIER:
+        if marking is SealVerdict.EARLIER:
             self.earlier += 1
-        elif marking is not Marking.FITS and self.bad_mac is None:
-            self.bad_mac = BadMac(self.seq, number, self.seq - self._first + 1, marking)
+        elif marking is not SealVerdict.FITS and self.bad_mac is None:
+            self.bad_mac = BadMark(self.seq, number, self.seq - self._first + 1, marking)
 
     def _read(self, count: int) -> None:
         self.size += count
@@ -288,11 +286,10 @@ class Walk:
             and self.segments[-1].number == number - 1
             and self.last_kind != "checkpoint"
         ):
-            self.fault = self._unended(self.segments[-1])
+            self.broken = self._unended(self.segments[-1])
         elif record.seal is not None and record.body.kind != "checkpoint":
             said = f"record {self.seq} has a seal, which only checkpoints have"
-            place = segment_name(number), self._line(begins), self.seq
-            self.fault = Fault(self.files.chain, *place, Deed.INSERTED, said)
+            self.broken = self.fault(Deed.INSERTED, said, self.seq, number, self._line(begins))
         if self.ended_early:
             return None
         if begins:
@@ -355,8 +352,8 @@ class Walk:
             f"segment {last.number} ends with record {last.last}, and not with a checkpoint as "
             f"it has to"
         )
-        place = segment_name(last.number), last.last - last.first + 1, last.last
-        return Fault(self.files.chain, *place, Deed.UNSEALED, said)
+        line = last.last - last.first + 1
+        return self.fault(Deed.UNSEALED, said, last.last, last.number, line)
 
     def _note(self, number: int, record: Record, line: int, ends: int) -> None:
         """Keep what a record says of seals, of other chains and of retired segments."""
@@ -389,7 +386,7 @@ class Walk:
         sealing = self._sealing(record)
         if sealing is not None and sealing not in (SealVerdict.FITS, SealVerdict.EARLIER):
             if self.bad_seal is None:
-                self.bad_seal = BadSeal(record.seq, number, line, sealing)
+                self.bad_seal = BadMark(record.seq, number, line, sealing)
             return
         if sealing is SealVerdict.FITS:
             self.good_seal = record.seq

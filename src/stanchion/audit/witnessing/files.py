@@ -29,7 +29,7 @@ LOCK_TRIES: Final = 50
 LOCK_S: Final = 0.1
 TAIL: Final = 1 << 16
 
-_APPEND: Final = os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_APPEND: Final = os.O_APPEND | os.O_CREAT
 _sync: Callable[[int], None] = getattr(os, "fdatasync", os.fsync)
 
 Beside = Callable[[bytes], bytes]
@@ -119,7 +119,7 @@ class FilePlace:
         all."""
         try:
             if self._pipe is None:
-                self._pipe = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+                self._pipe = os.open(self.path, os.O_WRONLY | os.O_NONBLOCK)
             written = following(entry, entry.mine, lambda _: True)
             left = memoryview((b"\n" if self._torn else b"") + written.line + b"\n")
             until = time.monotonic() + PIPE_S
@@ -180,9 +180,6 @@ def _locked(file: int, name: str) -> None:
     """Be the only writer until the file is closed."""
     for _ in range(LOCK_TRIES):
         try:
-            if os.name == "nt":
-                # A byte that no line reaches: what is locked there cannot be read by others.
-                os.lseek(file, (1 << 31) - 2, os.SEEK_SET)
             lock(file)
             return
         except (BlockingIOError, PermissionError):

@@ -42,5 +42,11 @@ CODES: Final = declare(
             "`{}` is not among the hosts that may be reached",
             "use one of those that are, or ask for it to be added",
         ),
+        "egress.port": Words("port {} of `{}` may not be used: {} are allowed", "use one of these"),
+        "egress.method": Words("method `{}` may not be used: {} are allowed", "use one of these"),
+        "egress.unresolved": Words(
+            "`{}` has no address, so its destination is unknown",
+            "check the name, or try again later",
+        ),
     }
 )

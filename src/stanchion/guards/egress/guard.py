@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
-from typing import Any, ClassVar, Final
+from typing import Annotated, Any, ClassVar, Final
 
 import msgspec
 
@@ -107,6 +107,7 @@ HERE: Final = listed("egress.internal egress.credentials egress.unreadable")
 """What is not said against a command where no list names its hosts: it runs on this machine, so
 inside is where it is, a login reaches the host that it is for, and what is no URL is none."""
 
+Port = Annotated[int, msgspec.Meta(ge=1, le=65_535)]
 MAX_URL: Final = 8_192
 """The largest number of characters in a URL."""
 
@@ -136,6 +137,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
     """Hosts that may be reached although they are not on the public network."""
     schemes: Shorter[tuple[str, ...]] = in_order("http https ws wss")
     """The only URL schemes that may be used."""
+    ports: Fewer[tuple[Port, ...] | None] = None
+    """The only ports that may be used; if absent, all ports."""
     methods: Fewer[tuple[str, ...] | None] = None
     """The only HTTP methods that may be used; if absent, all methods."""
     credentials: Off[bool] = False
@@ -350,6 +353,8 @@ class EgressGuard(msgspec.Struct, frozen=True, dict=True):
         own: str | Address = host if target.literal is None else target.literal
         if self._allowed is not None and not self._allowed.has(own, port):
             return self._finding("egress.not_allowed", host if port is None else f"{host}:{port}")
+        if self.ports is not None and port not in self.ports:
+            return self._finding("egress.port", port, host, _listed(self.ports))
         return None
 
     def judged_addresses(self, target: UrlTarget, addresses: list[str]) -> Finding | None:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Final, Literal, NamedTuple
 import msgspec
 
 from stanchion.kernel.actions import Action, Category
-from stanchion.kernel.events import Event, ModelCall, Prompt, ToolResult
+from stanchion.kernel.events import Event, ModelCall, ModelReply, Prompt, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import (
@@ -148,6 +148,7 @@ class Injection(msgspec.Struct, frozen=True):
             Stage.PROMPT,
             Stage.ERROR,
             Stage.HANDOFF,
+            Stage.MODEL_REPLY,
             Stage.MODEL_CALL,
         }
     )
@@ -165,6 +166,8 @@ class Injection(msgspec.Struct, frozen=True):
     model: ModelUse = "off"
     """What likeness to known attacks does: nothing, count as a hint, or warn or redact by itself.
     """
+    replies: On[bool] = False
+    """If `true`, model replies are checked too."""
     users: On[bool] = False
     """If `true`, the user's own words are checked too."""
 
@@ -227,6 +230,8 @@ class Injection(msgspec.Struct, frozen=True):
         own where they are not asked for."""
         if type(event) is ToolResult:
             return "trusted" in event.traits
+        if type(event) is ModelReply:
+            return not self.replies
         users = event.trusted if type(event) is Prompt else type(event) is ModelCall
         return users and not self.users
 

@@ -16,7 +16,7 @@ from stanchion.kernel.events import ModelReply, ToolResult
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.names import Names, glob, is_glob, names
-from stanchion.kernel.option import ACTIONS, PlainActionName, list_actions
+from stanchion.kernel.option import ACTIONS, PlainActionName, Shorter, list_actions
 from stanchion.kernel.regex import regex
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.words import Words, declare
@@ -165,6 +165,8 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     tools: tuple[str, ...] | None = None
     """The tools whose results must not be empty, by name or glob; if absent, tools with the effect
     `read` that do not search."""
+    exempt: Shorter[tuple[str, ...]] = ()
+    """Tools whose results may be empty, by name or glob."""
     errors: PlainActionName | None = "warn"
     """The action for a final answer that is only an error message; `null` switches the check off.
     """
@@ -201,6 +203,10 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     @cached_property
     def _telling(self) -> Names | None:
         return None if self.tools is None else names(self.tools)
+
+    @cached_property
+    def _exempt(self) -> Names:
+        return names(self.exempt)
 
     def judge(self, reading: Reading[ToolResult | ModelReply], /) -> Finding | None:
         """Look at a result or at a final answer; replies on the way to one are let be."""
@@ -242,6 +248,8 @@ class Output(msgspec.Struct, frozen=True, dict=True):
     def _has_to_tell(self, event: ToolResult) -> bool:
         """Whether it is known of a tool that its results say something: what writes may well have
         nothing to say."""
+        if event.tool in self._exempt:
+            return False
         if self._telling is not None:
             return event.tool in self._telling
         act = act_of(event.tool, event.traits)

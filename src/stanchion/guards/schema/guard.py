@@ -57,7 +57,9 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
     stages: ClassVar = frozenset({Stage.TOOL_CALL, Stage.TOOL_RESULT})
     category: ClassVar = Category.QUALITY
     priority: ClassVar = 6
-    reads: ClassVar = frozenset({("tools", "risk"), ("tools", "pin")})
+    reads: ClassVar = frozenset(
+        {("tools", "risk"), ("tools", "schema"), ("tools", "result_schema"), ("tools", "pin")}
+    )
 
     unknown: Annotated[Literal["allow", "refuse"], ("allow", "refuse")] = "allow"
     """Whether to allow or refuse a tool without a known definition."""

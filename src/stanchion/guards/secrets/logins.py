@@ -10,27 +10,30 @@ from stanchion.kernel.events import Event, ModelCall, Prompt, ToolCall
 from stanchion.readings import Reading
 from stanchion.readings.cover import Cover
 from stanchion.readings.texts import TextLeaf, TextSpan
+from stanchion.readings.word_lists import by_first
 
-HOSTS: Final[dict[str, tuple[str, ...]]] = {
-    "anthropic": ("anthropic.com",),
-    "cloudflare": ("cloudflare.com",),
-    "digitalocean": ("digitalocean.com",),
-    "github": ("github.com", "ghcr.io"),
-    "gitlab": ("gitlab.com",),
-    "huggingface": ("huggingface.co",),
-    "linear": ("linear.app",),
-    "mailgun": ("mailgun.net",),
-    "notion": ("notion.com",),
-    "npm": ("npmjs.org", "npmjs.com"),
-    "openai": ("openai.com",),
-    "postman": ("getpostman.com",),
-    "pypi": ("pypi.org",),
-    "sendgrid": ("sendgrid.com",),
-    "sentry": ("sentry.io",),
-    "slack": ("slack.com",),
-    "stripe": ("stripe.com",),
-    "twilio": ("twilio.com",),
-}
+HOSTS: Final = by_first(
+    """
+    anthropic anthropic.com
+    cloudflare cloudflare.com
+    digitalocean digitalocean.com
+    github github.com ghcr.io
+    gitlab gitlab.com
+    huggingface huggingface.co
+    linear linear.app
+    mailgun mailgun.net
+    notion notion.com
+    npm npmjs.org npmjs.com
+    openai openai.com
+    postman getpostman.com
+    pypi pypi.org
+    sendgrid sendgrid.com
+    sentry sentry.io
+    slack slack.com
+    stripe stripe.com
+    twilio twilio.com
+    """
+)
 """The first word of a maker's kinds, and the domains that its documentation tells clients to
 call."""
 

@@ -278,24 +278,11 @@ def _decoded(text: str) -> bytes | None:
 
 
 VALIDATORS: Final[dict[str, Callable[[str], bool]]] = {
-    "real": real,
-    "random": random,
-    "guessed": guessed,
-    "password": password,
-    "present": present,
-    "mixed": mixed,
-    "artifactory": artifactory,
-    "written_password": written_password,
-    "jwt": jwt,
-    "wrapped_jwt": wrapped_jwt,
-    "base64_text": base64_text,
-    "user_and_password": user_and_password,
-    "pem": pem,
-    "elevens": elevens,
-    "key_bytes": key_bytes,
-    "base32_seed": base32_seed,
-    "codes": codes,
-    "seed_words": seed_words,
-    "strong": strong,
-}
+    look.__name__: look
+    for look in (
+        real, random, guessed, password, present, mixed, artifactory, written_password, jwt,
+        wrapped_jwt, base64_text, user_and_password, pem, elevens, key_bytes, base32_seed, codes,
+        seed_words, strong,
+    )
+}  # fmt: skip
 """The second looks that a rule may ask for, by name."""

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.audit.erasure import Meant, spelled
-from stanchion.audit.reader import TrailReader
+from stanchion.audit.erasure import Meant
+from stanchion.audit.reader import TrailReader, spelled
 from stanchion.audit.remains import Remain
 from stanchion.audit.runs import OPEN, newest_runs
 from stanchion.experience.shelf import NothingKept, ShelfError
@@ -81,7 +81,7 @@ def _is_meant(name: KeyName, value: Any, meant: Meant) -> bool:
     holds the text."""
     value = notes_in(value) if name.parts[0] == NOTES else value
     text = json_safe(msgspec.json.encode(value))
-    if meant.containing is not None and spelled(meant.containing) not in text:
+    if meant.containing is not None and spelled(meant.containing)[1:-1] not in text:
         return False
     wanted = meant.named
     if wanted and name.tenant == FLEET:

@@ -314,22 +314,7 @@ def _holds(old: _Guard, new: _Guard, name: str, stricter: Strictness) -> bool:
     return before not in NOT_LOOKED_AT or after in NOT_LOOKED_AT or NAMED[after] >= worst
 
 
-_PLACED: Final = frozenset(
-    {
-        "id",
-        "enabled",
-        "priority",
-        "category",
-        "stages",
-        "mode",
-        "applies_to",
-        "fail_open",
-        "log_pass",
-        "part_of",
-        "always",
-        "bypass",
-    }
-)
+_PLACED: Final = frozenset(Placement.__struct_fields__) - {"effects"}
 
 
 def _one_answer(guard: _Guard) -> bool:

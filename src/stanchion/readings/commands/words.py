@@ -8,7 +8,7 @@ from typing import Final
 from stanchion.kernel.regex import regex
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.readings.names import KEPT, numbered_words, own_name, plain, words
-from stanchion.readings.word_lists import Strings, in_order, listed
+from stanchion.readings.word_lists import Strings, by_first, listed
 
 SHELLS: Final = listed(
     "bash sh zsh ksh csh tcsh shell terminal powershell pwsh cmd exec subprocess stdin tmux"
@@ -32,35 +32,36 @@ ASKING: Final = listed(
 """Words in the name of a tool that runs none of the code it is given."""
 
 LANGUAGES: Final[dict[str, Strings]] = {
-    **dict.fromkeys(
-        in_order("python py ipython jupyter pypy django flask pyspark blender houdini maya odoo"),
-        ("python3", "-c"),
-    ),
-    **dict.fromkeys(in_order("javascript js node nodejs typescript ts tsx bun"), ("node", "-e")),
-    **dict.fromkeys(in_order("ruby rb rails irb pry crystal"), ("ruby", "-e")),
-    "perl": ("perl", "-e"),
-    **dict.fromkeys(("r", "rscript", "rstudio"), ("Rscript", "-e")),
-    **dict.fromkeys(in_order("php tinker laravel wordpress psysh"), ("php", "-r")),
-    "lua": ("lua", "-e"),
-    **dict.fromkeys(("vim", "nvim"), ("vim", "-c")),
-    **dict.fromkeys(in_order("emacs elisp lisp clojure clj scheme racket"), ("emacs", "--eval")),
-    **dict.fromkeys(in_order("vba vbscript vbs wscript cscript"), ("cscript", "-e")),
-    **dict.fromkeys(("mongo", "mongosh"), ("mongosh", "--eval")),
-    "deno": ("deno", "eval"),
-    **dict.fromkeys(("go", "golang"), ("yaegi", "-e")),
-    **dict.fromkeys(("java", "jshell"), ("jbang", "-c")),
-    **dict.fromkeys(("kotlin", "kts"), ("kotlin", "-e")),
-    **dict.fromkeys(in_order("csharp cs csx c# dotnet unity"), ("dotnet-script", "eval")),
-    **dict.fromkeys(("rust", "rs"), ("rust-script", "-e")),
-    "scala": ("scala", "-e"),
-    "swift": ("swift", "-e"),
-    "dart": ("dart", "-e"),
-    **dict.fromkeys(("groovy", "jenkins", "gradle"), ("groovy", "-e")),
-    **dict.fromkeys(in_order("haskell ghci ocaml nim tcl"), ("ghc", "-e")),
-    **dict.fromkeys(in_order("julia matlab octave"), ("perl", "-e")),
-    **dict.fromkeys(("elixir", "iex", "erlang"), ("elixir", "-e")),
-    "osascript": ("osascript", "-e"),
-    "applescript": ("osascript", "-e"),
+    name: (program, option)
+    for program, (option, *names) in by_first(
+        """
+    python3 -c python py ipython jupyter pypy django flask pyspark blender houdini maya odoo
+    node -e javascript js node nodejs typescript ts tsx bun
+    ruby -e ruby rb rails irb pry crystal
+    perl -e perl julia matlab octave
+    Rscript -e r rscript rstudio
+    php -r php tinker laravel wordpress psysh
+    lua -e lua
+    vim -c vim nvim
+    emacs --eval emacs elisp lisp clojure clj scheme racket
+    cscript -e vba vbscript vbs wscript cscript
+    mongosh --eval mongo mongosh
+    deno eval deno
+    yaegi -e go golang
+    jbang -c java jshell
+    kotlin -e kotlin kts
+    dotnet-script eval csharp cs csx c# dotnet unity
+    rust-script -e rust rs
+    scala -e scala
+    swift -e swift
+    dart -e dart
+    groovy -e groovy jenkins gradle
+    ghc -e haskell ghci ocaml nim tcl
+    elixir -e elixir iex erlang
+    osascript -e osascript applescript
+    """
+    ).items()
+    for name in names
 }
 """How code of a language would be run on a command line."""
 UNKNOWN: Final = ("kotlin", "-e")

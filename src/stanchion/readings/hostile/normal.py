@@ -24,42 +24,10 @@ TAGS: Final = regex("[\U000e0000-\U000e007f]")
 """Characters that nobody sees and that spell out letters."""
 
 ALIKE: Final = str.maketrans(
-    {
-        "\u0430": "a",
-        "\u0435": "e",
-        "\u043e": "o",
-        "\u0440": "p",
-        "\u0441": "c",
-        "\u0443": "y",
-        "\u0445": "x",
-        "\u0456": "i",
-        "\u0458": "j",
-        "\u0455": "s",
-        "\u04bb": "h",
-        "\u0501": "d",
-        "\u051b": "q",
-        "\u051d": "w",
-        "\u043a": "k",
-        "\u043c": "m",
-        "\u0442": "t",
-        "\u043d": "h",
-        "\u0432": "b",
-        "\u0433": "r",
-        "\u04cf": "l",
-        "\u03b1": "a",
-        "\u03bf": "o",
-        "\u03c1": "p",
-        "\u03bd": "v",
-        "\u03b9": "i",
-        "\u03ba": "k",
-        "\u03c5": "u",
-        "\u03c4": "t",
-        "\u03b5": "e",
-        "\u0585": "o",
-        "\u057d": "u",
-        "\u0570": "h",
-        "\u0581": "g",
-    }
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u04bb\u0501"
+    "\u051b\u051d\u043a\u043c\u0442\u043d\u0432\u0433\u04cf\u03b1\u03bf\u03c1"
+    "\u03bd\u03b9\u03ba\u03c5\u03c4\u03b5\u0585\u057d\u0570\u0581",
+    "aeopcyxijshdqwkmthbrlaopvikuteouhg",
 )
 """Letters of other alphabets that look like those of the Latin one."""
 

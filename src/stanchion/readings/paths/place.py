@@ -9,35 +9,67 @@ from stanchion.kernel.names import glob, is_glob
 from stanchion.kernel.regex import regex
 from stanchion.readings.word_lists import Strings
 
-STAND_FOR: Final[dict[str, str]] = {
-    "home": "~", "userprofile": "~", "homepath": "~", "zdotdir": "~",
-    "pwd": "", "cd": "", "oldpwd": "", "github_workspace": "", "ci_project_dir": "",
-    "workspace": "", "xdg_config_home": "~/.config", "xdg_data_home": "~/.local/share",
-    "xdg_state_home": "~/.local/state", "xdg_cache_home": "~/.cache",
-    "appdata": "~/AppData/Roaming", "localappdata": "~/AppData/Local", "tmpdir": "/tmp",
-    "tmp": "/tmp", "temp": "/tmp", "runner_temp": "/tmp", "programdata": "c:/ProgramData",
-    "allusersprofile": "c:/ProgramData", "public": "c:/Users/Public", "systemroot": "c:/Windows",
-    "windir": "c:/Windows", "systemdrive": "c:", "programfiles": "c:/Program Files",
-    "cargo_home": "~/.cargo", "gnupghome": "~/.gnupg", "docker_config": "~/.docker",
-    "kubeconfig": "~/.kube/config", "aws_shared_credentials_file": "~/.aws/credentials",
-    "cloudsdk_config": "~/.config/gcloud", "netrc": "~/.netrc",
-    "google_application_credentials": "~/.config/gcloud/credentials.json",
-    "pgpassfile": "~/.pgpass", "histfile": "~/.bash_history", "gopath": "~/go", "nvm_dir": "~/.nvm",
-    "xdg_runtime_dir": "/run/user/0", "profile": "~/Documents/PowerShell/profile.ps1",
-}  # fmt: skip
+STAND_FOR: Final = {
+    name: place.strip()
+    for line in """
+    home userprofile homepath zdotdir = ~
+    pwd cd oldpwd github_workspace ci_project_dir workspace =
+    xdg_config_home = ~/.config
+    xdg_data_home = ~/.local/share
+    xdg_state_home = ~/.local/state
+    xdg_cache_home = ~/.cache
+    appdata = ~/AppData/Roaming
+    localappdata = ~/AppData/Local
+    tmpdir tmp temp runner_temp = /tmp
+    programdata allusersprofile = c:/ProgramData
+    public = c:/Users/Public
+    systemroot windir = c:/Windows
+    systemdrive = c:
+    programfiles = c:/Program Files
+    cargo_home = ~/.cargo
+    gnupghome = ~/.gnupg
+    docker_config = ~/.docker
+    kubeconfig = ~/.kube/config
+    aws_shared_credentials_file = ~/.aws/credentials
+    cloudsdk_config = ~/.config/gcloud
+    netrc = ~/.netrc
+    google_application_credentials = ~/.config/gcloud/credentials.json
+    pgpassfile = ~/.pgpass
+    histfile = ~/.bash_history
+    gopath = ~/go
+    nvm_dir = ~/.nvm
+    xdg_runtime_dir = /run/user/0
+    profile = ~/Documents/PowerShell/profile.ps1
+    """.strip().splitlines()
+    for names, _, place in [line.partition("=")]
+    for name in names.split()
+}
 """What stands under a name, in lower case; nothing is the working directory."""
 
-NAMED: Final[dict[tuple[str, str], str]] = {
-    ("npm", "userconfig"): "~/.npmrc", ("npm", "globalconfig"): "/etc/npmrc",
-    ("gpgconf", "homedir"): "~/.gnupg", ("getent", "passwd"): "~", ("go", "gopath"): "~/go",
-    ("ipython", "locate"): "~/.ipython", ("jupyter", "--config-dir"): "~/.jupyter",
-    ("git", "--git-dir"): ".git", ("git", "hooks"): ".git/hooks",
-    ("python3", "--user-site"): "~/.local/lib/python3/site-packages",
-    ("xdg-user-dir", "documents"): "~/Documents",
-    ("python", "--user-site"): "~/.local/lib/python3/site-packages",
-    ("git", "--git-common-dir"): ".git", ("gh", "config-dir"): "~/.config/gh",
-    ("pip", "debug"): "~/.config/pip/pip.conf", ("brew", "--prefix"): "/opt/homebrew",
-}  # fmt: skip
+NAMED: Final = {
+    (program, word): place
+    for program, word, place in map(
+        str.split,
+        """
+    npm userconfig ~/.npmrc
+    npm globalconfig /etc/npmrc
+    gpgconf homedir ~/.gnupg
+    getent passwd ~
+    go gopath ~/go
+    ipython locate ~/.ipython
+    jupyter --config-dir ~/.jupyter
+    git --git-dir .git
+    git hooks .git/hooks
+    python3 --user-site ~/.local/lib/python3/site-packages
+    xdg-user-dir documents ~/Documents
+    python --user-site ~/.local/lib/python3/site-packages
+    git --git-common-dir .git
+    gh config-dir ~/.config/gh
+    pip debug ~/.config/pip/pip.conf
+    brew --prefix /opt/homebrew
+    """.strip().splitlines(),
+    )
+}
 """Places that a program names, by its own name and a word that it is asked by, both in lower
 case."""
 

@@ -20,11 +20,28 @@ DIGITS: Final = {
     for value, char in enumerate("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ@_")
 }
 BINDING: Final = {
-    ",": 1, "=": 2, "+=": 2, "-=": 2, "*=": 2, "/=": 2, "%=": 2, "&=": 2, "|=": 2, "^=": 2,
-    "<<=": 2, ">>=": 2, "?": 3, "||": 4, "&&": 5, "|": 6, "^": 7, "&": 8, "==": 9, "!=": 9, "<": 10,
-    ">": 10, "<=": 10, ">=": 10, "<<": 11, ">>": 11, "+": 12, "-": 12, "*": 13, "/": 13, "%": 13,
-    "**": 14,
-}  # fmt: skip
+    op: binding
+    for binding, ops in enumerate(
+        (
+            ",",
+            "= += -= *= /= %= &= |= ^= <<= >>=",
+            "?",
+            "||",
+            "&&",
+            "|",
+            "^",
+            "&",
+            "== !=",
+            "< > <= >=",
+            "<< >>",
+            "+ -",
+            "* / %",
+            "**",
+        ),
+        1,
+    )
+    for op in ops.split()
+}
 PREFIX: Final = 15
 _NAMED: Final = regex(r"\s*[A-Za-z_]")
 MASK: Final = (1 << 64) - 1

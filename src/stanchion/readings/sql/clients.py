@@ -14,7 +14,7 @@ from stanchion.readings.shell.analysis import analysed
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.known import GivenCode, by_name
 from stanchion.readings.shell.partly_known import OpenText
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import by_first, listed
 
 MANY: Final = 32
 """How many texts of one command are read."""
@@ -39,11 +39,27 @@ _RUNS: Final = listed(
     "execute executemany executescript exec_driver_sql sql query text read_sql read_sql_query"
 )
 _MODULES: Final = {
-    "sqlite3": "sqlite", "psycopg": "postgres", "asyncpg": "postgres", "pg8000": "postgres",
-    "pymysql": "mysql", "mysql": "mysql", "MySQLdb": "mysql", "pyodbc": "tsql", "pymssql": "tsql",
-    "oracledb": "oracle", "duckdb": "duckdb", "snowflake": "snowflake", "clickhouse": "clickhouse",
-    "bigquery": "bigquery", "spark": "databricks",
-}  # fmt: skip
+    module: dialect
+    for module, (dialect,) in by_first(
+        """
+    sqlite3 sqlite
+    psycopg postgres
+    asyncpg postgres
+    pg8000 postgres
+    pymysql mysql
+    mysql mysql
+    MySQLdb mysql
+    pyodbc tsql
+    pymssql tsql
+    oracledb oracle
+    duckdb duckdb
+    snowflake snowflake
+    clickhouse clickhouse
+    bigquery bigquery
+    spark databricks
+    """
+    ).items()
+}
 _OPENED: Final = regex(r"\b(?:connect|create_engine|create_async_engine)\(([^()]*)")
 _PASSING: Final = regex(r":memory:|\btmp|\btemp|sqlite://[\"']")
 """Signs of a database that goes with the code that opens it."""

@@ -118,30 +118,11 @@ class LeasingStore(Wrapped):
 
     def carry(self, batch: Batch) -> Reply:
         """Carry a batch out; it waits for a slice only where there is none left."""
-        batch, asks = self._knowing.part(batch)
-        if asks is not None:
-            reply = self.inner.carry(asks)
-            if reply.stale:
-                return reply
-            self._knowing.confirm(asks)
-        if not self._carrying.concerns(batch):
-            return self.inner.carry(batch)
-        try:
-            return _drive(self._carrying.carry(batch), self.inner.carry)
-        finally:
-            self._watch()
+        return _drive(self._flow(batch), self.inner.carry)
 
     async def acarry(self, batch: Batch) -> Reply:
         """The same without blocking the event loop."""
-        batch, asks = self._knowing.part(batch)
-        if asks is not None:
-            reply = await self.inner.acarry(asks)
-            if reply.stale:
-                return reply
-            self._knowing.confirm(asks)
-        if not self._carrying.concerns(batch):
-            return await self.inner.acarry(batch)
-        flow = self._carrying.carry(batch)
+        flow = self._flow(batch)
         try:
             need = flow.send(None)
             while True:
@@ -154,6 +135,20 @@ class LeasingStore(Wrapped):
         except StopIteration as done:
             answer: Reply = done.value
             return answer
+
+    def _flow(self, batch: Batch) -> Flow[Reply]:
+        batch, asks = self._knowing.part(batch)
+        reply: Reply
+        if asks is not None:
+            reply = yield asks
+            if reply.stale:
+                return reply
+            self._knowing.confirm(asks)
+        if not self._carrying.concerns(batch):
+            reply = yield batch
+            return reply
+        try:
+            return (yield from self._carrying.carry(batch))
         finally:
             self._watch()
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from asyncio import to_thread
 from collections.abc import Callable, Generator
 from time import monotonic
 from typing import Any, Final, TypeVar
@@ -95,8 +93,6 @@ class PostgresCarrying:
 
     async def acarry(self, batch: Batch) -> Reply | None:
         """The same for the running task; the event loop goes on."""
-        if sys.platform == "win32":
-            return await to_thread(self.carry, batch)
         place = Visit()
         try:
             try:

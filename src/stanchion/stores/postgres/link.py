@@ -138,8 +138,6 @@ class PostgresLink:
 
 def _ready(socket: int, sending: bool, left_s: float) -> bool:
     """Whether the socket became ready in time."""
-    if not hasattr(select, "poll"):
-        return any(select.select([socket], [socket] if sending else [], [], left_s))
     poll = select.poll()
     poll.register(socket, select.POLLIN | select.POLLOUT if sending else select.POLLIN)
     return bool(poll.poll(ceil(left_s * 1000)))

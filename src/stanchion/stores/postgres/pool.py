@@ -17,60 +17,7 @@ from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
 from stanchion.stores.postgres.link import PostgresLink
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.queue import PATIENT_S, Room, Visit, VisitQueue, ring, tell
-
-# A circuit: while the server is known to be lost nobody waits for it, and one at a time tries
-# again.
-
-FIRST_S: Final = 0.1
-LONGEST_S: Final = 2.0
-"""How long nobody tries after a failure: twice as long after each one."""
-
-
-class ServerCircuit:
-    """Opens at a failure, closes at a success. Whoever uses it has a lock."""
-
-    def __init__(self, monotonic: Callable[[], float]) -> None:
-        self.reason = ""
-        self._monotonic: Final = monotonic
-        self._pause_s = 0.0
-        self._retry_at = 0.0
-        self._trying = False
-
-    @property
-    def is_open(self) -> bool:
-        """Whether the last attempt failed."""
-        return self._pause_s > 0
-
-    @property
-    def is_resting(self) -> bool:
-        """Whether the last attempt failed, and it is too early for another."""
-        return self._pause_s > 0 and self._monotonic() < self._retry_at
-
-    def may_try(self) -> bool:
-        """Whether to attempt it now; while it is open that is one caller's turn, who tells how it
-        went. One who does not has had its turn after a while."""
-        if not self.is_open:
-            return True
-        if self.is_resting:
-            return False
-        self._trying = True
-        self._retry_at = self._monotonic() + LONGEST_S
-        return True
-
-    def failed(self, reason: str) -> None:
-        """Open, after an attempt for longer than the last time."""
-        self.reason = reason
-        if self.is_open and not self._trying:
-            return
-        self._pause_s = min(2 * self._pause_s, LONGEST_S) if self._pause_s else FIRST_S
-        self._retry_at = self._monotonic() + self._pause_s
-        self._trying = False
-
-    def worked(self) -> None:
-        """Close."""
-        self._pause_s = 0.0
-        self._trying = False
+from stanchion.stores.queue import PATIENT_S, Room, ServerCircuit, Visit, VisitQueue, ring, tell
 
 
 class PoolWords(NamedTuple):
@@ -205,7 +152,7 @@ class PostgresPool:
 
     def _begin(self) -> None:
         self._lock = Lock()
-        self._circuit = ServerCircuit(monotonic)
+        self._circuit = ServerCircuit()
         self._idle = []
         self._wanting: OrderedDict[Visit, None] = OrderedDict()
         self._making: list[Thread] = []
@@ -219,7 +166,7 @@ class PostgresPool:
         if self._closed:
             raise StoreLost(self._words.closed)
         if self._circuit.is_resting and not self._idle and not self._links():
-            raise StoreLost(self._circuit.reason)
+            raise StoreLost(self._circuit.why)
 
     def _links(self) -> int:
         """How many connections are in use."""
@@ -241,8 +188,8 @@ class PostgresPool:
             self._wanting[place] = None
             if self._idle:
                 self._hand(self._idle.pop())
-            elif not self._grow() and self._circuit.is_open and not self._links():
-                raise StoreLost(self._circuit.reason)
+            elif not self._grow() and self._circuit.why and not self._links():
+                raise StoreLost(self._circuit.why)
 
     def _given(self, place: Visit) -> PostgresLink:
         """What somebody got by now."""
@@ -321,8 +268,8 @@ class PostgresPool:
 
     def _hopeless(self) -> str:
         """Why there is nothing to wait for; empty where there is."""
-        is_lost = self._circuit.is_open and not self._links() and not self._making
-        return self._circuit.reason if is_lost else ""
+        is_lost = self._circuit.why and not self._links() and not self._making
+        return self._circuit.why if is_lost else ""
 
     def _turn_away(self, why: str) -> None:
         """Tell everybody who waits why there is nothing to wait for, where there is not."""

@@ -263,7 +263,7 @@ class RedisLoops:
         pool = self._pool
         rest = pool.rest
         if rest.why:
-            rest.check(pool.timeout_s)
+            rest.check()
         await own.queue.atake(place, finishes)
         if not self._can_stream:
             return await asyncio.to_thread(pool.ask, data, count, finishes)

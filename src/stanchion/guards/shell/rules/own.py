@@ -14,20 +14,25 @@ from stanchion.guards.shell.places import Roots
 from stanchion.guards.shell.rule import CHECKS, asked
 from stanchion.readings.shell.command import Command
 from stanchion.readings.shell.paths import used_by
-from stanchion.readings.word_lists import listed
+from stanchion.readings.word_lists import by_first
 
 NAME: Final = "stanchion"
-CHANGING: Final[dict[str, frozenset[str]]] = {
-    "tickets": listed("approve deny revoke review sign answer"),
-    "operators": listed("add rotate revoke"),
-    "tools": listed("reset accept prune archive"),
-    "secrets": listed("allow"),
-    "policy": listed("trust"),
-    "budget": listed("release top-up"),
-    "audit": listed("prune erase retention"),
-    "state": listed("resume off unlock accept"),
-    "mcp": listed("unwrap"),
-    "broker": frozenset(),
+CHANGING: Final = {
+    name: frozenset(words)
+    for name, words in by_first(
+        """
+    tickets approve deny revoke review sign answer
+    operators add rotate revoke
+    tools reset accept prune archive
+    secrets allow
+    policy trust
+    budget release top-up
+    audit prune erase retention
+    state resume off unlock accept
+    mcp unwrap
+    broker
+    """
+    ).items()
 }
 """Our commands by which an operator changes what stands, with the words that say so; none where the
 command always does."""
