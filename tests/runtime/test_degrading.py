@@ -20,7 +20,7 @@ from stanchion.runtime.calling.reports import report
 from stanchion.runtime.deciding import degrade as degrading
 from stanchion.runtime.deciding.degrade import shorter
 from stanchion.runtime.driving.flow import TimePause
-from stanchion.runtime.options import ModelOptions
+from stanchion.runtime.keywords import ModelOptions
 from stanchion.testing import ScriptedModel, shield_for
 from tests.runtime.guards import says
 

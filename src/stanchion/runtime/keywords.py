@@ -6,7 +6,10 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from importlib import import_module
 from types import FunctionType
-from typing import Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypedDict, TypeVar
+
+if TYPE_CHECKING:
+    from stanchion.kernel.actions import Action, RiskName
 
 INTO: Final = {"params": "the model's parameters", "args": "the tool's arguments"}
 """What has a parameter of its own that holds it, and no keywords: most often they are given as such
@@ -129,6 +132,42 @@ def raise_for(fn: Callable[..., Any], given: Mapping[str, Any], more: Iterable[s
     wrong = mistyped(fn, given, more)
     if wrong is not None:
         raise wrong from None
+
+
+class ModelOptions(NamedTuple):
+    """What is said of a request to a model, beside its messages."""
+
+    model: str = ""
+    params: Mapping[str, Any] | None = None
+    final: bool | None = None
+    tokens: int | None = None
+    cost_usd: float | None = None
+
+
+class RunOptions(TypedDict, total=False):
+    """Options of `shield.run` and `run.spawn`."""
+
+    id: str | None
+    role: str | None
+    tenant: str | None
+    deadline_s: float | None
+    tools: Iterable[str] | None
+    """Additional ones for this run."""
+    can: Iterable[Action | str] | None
+    """The actions that the run's host can carry out: what it cannot becomes the next stricter thing
+    that it can. Without it that is every action, or what its parent's host can."""
+    risk: RiskName | None
+    """The level of the run: the worst of it, its task's and its parent's counts."""
+    may: Iterable[str] | None
+    """The effects and tools that its task needs: a person is asked about any other. What its parent
+    may not do, it may not, whatever this says."""
+
+
+def check_run_options(fn: Callable[..., Any], options: Mapping[str, Any]) -> None:
+    """Raise `TypeError` for an option of a run that there is not, with the one that was meant."""
+    names = RunOptions.__annotations__
+    if not options.keys() <= names.keys():
+        raise_for(fn, options, names)
 
 
 class Later:

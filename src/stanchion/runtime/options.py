@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
-
-from stanchion.runtime.keywords import raise_for
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     from stanchion.approvals.operators import Operator
-    from stanchion.kernel.actions import Action, RiskName
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.coverage.coverage import Mode
     from stanchion.runtime.people.authority import Trust
@@ -55,42 +52,6 @@ class ShieldOptions(TypedDict, total=False):
     """Where ids of runs and decisions come from."""
     chance: Callable[[], float]
     """Where the chance in waiting times comes from."""
-
-
-class ModelOptions(NamedTuple):
-    """What is said of a request to a model, beside its messages."""
-
-    model: str = ""
-    params: Mapping[str, Any] | None = None
-    final: bool | None = None
-    tokens: int | None = None
-    cost_usd: float | None = None
-
-
-class RunOptions(TypedDict, total=False):
-    """Options of `shield.run` and `run.spawn`."""
-
-    id: str | None
-    role: str | None
-    tenant: str | None
-    deadline_s: float | None
-    tools: Iterable[str] | None
-    """Additional ones for this run."""
-    can: Iterable[Action | str] | None
-    """The actions that the run's host can carry out: what it cannot becomes the next stricter thing
-    that it can. Without it that is every action, or what its parent's host can."""
-    risk: RiskName | None
-    """The level of the run: the worst of it, its task's and its parent's counts."""
-    may: Iterable[str] | None
-    """The effects and tools that its task needs: a person is asked about any other. What its parent
-    may not do, it may not, whatever this says."""
-
-
-def check_run_options(fn: Callable[..., Any], options: Mapping[str, Any]) -> None:
-    """Raise `TypeError` for an option of a run that there is not, with the one that was meant."""
-    names = RunOptions.__annotations__
-    if not options.keys() <= names.keys():
-        raise_for(fn, options, names)
 
 
 def known(options: Mapping[str, Any], *more: str) -> None:

@@ -21,8 +21,7 @@ from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.keywords import spelled
-from stanchion.runtime.options import ModelOptions, RunOptions, check_run_options
+from stanchion.runtime.keywords import ModelOptions, RunOptions, check_run_options, spelled
 
 if TYPE_CHECKING:
     import aiohttp

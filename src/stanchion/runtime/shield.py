@@ -15,8 +15,7 @@ from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.deciding.start import awake_ns
 from stanchion.runtime.driving.turns import Turns
 from stanchion.runtime.errors import NoRun, no_run
-from stanchion.runtime.keywords import spelled
-from stanchion.runtime.options import check_run_options
+from stanchion.runtime.keywords import check_run_options, spelled
 from stanchion.stores.memory import MemoryStore, wall_ms
 
 if TYPE_CHECKING:
@@ -32,8 +31,9 @@ if TYPE_CHECKING:
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.tool import Tool
     from stanchion.runtime.coverage.coverage import Coverage, Mode
+    from stanchion.runtime.keywords import RunOptions
     from stanchion.runtime.operating.reload import OnReload, Watcher
-    from stanchion.runtime.options import RunOptions, ShieldOptions
+    from stanchion.runtime.options import ShieldOptions
     from stanchion.runtime.people.authority import Trust
     from stanchion.runtime.run import Run
     from stanchion.stores.protocol import Store

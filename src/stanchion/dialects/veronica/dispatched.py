@@ -20,7 +20,7 @@ from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.stream_end import Streaming
 from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.driving.flow import Flow
-from stanchion.runtime.options import ModelOptions
+from stanchion.runtime.keywords import ModelOptions
 from stanchion.runtime.run import Run
 from stanchion.runtime.streams.stream import delivered
 from stanchion.runtime.values import Seen, Unreadable, project

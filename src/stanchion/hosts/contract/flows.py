@@ -25,7 +25,7 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.faults import redacted, text_of
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.options import ModelOptions
+from stanchion.runtime.keywords import ModelOptions
 from stanchion.runtime.run import Run
 from stanchion.runtime.values import Seen, Unreadable, read
 

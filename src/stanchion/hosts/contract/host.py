@@ -17,8 +17,7 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow, T
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.keywords import spelled
-from stanchion.runtime.options import ModelOptions
+from stanchion.runtime.keywords import ModelOptions, spelled
 from stanchion.runtime.run import Run
 
 

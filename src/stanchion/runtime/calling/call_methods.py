@@ -23,7 +23,7 @@ from stanchion.runtime.calling.tool import Tool, ToolShape
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
-from stanchion.runtime.options import ModelOptions
+from stanchion.runtime.keywords import ModelOptions
 
 if TYPE_CHECKING:
     from stanchion.approvals.bypass import BypassRequest

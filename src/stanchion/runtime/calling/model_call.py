@@ -33,7 +33,7 @@ from stanchion.runtime.deciding.under_way import CallWay
 from stanchion.runtime.deciding.unread import NOTHING, against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.options import ModelOptions
+from stanchion.runtime.keywords import ModelOptions
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored, taken
 from stanchion.runtime.values.form_of import is_stream
 from stanchion.runtime.values.texts import MAX_CHARS

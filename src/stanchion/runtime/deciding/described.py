@@ -20,7 +20,7 @@ from stanchion.runtime.deciding.hosts import able
 if TYPE_CHECKING:
     from stanchion.kernel.units import Amounts
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.runtime.options import RunOptions
+    from stanchion.runtime.keywords import RunOptions
     from stanchion.runtime.shield import Shield
 
 

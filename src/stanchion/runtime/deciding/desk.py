@@ -277,40 +277,16 @@ class Desk(OpenCalls):
             readings: tuple[Any, ...] = (known,)
         else:
             readings, judged = tuple(map(self.shield.policy.read, events)), None
-        if not self._late and self.ended is None and self.deadline_at_ms is None:
-            return Moment(
-                events,
-                spent,
-                settles,
-                refused,
-                attempt,
-                stakes,
-                granted,
-                again,
-                lifts,
-                bypasses,
-                readings,
-                None,
-                judged,
-            )
-        late = [*refused, *in_order([self._late.popleft() for _ in range(len(self._late))])]
-        if (stands := over(self.ended, self.deadline_at_ms, event.at)) is not None:
-            late.append(
-                Finding(stands.action, stands.code, stands.args, stands.text, guard="kernel")
-            )
-        return Moment(
-            events,
-            spent,
-            settles,
-            tuple(late),
-            attempt,
-            stakes,
-            granted,
-            again,
-            lifts,
-            bypasses,
-            readings,
-        )
+        late = refused
+        if self._late or self.ended is not None or self.deadline_at_ms is not None:
+            judged = None
+            answers = [self._late.popleft() for _ in range(len(self._late))]
+            late = (*refused, *in_order(answers))
+            if (stands := over(self.ended, self.deadline_at_ms, event.at)) is not None:
+                said = stands.action, stands.code, stands.args, stands.text
+                late = (*late, Finding(*said, guard="kernel"))
+        about = settles, late, attempt, stakes, granted, again, lifts, bypasses
+        return Moment(events, spent, *about, readings, None, judged)
 
     def _over(self) -> Over | None:
         return over(self.ended, self.deadline_at_ms, self.shield.clock())

@@ -25,7 +25,7 @@ from stanchion.runtime.deciding.undos import Undone
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
-from stanchion.runtime.options import RunOptions, check_run_options
+from stanchion.runtime.keywords import RunOptions, check_run_options
 from stanchion.runtime.remote import messages
 from stanchion.runtime.remote.carrying import CarriedCall, RequestedUndos, sent
 from stanchion.runtime.remote.errors import (

@@ -13,8 +13,8 @@ from stanchion.runtime.calling.tool_options import Shielding
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, no_run
-from stanchion.runtime.keywords import spelled
-from stanchion.runtime.options import RunOptions, check_run_options, known
+from stanchion.runtime.keywords import RunOptions, check_run_options, spelled
+from stanchion.runtime.options import known
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, misfit, unjudged
 from stanchion.runtime.remote.link import BadFrame, BrokerLink, conversed
 from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
