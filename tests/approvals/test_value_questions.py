@@ -17,6 +17,8 @@ import pytest
 from stanchion import Refused, Run, Shield
 from stanchion.approvals import State, TicketError
 from stanchion.approvals.act import Way
+from stanchion.approvals.digest import Deed
+from stanchion.approvals.questions import AskedPiece, alone
 from stanchion.approvals.ticket import Kind, Ticket, wish_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.findings import Finding, Patch
@@ -49,6 +51,13 @@ def refused(run: Run, tool: str = "send", **args: Any) -> Refused:
     with pytest.raises(Refused) as raised:
         run.call(named(tool), **args)
     return raised.value
+
+
+def test_values_are_looked_up_in_the_order_in_which_they_are_asked_about() -> None:
+    pieces = [AskedPiece("flow", "flow.sink", "to", letter) for letter in "abcdefgh"]
+    kept = alone(Deed(stage="tool_call", what="w", shown="s"), "t", pieces)
+    assert len(kept) == 8
+    assert kept == alone(Deed(stage="tool_call", what="w", shown="s"), "t", pieces[::-1])[::-1]
 
 
 def named(tool: str) -> Any:

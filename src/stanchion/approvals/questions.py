@@ -130,7 +130,7 @@ class AskedPiece(NamedTuple):
 def values_deed(deed: Deed, tenant: str, asked: Iterable[AskedPiece]) -> Deed:
     """What a yes to values is bound to: tool, task, first run and the tool's own declaration, and
     not the rest of the call, the agent or the policy. `deed` is that of the call, with both."""
-    pieces = sorted(set(asked))
+    pieces = sorted(dict.fromkeys(asked))
     same = [VALUES_FORM, tenant, deed.root, deed.stage, deed.tool, deed.risk, deed.declared]
     return msgspec.structs.replace(
         deed,
@@ -144,7 +144,7 @@ def values_deed(deed: Deed, tenant: str, asked: Iterable[AskedPiece]) -> Deed:
 def alone(deed: Deed, tenant: str, asked: Iterable[AskedPiece]) -> tuple[str, ...]:
     """Where the tickets are kept about each of several values alone: a no to one of them is a no to
     all."""
-    pieces = set(asked)
+    pieces = dict.fromkeys(asked)
     several = pieces if 1 < len(pieces) <= MOST else ()
     return tuple([key_of(tenant, id_of(values_deed(deed, tenant, [one]))) for one in several])
 

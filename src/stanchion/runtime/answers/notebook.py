@@ -90,7 +90,8 @@ UNREADABLE: Final = (msgspec.MsgspecError, zlib.error, ValueError, TypeError)
 def packed(note: ProvenanceNote, key: int) -> bytes:
     """A note as it is kept: with a key, and of the user's words without secrets, as in the
     trail."""
-    plain = msgspec.to_builtins(msgspec.structs.replace(note, shown=masked(note.shown)))
+    shown = msgspec.structs.replace(note, shown=masked(note.shown))
+    plain = msgspec.to_builtins(shown, order="deterministic")
     return _encode(keyed(plain, key))
 
 
