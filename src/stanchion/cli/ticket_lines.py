@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.approvals.bypass import NOBODY, Urgency
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.questions import CALL, CHOICES, DANGERS, NO_ANSWER
-from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.printing import Layout, in_json, in_pages, row
 from stanchion.cli.terminal import Terminal, visible

@@ -17,11 +17,11 @@ from stanchion import Shield, StanchionError, typed
 from stanchion.approvals.act import GRANT_S, LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grant_reach import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.grants import checked_edits
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_approvable
 from stanchion.approvals.questions import CHOICES
-from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.approvals.words import says_something
 from stanchion.audit.layout import state_folder

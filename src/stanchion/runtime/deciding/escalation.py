@@ -34,10 +34,10 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
 from stanchion.kernel.contract.powers import having
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import BY_POLICY, Event
 from stanchion.kernel.findings import ASK, Finding
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
 from stanchion.policy.sections import Escalation
 from stanchion.policy.veil import renamed
