@@ -1,5 +1,5 @@
-"""Tickets about effects: something began, and nobody has heard of its end. A yes says whether it
-has happened."""
+"""Tickets that are no question about a whole call: about effects that began and whose end nobody
+has heard of, and about values."""
 
 from __future__ import annotations
 

@@ -402,3 +402,11 @@ def _due(ticket: TicketView, now: int) -> str:
         return str(ticket.state)
     left = ticket.review.due_at - now
     return f"in {span(left)}" if left > 0 else "overdue"
+
+
+def change_line(word: str, ticket: TicketView, now: int, terminal: Terminal) -> str:
+    """A change in one line: when, what, and which ticket."""
+    return (
+        f"{shown(now)}  {terminal.paint(f'{word:<10}', STYLES[ticket.state])}  "
+        f"{visible(summary(ticket))}"
+    )
