@@ -15,7 +15,7 @@ from stanchion import Refused
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.answerers import Person, Signer
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.scope import Scope, said
+from stanchion.approvals.grant_reach import Scope, said
 from stanchion.approvals.ticket import Ticket, wish_of
 from stanchion.stores.memory import MemoryStore
 from stanchion.stores.sqlite import SqliteStore

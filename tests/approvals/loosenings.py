@@ -16,7 +16,7 @@ from stanchion.approvals.digest import Request
 from stanchion.approvals.operators import Operator
 from stanchion.audit.retention import Keep
 from stanchion.guards.secrets.told import fingerprint
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import EPOCH, key
 from stanchion.policy.load import policy_hash
 from stanchion.runtime.deciding.start import START_MS

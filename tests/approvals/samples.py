@@ -8,7 +8,7 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.digest import Deed, hashed
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.ticket import Ticket, answered, id_of, shown_of, wish_of
 
 

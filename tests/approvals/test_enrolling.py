@@ -12,7 +12,7 @@ from stanchion.approvals.errors import AnswerRefused
 from stanchion.approvals.keys import make_key_file
 from stanchion.approvals.operators import RECORD
 from stanchion.approvals.proof import rostered
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.runtime.people.authority import pinned_by
 from stanchion.testing.operators import operator

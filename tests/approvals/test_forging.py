@@ -13,11 +13,11 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from stanchion import Refused, Run
 from stanchion.approvals.act import Act, Answer, Purpose, Way
 from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.grants import grants_key
 from stanchion.approvals.operators import RECORD, Operator, RosterChange
 from stanchion.approvals.proof import doubt, rostered
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Ticket, key_of
 from stanchion.testing import FakeClock, shield_for
 from stanchion.testing.operators import operator

@@ -14,7 +14,7 @@ from stanchion import Shield
 from stanchion.approvals.answerers import By, Signer
 from stanchion.approvals.errors import TicketError
 from stanchion.approvals.operators import RECORD, RosterChange
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.runtime.people.enrol import enrol
 from stanchion.stores.memory import MemoryStore

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, strategies as st
 
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.scope import STAR, Scope, checked_pattern, matches, reach, said
+from stanchion.approvals.grant_reach import STAR, Scope, checked_pattern, matches, reach, said
 
 PATTERNS = {
     "git push * *": "git push origin main",

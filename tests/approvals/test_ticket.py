@@ -9,7 +9,7 @@ import pytest
 
 from stanchion.approvals.bypass import Review
 from stanchion.approvals.errors import TicketClosed, UnknownTicket
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.shelf import named
 from stanchion.approvals.ticket import (
     MOST_ASKERS,

@@ -13,7 +13,7 @@ from stanchion.approvals.answerers import Signer
 from stanchion.approvals.digest import Request
 from stanchion.approvals.errors import AnswerRefused
 from stanchion.audit.retention import Keep
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, When
 from stanchion.policy.load import load_policy, policy_hash, read_policy
 from stanchion.policy.loosening import loosenings

@@ -16,8 +16,8 @@ from stanchion.audit import notes
 from stanchion.audit.chain import OpenChain
 from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import PostgresTrail, Shipping, ship_trail, verify_database
-from stanchion.audit.postgres.arrival import RecordLanding
-from stanchion.audit.postgres.rounds import Manner, Rounds
+from stanchion.audit.postgres.copy_rounds import Manner, Rounds
+from stanchion.audit.postgres.database_writer import RecordLanding
 from stanchion.audit.retention import DAY_MS, Keep, retire
 from stanchion.audit.trail import Trail
 from stanchion.audit.verify import verify

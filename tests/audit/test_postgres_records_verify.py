@@ -16,8 +16,8 @@ from stanchion.audit.chain_lock import take
 from stanchion.audit.errors import TrailError
 from stanchion.audit.options import TrailOptions
 from stanchion.audit.postgres import PostgresTrail, export_trail, ship_trail, verify_database
-from stanchion.audit.postgres.arrival import Cursor, RecordLanding
-from stanchion.audit.postgres.rounds import Manner, Rounds
+from stanchion.audit.postgres.copy_rounds import Manner, Rounds
+from stanchion.audit.postgres.database_writer import Cursor, RecordLanding
 from stanchion.audit.retention import Keep
 from stanchion.audit.verify import CannotVerify, Deed, Report, verify
 from tests.audit import forging

@@ -11,7 +11,7 @@ import msgspec
 from stanchion import Shield
 from stanchion.approvals.keys import make_key_file
 from stanchion.approvals.operators import RECORD, Operator, RosterChange
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, When
 
 WORDS = b"correct horse battery"

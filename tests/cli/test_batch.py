@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, strategies as st
 
 from stanchion import Shield, Stage
-from stanchion.cli.answers import CommandRuns
 from stanchion.cli.batch import MAX_LINE_BYTES, answer_lines
+from stanchion.cli.check_output import CommandRuns
 from stanchion.cli.events import read
 from stanchion.runtime.calling.reports import BadEvent
 

@@ -15,7 +15,7 @@ from stanchion.audit.journal import MemoryJournal, Start
 from stanchion.audit.layout import chains, segment_file
 from stanchion.audit.reader import TrailReader
 from stanchion.audit.trail import Trail
-from stanchion.cli.checks import KEPT, Checks
+from stanchion.cli.check_history import KEPT, Checks
 from stanchion.cli.main import main
 from stanchion.kernel.events import RunInfo
 from stanchion.ops.views.explain import DecisionCase, Explanation, explain

@@ -18,8 +18,7 @@ from stanchion import Refused, Shield
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.main import main
 from stanchion.cli.terminal import Terminal
-from stanchion.cli.ticket_lines import ticket_table
-from stanchion.cli.tickets import line
+from stanchion.cli.ticket_lines import change_line, ticket_table
 from stanchion.ops.views.people import TicketView, ticket_view, watch
 from stanchion.stores.memory import MemoryStore
 from stanchion.testing import FakeClock, shield_for
@@ -53,7 +52,7 @@ def watched(
         step()
 
     def put(word: str, ticket: TicketView) -> None:
-        said.append((word, line(word, ticket, 0, Terminal())))
+        said.append((word, change_line(word, ticket, 0, Terminal())))
 
     with pytest.raises(Enough):
         watch(shield, None, kind, put, rest)

@@ -15,7 +15,7 @@ from stanchion.audit.journal import MemoryJournal
 from stanchion.kernel import resolution
 from stanchion.readings import joined, past_call
 from stanchion.readings.history import LoopHistory
-from stanchion.runtime.deciding import course
+from stanchion.runtime.deciding import judging
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.quiet import QuietPassage
 from stanchion.runtime.deciding.run_memory import RunNotices
@@ -159,7 +159,7 @@ WRONG: Final = (
     _wrong("another order of findings", RESERVED, "verdicts", resolution, "reached", _backwards),
     _wrong("a lost write", "blanks at the end", LOST, memory, "carry_out", _without("puts")),
     _wrong("a hold not settled", RESERVED, "state", memory, "carry_out", _without("settles")),
-    _wrong("a hold not given back", CUT_OFF, "state", course, "cut_off", _left_as_it_is),
+    _wrong("a hold not given back", CUT_OFF, "state", judging, "cut_off", _left_as_it_is),
     _wrong("a figure not counted", "order of names", "figures", Counting, "decided", _nothing),
     _wrong("an outcome not owed", PLAINLY_CUT, "state", QuietPassage, "left", _left_as_it_is),
     _wrong("an agent not told", "told once", "notices", RunNotices, "tell", _nothing),

@@ -8,13 +8,13 @@ import pytest
 from stanchion.kernel.sizes import CEILING
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.runtime.values import containers, content
+from stanchion.runtime.values import containers, read_value
 
 
 @pytest.mark.parametrize(
     ("option", "ceiling"),
     [
-        ("max_depth", content.MAX_DEPTH),
+        ("max_depth", read_value.MAX_DEPTH),
         ("max_values", containers.MAX_VALUES),
         ("max_chars", CEILING),
     ],

@@ -10,7 +10,7 @@ from stanchion.kernel.actions import Risk
 from stanchion.kernel.declared import Declared, ToolKnown, sink_values
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.policy.loosening.tables import loosenings
+from stanchion.policy.loosening.compare import loosenings
 from stanchion.runtime.calling.tool import Tool
 
 

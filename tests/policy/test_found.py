@@ -18,7 +18,7 @@ from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.found import find_policy
 from stanchion.policy.load import load_policy, policy_hash
 from stanchion.policy.loosening import loosenings
-from stanchion.policy.whereabouts import project_policies, project_root
+from stanchion.policy.project_policies import project_policies, project_root
 from tests.policy.drawn_changes import changed, drawn_policy
 
 NOTHING = Path("/nowhere/policy.yaml")

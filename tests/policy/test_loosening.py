@@ -11,7 +11,7 @@ from stanchion.kernel.option import Stricter
 from stanchion.policy.differences import differences
 from stanchion.policy.load import load_policy, packs
 from stanchion.policy.loosening import guards, loosenings
-from stanchion.policy.loosening.tables import NOTHING, TABLES, WHOLE
+from stanchion.policy.loosening.compare import NOTHING, TABLES, WHOLE
 from stanchion.policy.schema import PolicyFile, ways_of
 
 LIST: Final = {"use": "tool_allowlist", "id": "list"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from stanchion.readings.drift import Drift, drift
+from stanchion.readings.task_overlap import Drift, drift
 
 TASK = "book a flight to Berlin and reserve a hotel room for the conference in March"
 

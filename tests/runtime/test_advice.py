@@ -13,7 +13,7 @@ from stanchion import Action, Finding, Refused, Shield
 from stanchion.experience.advice_context import AdviceContext
 from stanchion.experience.guidance import Guidance
 from stanchion.experience.styles import StyleName
-from stanchion.runtime.calling.price import text_tokens
+from stanchion.runtime.calling.model_bill import text_tokens
 from stanchion.runtime.learning.advising import MOST_CHARS
 from stanchion.testing import FakeClock, shield_for
 from tests.experience.test_styles import GOLDEN

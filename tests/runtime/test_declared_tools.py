@@ -9,8 +9,8 @@ import pytest
 from stanchion import Refused, Shield, Tool
 from stanchion.approvals import TicketError
 from stanchion.approvals.digest import Deed, deed_of
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.grants import Grant, covers
-from stanchion.approvals.scope import Scope
 from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.terminal import Terminal
 from stanchion.cli.ticket_lines import whole

@@ -14,7 +14,7 @@ from stanchion.kernel.state import Batch
 from stanchion.policy.differences import PolicyChange, differences
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import load_policy
-from stanchion.runtime.calling import price as pricing
+from stanchion.runtime.calling import model_bill as pricing
 from stanchion.runtime.calling.model_call import converse
 from stanchion.runtime.calling.reports import report
 from stanchion.runtime.deciding import degrade as degrading

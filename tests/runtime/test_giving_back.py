@@ -382,9 +382,9 @@ def test_a_good_call_makes_two_trips() -> None:
 
 
 WITHIN: Final = files(
-    "runtime/deciding/course.py",
-    "runtime/deciding/course.py",
-    "runtime/deciding/course.py",
+    "runtime/deciding/judging.py",
+    "runtime/deciding/judging.py",
+    "runtime/deciding/judging.py",
     "runtime/deciding/left.py",
     "runtime/calling/call.py",
     "runtime/driving/sync.py",

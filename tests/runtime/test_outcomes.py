@@ -172,7 +172,7 @@ def test_an_interrupt_anywhere_in_a_call_leaves_no_call_without_an_outcome() -> 
         def interrupting(frame: Any, event: str, _arg: Any, at: int = lines) -> Any:
             nonlocal seen, place
             if not frame.f_code.co_filename.endswith(
-                ("runtime/calling/call.py", "runtime/deciding/course.py")
+                ("runtime/calling/call.py", "runtime/deciding/judging.py")
             ):
                 return (
                     None

@@ -14,7 +14,7 @@ from stanchion import Action, Refused, Shield, Stage
 from stanchion.kernel.findings import Patch
 from stanchion.policy.prices.entry import PricedTokens
 from stanchion.policy.prices.lookup import UnknownModel, shipped
-from stanchion.runtime.calling.price import (
+from stanchion.runtime.calling.model_bill import (
     PER_TOOLSET,
     cost_of,
     prompt_tokens,

@@ -21,7 +21,7 @@ import pytest
 
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.redis import RedisStore
-from stanchion.stores.redis.link import RedisLink, command
+from stanchion.stores.redis.connection import RedisLink, command
 from tests.ports import Port
 
 OTHER_PROGRAM: Final = os.environ.get("TEST_REDIS_SERVER", "")

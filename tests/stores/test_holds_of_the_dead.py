@@ -16,7 +16,7 @@ from stanchion import Shield
 from stanchion.audit.journal import MemoryJournal
 from stanchion.cli.main import main
 from stanchion.kernel.actions import Action
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, Line, key
 from stanchion.policy.load import load_policy
 from stanchion.runtime.deciding.open_calls import OpenCall

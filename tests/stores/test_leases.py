@@ -18,7 +18,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When, key
 from stanchion.kernel.units import Unit
 from stanchion.stores.leasing import LeasingStore

@@ -15,8 +15,8 @@ from stanchion.kernel.state import BUCKETS, IDLE, SKIPPED, Batch, Line, StoreLos
 from stanchion.kernel.units import Unit
 from stanchion.stores.postgres import PostgresStore, connections as schemas
 from stanchion.stores.postgres.address import PostgresAddress
+from stanchion.stores.postgres.connection import PostgresLink
 from stanchion.stores.postgres.connections import MIGRATIONS, StoreSchema, statements
-from stanchion.stores.postgres.link import PostgresLink
 from stanchion.stores.postgres.request import SETTLED
 from stanchion.stores.protocol import StoreError
 from tests.stores.servers import PASSWORD, Place, place

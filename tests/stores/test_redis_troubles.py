@@ -17,7 +17,7 @@ from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import ServerCircuit, Visit
 from stanchion.stores.redis import RedisStore
 from stanchion.stores.redis.address import parse
-from stanchion.stores.redis.link import command
+from stanchion.stores.redis.connection import command
 from stanchion.stores.redis.pool import RedisPool
 from tests.ports import Port
 from tests.stores import redis_server

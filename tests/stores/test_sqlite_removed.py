@@ -15,7 +15,7 @@ import pytest
 
 from stanchion import Shield
 from stanchion.kernel.state import Batch, StoreLost
-from stanchion.stores.sqlite import SqliteStore, link
+from stanchion.stores.sqlite import SqliteStore, connection
 from stanchion.stores.sqlite.files import files_of, hold, inode
 from tests.stores.test_sqlite_processes import sound, start
 from tests.stores.worker import TRIED, lines
@@ -49,7 +49,7 @@ def test_a_halt_is_seen_after_the_file_was_read_in_this_process(
 ) -> None:
     path = tmp_path / "state.db"
     if not held:
-        monkeypatch.setattr(link, "hold", lambda _: None)
+        monkeypatch.setattr(connection, "hold", lambda _: None)
     with Shield.load(BARE, store=path) as one, Shield.load(BARE, store=path) as two:
         shields = (one, two)[:many]
         runs = [shield.run("ann") for shield in shields]

@@ -3,8 +3,8 @@
 from typing import Final
 
 from stanchion.approvals.act import Way
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.rules import AnswererRole, Asked, refusal
-from stanchion.approvals.scope import Scope
 from stanchion.kernel.autonomy import MODES, OPERATOR, SUPERVISOR, may_bypass
 from stanchion.kernel.states import NORMAL
 

@@ -9,7 +9,7 @@ PATH = "docs/assets/event.svg"
 WIDTH, SIDE, GAP, COLUMN = 1080.0, 20.0, 16.0, 500.0
 CALL, WORLD, ROUND, ENGINE = "#f0f4f8", "#fdebd2", "#e3ecfa", "#d9f2e3"
 
-BEGIN, COURSE = "runtime/calling/begin.py:begin", "runtime/deciding/course.py:follow"
+BEGIN, COURSE = "runtime/calling/begin.py:begin", "runtime/deciding/judging.py:follow"
 DECIDE, DELIVER = "kernel/engine.py:decide", "runtime/calling/outcome.py:deliver"
 
 LEGEND = (
@@ -51,7 +51,7 @@ def render() -> str:
     heads = [
         text(SIDE, 26, "An event's way", 16, INK, bold=True),
         text(SIDE, 44, LEGEND, 11, SOFT),
-        text(SIDE, 76, "The runtime: calling, and deciding/course.py", 13, INK, bold=True),
+        text(SIDE, 76, "The runtime: calling, and deciding/judging.py", 13, INK, bold=True),
         text(WIDTH - SIDE - COLUMN, 76, "The engine, pure: kernel/engine.py", 13, INK, bold=True),
     ]
     return picture(

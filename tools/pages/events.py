@@ -8,8 +8,8 @@ from typing import Annotated, Any, Union, get_args, get_origin
 import msgspec
 
 from stanchion import Stage
-from stanchion.cli.answers import MAX_RUNS, CheckAnswer
 from stanchion.cli.batch import MAX_LINE_BYTES
+from stanchion.cli.check_output import MAX_RUNS, CheckAnswer
 from stanchion.cli.events import FRAME, IDENTITY, JSON_WORDS, MAX_NAME, EventField, fields_of
 from stanchion.kernel.stages import CAUGHT
 

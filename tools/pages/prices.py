@@ -2,7 +2,7 @@
 
 from stanchion.policy.prices.entry import PriceEntry, Rates
 from stanchion.policy.prices.lookup import Vendor, shipped
-from stanchion.runtime.calling.price import LIMITS, PER_MESSAGE, PER_TOOLSET, UNLIMITED
+from stanchion.runtime.calling.model_bill import LIMITS, PER_MESSAGE, PER_TOOLSET, UNLIMITED
 
 PATH = "docs/reference/prices.md"
 

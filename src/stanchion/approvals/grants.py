@@ -11,7 +11,7 @@ from stanchion import typed
 from stanchion.approvals.act import Answer
 from stanchion.approvals.digest import MOST_BYTES, Deed, hashed
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.scope import Scope, matches, said
+from stanchion.approvals.grant_reach import Scope, matches, said
 from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.kernel.content import content_of
 from stanchion.kernel.declared import LASTING

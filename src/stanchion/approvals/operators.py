@@ -12,8 +12,8 @@ import msgspec
 from stanchion import typed
 from stanchion.approvals.errors import OperatorError
 from stanchion.kernel.autonomy import OPERATOR
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.regex import regex
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 
 NAME: Final = regex(r"[a-z0-9](?:[a-z0-9._@-]{0,62}[a-z0-9])?")

@@ -12,7 +12,7 @@ from stanchion import typed
 from stanchion.approvals.bypass import NOBODY, Review
 from stanchion.approvals.digest import SHORT, hashed
 from stanchion.approvals.errors import TicketClosed, TicketError
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket, fate
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.state import OWED, key

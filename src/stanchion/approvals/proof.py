@@ -7,10 +7,10 @@ from hashlib import sha256
 from typing import Any, Final
 
 from stanchion.approvals.act import Answer, Way
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.operators import Operator, Roster, changes_of, roster_of
 from stanchion.approvals.public_key import public_of, verify
 from stanchion.approvals.rules import AnswererRole, Asked, refusal
-from stanchion.approvals.scope import Scope
 
 
 def rostered(pinned: Iterable[Operator], value: Any) -> Roster:

@@ -1,5 +1,5 @@
-"""Tickets about effects: something began, and nobody has heard of its end. A yes says whether it
-has happened."""
+"""Tickets that are no question about a whole call: about effects that began and whose end nobody
+has heard of, and about values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import msgspec
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.digest import Deed, hashed
 from stanchion.approvals.errors import TicketClosed, TicketError
-from stanchion.approvals.scope import edits_of
+from stanchion.approvals.grant_reach import edits_of
 from stanchion.approvals.ticket import Kind, State, Ticket, answered, as_of, id_of, key_of, shown_of
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.stages import Stage

@@ -10,9 +10,9 @@ import msgspec
 
 from stanchion.approvals.act import Answer, Way
 from stanchion.approvals.errors import AnswerRefused
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.rules import AnswererRole, refusal
-from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import State, Ticket, answered, as_of
 from stanchion.kernel.autonomy import OPERATOR
 

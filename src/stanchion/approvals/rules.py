@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from stanchion.approvals.act import Way
-from stanchion.approvals.scope import Scope
+from stanchion.approvals.grant_reach import Scope
 from stanchion.kernel.autonomy import BYPASSERS, OPERATOR, may_bypass
 from stanchion.kernel.names import names
 from stanchion.kernel.shown import UNSEEN

@@ -25,7 +25,7 @@ from stanchion.approvals.ticket import (
 from stanchion.kernel import compare_and_set as changing
 from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change_together
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import ABSENT, Batch, Line, Records, Reply, key
 
 ON_A_PAGE: Final = 64

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from datetime import UTC, date, datetime, time, timedelta
 from typing import Any, Final, Protocol
 
-from stanchion.approvals.scope import matches
+from stanchion.approvals.grant_reach import matches
 from stanchion.kernel.tuples import NamedTuple
 
 CRITICAL: Final = "critical"

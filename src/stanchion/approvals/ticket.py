@@ -13,8 +13,8 @@ from stanchion.approvals.answerers import Wish
 from stanchion.approvals.bypass import Requested, Review, stand
 from stanchion.approvals.digest import SHORT, Deed, hashed, is_whole
 from stanchion.approvals.errors import TicketClosed
+from stanchion.approvals.grant_reach import Scope, edits_of
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope, edits_of
 from stanchion.kernel.declared import LASTING
 from stanchion.kernel.shown import brief, visible
 from stanchion.kernel.state import key

@@ -1,5 +1,5 @@
-"""Redaction before writing: values under names that promise a secret, or told in prose as one,
-reach no record."""
+"""Masking of secrets by their names, or told as such in prose, in whatever is written down or shown
+to others: records, tickets, prompts of a judge, experience. What guards redact is theirs."""
 
 from __future__ import annotations
 

@@ -36,9 +36,9 @@ from stanchion.cli.printing import progress, records
 from stanchion.cli.terminal import tell, visible, warn
 from stanchion.cli.trails import database_of, reader_of
 from stanchion.cli.whose import checks_folder, named_project, opened, whose
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.regex import regex
-from stanchion.kernel.scopes import FLEET
 from stanchion.ops.views.amounts import counted, day, size
 from stanchion.ops.views.erasing import (
     ErasureLook,

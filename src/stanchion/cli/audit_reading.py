@@ -310,7 +310,7 @@ def _write_back(args: Args, wanted: WantedRecords) -> int:
             "filters out"
         )
     from stanchion.audit.postgres import export_trail
-    from stanchion.audit.postgres.shipment import SCHEMA
+    from stanchion.audit.postgres.copy_options import SCHEMA
 
     with progress("exporting", records) as told:
         done = export_trail(

@@ -184,7 +184,7 @@ def _report(args: Args, key: str | None) -> Report:
             "one"
         )
     from stanchion.audit.postgres import verify_database
-    from stanchion.audit.postgres.shipment import SCHEMA
+    from stanchion.audit.postgres.copy_options import SCHEMA
 
     witnesses = witnesses_at(named, None, args.tsa_cert)
     with progress("verifying", records) as told:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import BinaryIO, Final
 
-from stanchion.cli.answers import CommandRuns, UnreadLine, answer_of, line_of
+from stanchion.cli.check_output import CommandRuns, UnreadLine, answer_of, line_of
 from stanchion.cli.events import parse, read
 from stanchion.runtime.calling.reports import BadEvent
 

@@ -10,7 +10,8 @@ from math import isfinite, nan
 from typing import Any, BinaryIO, Final
 
 from stanchion import Shield
-from stanchion.cli.answers import (
+from stanchion.cli.check_history import Checks
+from stanchion.cli.check_output import (
     PROCEEDS,
     CommandRuns,
     JudgedEvent,
@@ -20,7 +21,6 @@ from stanchion.cli.answers import (
     status_of,
     verdict,
 )
-from stanchion.cli.checks import Checks
 from stanchion.cli.command import PROJECT, Args, BadInput, DeclaredCommand, group, in_words, option
 from stanchion.cli.events import fields_of, parse, read
 from stanchion.cli.printing import row, shortened

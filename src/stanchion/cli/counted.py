@@ -12,7 +12,7 @@ from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
 from stanchion import Run, Shield, typed
-from stanchion.cli.answers import JudgedEvent, Taking, Unasked, agree
+from stanchion.cli.check_output import JudgedEvent, Taking, Unasked, agree
 from stanchion.cli.command import Args
 from stanchion.cli.events import EventReport
 from stanchion.cli.whose import whose

@@ -17,8 +17,8 @@ from stanchion.ops.views.amounts import counted
 from stanchion.policy.errors import Fault, PolicyError
 from stanchion.policy.json_schema import policy_schema
 from stanchion.policy.lint import Linted, lint, lint_found
+from stanchion.policy.project_policies import FOUND as FOUND_POLICY
 from stanchion.policy.schema import always_active
-from stanchion.policy.whereabouts import FOUND as FOUND_POLICY
 from stanchion.runtime.calling.tool_formats import definitions
 
 CLEAN: Final = 0

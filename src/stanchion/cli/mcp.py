@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.cli.command import Args, BadInput, DeclaredCommand, GivenOnce, Work, group, option
 from stanchion.cli.terminal import note, put_line, visible
-from stanchion.hosts.mcp.wrapping import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
+from stanchion.hosts.mcp.client_config import NoServers, Rewritten, has_wrapped, unwrapped, wrapped
 from stanchion.policy.load import load_policy
 
 if TYPE_CHECKING:

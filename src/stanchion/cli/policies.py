@@ -20,7 +20,7 @@ from stanchion.cli.printing import in_json, put_view
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.trails import records_in, tell_unread
 from stanchion.cli.whose import whose
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import StoreLost
 from stanchion.ops.views.amounts import day, shown
 from stanchion.ops.views.proposals import Proposal, Proposals, ProposalTerms, proposals
@@ -29,7 +29,7 @@ from stanchion.policy.differences import differences
 from stanchion.policy.found import FoundPolicy, find_policy
 from stanchion.policy.load import compile_document, load_policy, read_policy
 from stanchion.policy.loosening import Loosening, loosenings
-from stanchion.policy.whereabouts import FOUND
+from stanchion.policy.project_policies import FOUND
 from stanchion.runtime.operating.admission import keep_text, last_text
 from stanchion.runtime.operating.load import stored_trust
 from stanchion.runtime.operating.reload import RefusedPolicy, refused_policies

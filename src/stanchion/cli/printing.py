@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -56,16 +55,20 @@ def put_json(*values: Any) -> None:
 
 def in_json(value: Any) -> str:
     """A value in one line of JSON, as people read it."""
-    return json.dumps(value, ensure_ascii=False)
+    return _dumps(value, None)
 
 
 def in_pages(content: Any) -> str:
     """Content as people read it: text as it is, the rest as JSON with a line for each thing."""
     if content is None:
         return ""
-    return (
-        content if isinstance(content, str) else json.dumps(content, indent=2, ensure_ascii=False)
-    )
+    return content if isinstance(content, str) else _dumps(content, 2)
+
+
+def _dumps(value: Any, indent: int | None) -> str:
+    import json  # a check of one event prints none
+
+    return json.dumps(value, indent=indent, ensure_ascii=False)
 
 
 def shortened(text: str, most: int) -> str:

@@ -22,7 +22,7 @@ from stanchion.cli.policies import refused, refused_lines
 from stanchion.cli.printing import Layout, in_json, put_found, put_json, row, shortened, table
 from stanchion.cli.terminal import Terminal, put_lines, tell, visible
 from stanchion.cli.whose import opened, whose
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, WARNING
 from stanchion.kernel.units import Unit
 from stanchion.ops.views.amounts import UNITS, amount, shown, size, span

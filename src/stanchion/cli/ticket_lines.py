@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stanchion.approvals.bypass import NOBODY, Urgency
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.questions import CALL, CHOICES, DANGERS, NO_ANSWER
-from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State
 from stanchion.cli.printing import Layout, in_json, in_pages, row
 from stanchion.cli.terminal import Terminal, visible
@@ -402,3 +402,11 @@ def _due(ticket: TicketView, now: int) -> str:
         return str(ticket.state)
     left = ticket.review.due_at - now
     return f"in {span(left)}" if left > 0 else "overdue"
+
+
+def change_line(word: str, ticket: TicketView, now: int, terminal: Terminal) -> str:
+    """A change in one line: when, what, and which ticket."""
+    return (
+        f"{shown(now)}  {terminal.paint(f'{word:<10}', STYLES[ticket.state])}  "
+        f"{visible(summary(ticket))}"
+    )

@@ -17,11 +17,11 @@ from stanchion import Shield, StanchionError, typed
 from stanchion.approvals.act import GRANT_S, LARGEST
 from stanchion.approvals.answerers import By, Signer, Wish
 from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grant_reach import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.grants import checked_edits
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_approvable
 from stanchion.approvals.questions import CHOICES
-from stanchion.approvals.scope import Scope, checked_pattern, edits_of as changed_by, said
 from stanchion.approvals.ticket import Kind, State, Ticket, wish_of
 from stanchion.approvals.words import says_something
 from stanchion.audit.layout import state_folder
@@ -43,18 +43,16 @@ from stanchion.cli.command import (
 from stanchion.cli.printing import put_json, put_view, sections
 from stanchion.cli.terminal import Terminal, put, put_line, put_lines, tell, visible, warn
 from stanchion.cli.ticket_lines import (
-    STYLES,
     bypass_table,
+    change_line,
     grant_table,
     outcome,
     pairs,
     review_table,
-    summary,
     ticket_table,
     whole,
 )
 from stanchion.cli.whose import in_memory, opened, tenant_of, whose
-from stanchion.ops.views.amounts import shown
 from stanchion.ops.views.people import TicketView, grant_view, ticket_in_full, ticket_view, watch
 from stanchion.runtime.people.tickets import FIRST
 from stanchion.runtime.remote.shield import RemoteShield
@@ -107,14 +105,6 @@ def _edits(args: Args, ticket: Ticket) -> dict[str, Any]:
                 f"{shell}`"
             ) from None
     return found
-
-
-def line(word: str, ticket: TicketView, now: int, terminal: Terminal) -> str:
-    """A change in one line: when, what, and which ticket."""
-    return (
-        f"{shown(now)}  {terminal.paint(f'{word:<10}', STYLES[ticket.state])}  "
-        f"{visible(summary(ticket))}"
-    )
 
 
 MOST: Final = 1_000
@@ -313,7 +303,7 @@ def _watch(args: Args, shield: Shield) -> int:
         if args.json:
             put_json(ticket)
         else:
-            put_line(line(word, ticket, wall_ms(), terminal))
+            put_line(change_line(word, ticket, wall_ms(), terminal))
             sys.stdout.flush()
 
     watch(shield, args.tenant, args.kind, show)

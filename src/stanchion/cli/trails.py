@@ -76,7 +76,7 @@ def records_in(args: Args, empty: bool = False, store: str | None = None) -> Ite
         no_schema(schema)
         yield TrailReader(trail_at(given, found)) if empty else reader_of(given, found)
         return
-    from stanchion.audit.postgres.shipment import SCHEMA, check_driver
+    from stanchion.audit.postgres.copy_options import SCHEMA, check_driver
 
     check_driver()
     from stanchion.audit.postgres.reader import DatabaseReader

@@ -10,11 +10,11 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding, Wait
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import Lower, UpToThousand
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, When, key
 from stanchion.kernel.words import Words, declare

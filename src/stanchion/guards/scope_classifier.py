@@ -1,5 +1,5 @@
-"""Scope classifier: an action whose words have nothing to do with its task is told of, or waits for
-a person."""
+"""Scope classifier: an action that shares too few words with its task is told of, or waits for a
+person. No model is asked."""
 
 from __future__ import annotations
 

@@ -19,11 +19,11 @@ from stanchion.guards._marks import (
 )
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.contract.values import UNSAID, Point, Said, Standing, keep_said
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind, Ruling
 from stanchion.kernel.option import ACTIONS, Higher, Lower, PlainActionName
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.state import FOREVER, When
 from stanchion.kernel.words import Words, declare

@@ -8,9 +8,9 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.engine import TRIES
 from stanchion.kernel.epoch import IDS, LOST, MARKS, Epoch, expectation
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import (
     ABSENT,
     CLOCK,

@@ -10,11 +10,11 @@ import msgspec
 
 from stanchion import typed
 from stanchion.kernel.actions import Action
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.events import Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.lookups import Over
 from stanchion.kernel.mandate import UNLIMITED, Mandate
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import FOREVER, key
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, Mark, phase

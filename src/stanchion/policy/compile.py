@@ -10,7 +10,7 @@ from stanchion.kernel.actions import Category
 from stanchion.kernel.contract.powers import having, stages_of
 from stanchion.kernel.guard import Placed
 from stanchion.kernel.stages import Stage
-from stanchion.policy import ladder, scope as scoping
+from stanchion.policy import bind_guards as binding, ladder
 from stanchion.policy.checks import wrong_in
 from stanchion.policy.compiled import CompiledPolicy, GuardSeat
 from stanchion.policy.definitions import written_tools
@@ -85,7 +85,7 @@ def compile_policy(
             known = False
             continue
         holding = having(guard, "with_tools")
-        guard = scoping.scoped(guard if holding is None else holding.with_tools(tools), file, files)
+        guard = binding.scoped(guard if holding is None else holding.with_tools(tools), file, files)
         waiting = having(guard, "routed")
         guard = guard if waiting is None else waiting.routed(file.deep.waits())
         stages = (
@@ -112,7 +112,7 @@ def compile_policy(
         seat = _seat(
             file, entry, guard_id, guard, stages, (where if told is None else told)("guards", at)
         )
-        for one in (seat, scoping.beside(seat)):
+        for one in (seat, binding.beside(seat)):
             if one is not None:
                 seats.append(one)
                 call = call_of(one.placed.guard)

@@ -13,12 +13,12 @@ from stanchion.kernel.contract.powers import having, stages_of
 from stanchion.kernel.guard import Kind, Placed
 from stanchion.kernel.regex import LARGEST, linear
 from stanchion.kernel.stages import Stage
+from stanchion.policy.bind_guards import beside, scoped
 from stanchion.policy.compiled import CompiledPolicy, GuardSeat, place
 from stanchion.policy.definitions import written_tools
 from stanchion.policy.errors import Fault, PolicyError, refusal
 from stanchion.policy.ladder import unheard
 from stanchion.policy.named_code import imported
-from stanchion.policy.scope import beside, scoped
 from stanchion.policy.seat import call_of, own_code, seat_of
 
 

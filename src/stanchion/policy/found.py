@@ -22,7 +22,7 @@ from stanchion.policy.load import (
 from stanchion.policy.loosening import Loosening, loosenings
 from stanchion.policy.merge import identity_of
 from stanchion.policy.overlay import environment, overlay
-from stanchion.policy.whereabouts import own_policy, project_policies, project_root
+from stanchion.policy.project_policies import own_policy, project_policies, project_root
 
 MOST: Final = 400
 """How many pieces a document is taken apart into."""

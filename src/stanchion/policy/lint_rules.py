@@ -19,8 +19,8 @@ from stanchion.policy.compiled import CompiledPolicy, GuardSeat
 from stanchion.policy.conditions import Condition
 from stanchion.policy.conditions.view import STANDARD, EventView
 from stanchion.policy.document import Document
+from stanchion.policy.loosening.compare import TABLES
 from stanchion.policy.loosening.guards import PLACEMENT
-from stanchion.policy.loosening.tables import TABLES
 from stanchion.policy.merge import ADD, REPLACE, Replaced, settled
 from stanchion.policy.nearest import KnownNames
 from stanchion.policy.reach import LISTS, TOOL, conjuncts, silenced

@@ -16,9 +16,9 @@ from stanchion.kernel.guard import order
 from stanchion.kernel.names import Names, names
 from stanchion.kernel.stages import Stage
 from stanchion.policy.compiled import GuardSeat
-from stanchion.policy.conditions.core import Const, Core, Do, Junction, Needs, needs_of
 from stanchion.policy.conditions.parser import parse
-from stanchion.policy.conditions.typed import TypeChecker
+from stanchion.policy.conditions.type_checker import TypeChecker
+from stanchion.policy.conditions.typed_tree import Const, Core, Do, Junction, Needs, needs_of
 from stanchion.policy.conditions.view import STANDARD
 from stanchion.policy.rules import Rule
 

@@ -27,7 +27,7 @@ from stanchion.policy.conditions.kinds import (
     map_of,
 )
 from stanchion.policy.conditions.parser import parse
-from stanchion.policy.conditions.typed import TypeChecker
+from stanchion.policy.conditions.type_checker import TypeChecker
 from stanchion.policy.conditions.view import ARGUMENTS, STANDARD
 from stanchion.policy.conditions.vocabulary import Vocabulary
 from stanchion.policy.nearest import KnownNames, nearest

@@ -1,1 +1,2 @@
-"""The runtime: what stands between an agent and everything it touches."""
+"""The runtime: what stands between an agent and everything it touches. `docs/glossary.md` has its
+words, those that only code uses among them."""

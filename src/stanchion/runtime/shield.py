@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from stanchion.audit.journal import Journal
     from stanchion.kernel.events import RunInfo
     from stanchion.kernel.state import Records
+    from stanchion.policy.bind_guards import Home
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.policy.scope import Home
     from stanchion.runtime.answers.resolver import Resolver
     from stanchion.runtime.calling.children import Carved
     from stanchion.runtime.calling.tool import Tool
@@ -215,7 +215,7 @@ class Shield(Shielding, ByPeople):
         return shield
 
     def _at_home(self, policy: CompiledPolicy) -> Home:
-        from stanchion.policy.scope import Home
+        from stanchion.policy.bind_guards import Home
         from stanchion.policy.sealed import ScanCache
         from stanchion.runtime.standing.places import own_places, state_or_none
 

@@ -8,8 +8,8 @@ import msgspec
 
 from stanchion.approvals.act import Way
 from stanchion.approvals.answerers import Signer
+from stanchion.approvals.grant_reach import Scope, said
 from stanchion.approvals.grants import Grant, grant_of, grants_key
-from stanchion.approvals.scope import Scope, said
 from stanchion.approvals.ticket import Ticket
 from tests.approvals.attacks.scene import BOT, Attack, Scene
 

@@ -14,7 +14,7 @@ from stanchion.guards.secrets.index import WEIGHED, SecretRule
 from stanchion.guards.secrets.validators import VALIDATORS
 from stanchion.readings.scan import LONGEST, Pattern, Scanner
 from stanchion.readings.scan.facts import letters
-from stanchion.readings.scan.syntax import SPACE, GroupNode, Node, Or, Repeat, Seq, read
+from stanchion.readings.scan.pattern_parser import SPACE, GroupNode, Node, Or, Repeat, Seq, read
 from tools.secret_rules import read_rule
 
 FOLDER = Path(stanchion.guards.secrets.__file__).parent / "rules"

@@ -105,7 +105,7 @@ def test_it_answers_tickets_alone() -> None:
 
 def test_naming_a_dialog_loosens_a_policy() -> None:
     from stanchion.policy.load import load_policy
-    from stanchion.policy.loosening.tables import loosenings
+    from stanchion.policy.loosening.compare import loosenings
 
     assert [one.what for one in loosenings(load_policy(policy()), load_policy(policy("claude")))]
     assert not list(loosenings(load_policy(policy("claude")), load_policy(policy())))

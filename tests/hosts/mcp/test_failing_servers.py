@@ -11,7 +11,7 @@ import mcp_types as types
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from stanchion.hosts.mcp import link as links
+from stanchion.hosts.mcp import server_link as links
 from stanchion.hosts.mcp.judging import JudgedTraffic
 from stanchion.hosts.mcp.proxy import Proxy
 from stanchion.hosts.mcp.upstream import Streams, Upstream

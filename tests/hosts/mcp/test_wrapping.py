@@ -9,8 +9,14 @@ from typing import Any
 import pytest
 
 from stanchion.cli.main import main
+from stanchion.hosts.mcp.client_config import (
+    NoServers,
+    configuration,
+    is_wrapped,
+    unwrapped,
+    wrapped,
+)
 from stanchion.hosts.mcp.upstream import url
-from stanchion.hosts.mcp.wrapping import NoServers, configuration, is_wrapped, unwrapped, wrapped
 
 STDIO: dict[str, Any] = {"command": "npx", "args": ["-y", "server", "--", "x"], "env": {"KEY": "k"}}
 HTTP: dict[str, Any] = {

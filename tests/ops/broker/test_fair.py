@@ -17,8 +17,8 @@ from stanchion.ops.broker.remote_tool import Gone
 from stanchion.ops.broker.server import ConnectionPlaces, TurnedAway
 from stanchion.ops.broker.user_processes import IDLE_S, UserProcess
 from stanchion.runtime.remote import messages as m
+from stanchion.runtime.remote.broker_link import packed
 from stanchion.runtime.remote.errors import BrokerBusy
-from stanchion.runtime.remote.link import packed
 from tests.ops.broker.brokers import (
     AGENT_UID,
     BROKER_UID,

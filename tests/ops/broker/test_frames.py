@@ -19,7 +19,7 @@ from stanchion.ops.broker.connection import Connection, Load
 from stanchion.ops.broker.remote_tool import Gone
 from stanchion.ops.broker.server import ConnectionPlaces
 from stanchion.runtime.remote import messages as m
-from stanchion.runtime.remote.link import MAX_FRAME, BadFrame, packed, size_in, unpacked
+from stanchion.runtime.remote.broker_link import MAX_FRAME, BadFrame, packed, size_in, unpacked
 from tests.ops.broker.brokers import serving
 
 REPLIES: Any = msgspec.msgpack.Decoder(m.Reply)

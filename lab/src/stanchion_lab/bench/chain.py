@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from stanchion.audit.journal import Journal
 from stanchion.kernel.units import amounts
-from stanchion.runtime.deciding.course import assess
+from stanchion.runtime.deciding.judging import assess
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

@@ -236,7 +236,7 @@ def _redis() -> Iterator[Measured]:
     with redis() as url:
         from stanchion.stores.redis import RedisStore
         from stanchion.stores.redis.address import parse
-        from stanchion.stores.redis.link import RedisLink, command, connect
+        from stanchion.stores.redis.connection import RedisLink, command, connect
 
         def ask(link: RedisLink, *words: str | bytes) -> Any:
             answer = link.ask(command(*words), time.monotonic() + PATIENCE_S)

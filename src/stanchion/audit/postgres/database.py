@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stanchion.audit.postgres.shipment import SCHEMA, USUAL, Lag, Shipping, check_driver
+from stanchion.audit.postgres.copy_options import SCHEMA, USUAL, Lag, Shipping, check_driver
 from stanchion.audit.verify import CannotVerify, Progress, Report
 from stanchion.audit.verifying.witness import Given
 
@@ -22,7 +22,7 @@ def ship_trail(folder: Path, url: str, shipping: Shipping = USUAL) -> tuple[Lag,
     It is for a host on which nothing runs that ships it. Raises `TrailError`.
     """
     check_driver()
-    from stanchion.audit.postgres.shipper import ship_once
+    from stanchion.audit.postgres.copier import ship_once
 
     return ship_once(folder, url, shipping)
 

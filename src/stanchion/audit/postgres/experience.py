@@ -12,7 +12,7 @@ import psycopg
 
 from stanchion.audit.errors import NoRecords, TrailError
 from stanchion.audit.postgres.connections import Connection, RecordsAddress, checked, connected
-from stanchion.audit.postgres.shipment import SCHEMA
+from stanchion.audit.postgres.copy_options import SCHEMA
 from stanchion.experience.incident import Incident
 from stanchion.experience.shelf import NothingKept, ShelfError
 from stanchion.experience.sql import SqlShelf

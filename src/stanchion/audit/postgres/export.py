@@ -12,8 +12,8 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.layout import CHAIN, HEAD, segment_file
+from stanchion.audit.postgres.chain_files import COLUMNS, columns_of, moment_of
 from stanchion.audit.postgres.connections import Connection
-from stanchion.audit.postgres.source import COLUMNS, columns_of, moment_of
 from stanchion.audit.segment_scan import line_of, read_stub
 
 AT_A_TIME: Final = 2_000

@@ -11,10 +11,10 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import TrailError
+from stanchion.audit.postgres.chain_files import WIDEST, moment_of
 from stanchion.audit.postgres.connections import RecordsAddress, checked, connected
+from stanchion.audit.postgres.copy_options import SCHEMA
 from stanchion.audit.postgres.export import Progress
-from stanchion.audit.postgres.shipment import SCHEMA
-from stanchion.audit.postgres.source import WIDEST, moment_of
 from stanchion.audit.segment_scan import DECISIONS, FoundRecord, SegmentLine, is_text, read_stub
 from stanchion.kernel.state import FOREVER
 

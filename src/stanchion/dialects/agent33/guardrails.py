@@ -20,7 +20,7 @@ from stanchion.dialects.agent33.results import Alert, Escalation
 from stanchion.dialects.agent33.settings import Agent, OnError, Task, read, read_all
 from stanchion.dialects.agent33.words import RiskLevel, a_mapping, names_of, unread_budget, word
 from stanchion.dialects.errors import DialectError
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.policy.document import read_data
 from stanchion.policy.errors import PolicyError, refusal
 from stanchion.policy.formats import GUARDRAILS
@@ -30,7 +30,7 @@ from stanchion.policy.load import PolicyReading, load_policy
 from stanchion.policy.loosens import PolicyLoosens
 from stanchion.policy.nearest import hint, nearest
 from stanchion.policy.overlay import extended
-from stanchion.runtime.deciding.asking_people import request_of
+from stanchion.runtime.deciding.bypass_requests import request_of
 from stanchion.runtime.operating.reload import Watcher
 from stanchion.runtime.options import ShieldOptions
 from stanchion.runtime.shield import Shield

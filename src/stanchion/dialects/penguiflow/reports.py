@@ -17,12 +17,12 @@ from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.report_methods import judging
 from stanchion.runtime.calling.reports import BadEvent, report
-from stanchion.runtime.deciding.unread import unreadable
+from stanchion.runtime.deciding.unreadable_content import unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.run import Run
 from stanchion.runtime.values import Unreadable, read
 from stanchion.runtime.values.containers import MAX_VALUES
-from stanchion.runtime.values.content import MAX_DEPTH, TOO_DEEP, TOO_MANY
+from stanchion.runtime.values.read_value import MAX_DEPTH, TOO_DEEP, TOO_MANY
 
 # What cannot be read of an event: it stands against the event, whichever part it is, as it does in
 # a call's arguments.

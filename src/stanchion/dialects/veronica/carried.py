@@ -22,9 +22,9 @@ from stanchion.dialects.veronica.words import (
 )
 from stanchion.guards.step_limit import StepLimit
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.events import Charge, Egress, Event, Failure, RunInfo
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import Line
 from stanchion.kernel.units import MICRO

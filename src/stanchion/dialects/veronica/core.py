@@ -31,8 +31,8 @@ from stanchion.dialects.veronica.words import (
 )
 from stanchion.guards.breaker import circuit_key, circuit_of
 from stanchion.kernel import decision as kernel
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.gates import Ending
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import ABSENT, key
 from stanchion.kernel.units import MICRO
 from stanchion.policy.formats.veronica import breaker_entry

@@ -24,7 +24,7 @@ from stanchion.runtime.keywords import ModelOptions
 from stanchion.runtime.run import Run
 from stanchion.runtime.streams.stream import delivered
 from stanchion.runtime.values import Seen, Unreadable, project
-from stanchion.runtime.values.form import ValueLeaf
+from stanchion.runtime.values.type_readers import ValueLeaf
 
 MOST_TOOLS: Final = 256
 """Of how many functions is remembered how they look."""

@@ -21,7 +21,7 @@ from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING
 from stanchion.kernel.units import LARGEST, MICRO
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling.tool import ToolShape, shape_of
-from stanchion.runtime.values.texts import encodable
+from stanchion.runtime.values.binary_text import encodable
 
 
 class SealedList(list[str]):

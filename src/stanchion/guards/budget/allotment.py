@@ -8,10 +8,10 @@ import msgspec
 
 from stanchion.guards.budget.entry import ACTS, phrase, shown
 from stanchion.kernel.actions import Action, Category
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import IDLE_S, Line
 from stanchion.kernel.units import Unit

@@ -11,8 +11,8 @@ from stanchion.guards._marks import Percent, Reach, mark, marks_of
 from stanchion.kernel.actions import Action
 from stanchion.kernel.calendar import Window
 from stanchion.kernel.contract.values import Point, Standing
+from stanchion.kernel.counter_scopes import ENDING
 from stanchion.kernel.option import Higher, Lower, Severer
-from stanchion.kernel.scopes import ENDING
 from stanchion.kernel.stages import UNTALLIED, Stage
 from stanchion.kernel.table import sensible
 from stanchion.kernel.units import MICRO, Unit, ceil_micro

@@ -16,11 +16,11 @@ from stanchion.guards.budget.entry import ACTS, MEASURES, UNITS, phrase, shown
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.calendar import LONGEST_S, Calendar
 from stanchion.kernel.contract.values import UNSAID, Beside, Point, Said, Standing, keep_said
+from stanchion.kernel.counter_scopes import ENDING, SCOPES, scope_key
 from stanchion.kernel.events import Charge, Event, RunInfo
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import ACTIONS
-from stanchion.kernel.scopes import ENDING, SCOPES, scope_key
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Line, When, key
 from stanchion.kernel.table import sensible

@@ -13,6 +13,14 @@ from msgspec.structs import replace
 from stanchion.guards._own import NOWHERE, OwnPlaces
 from stanchion.guards._protected import CHANGES, FileProtection, Use
 from stanchion.guards.files.codes import CODES, shown
+from stanchion.guards.files.file_globs import (
+    FileScope,
+    Folders,
+    ReadyScope,
+    folders,
+    ready_scope,
+    untold,
+)
 from stanchion.guards.files.harm import (
     HARMS,
     FileOptions,
@@ -25,14 +33,6 @@ from stanchion.guards.files.protected import all_of, filled_in, searched, shippe
 from stanchion.guards.files.protected.classes import signs_of
 from stanchion.guards.files.protected.seat import seat_of
 from stanchion.guards.files.real import RealFiles
-from stanchion.guards.files.scope import (
-    FileScope,
-    Folders,
-    ReadyScope,
-    folders,
-    ready_scope,
-    untold,
-)
 from stanchion.guards.files.surroundings import adds_to_path, around, elsewhere
 from stanchion.kernel.actions import STOPS, Action, Category
 from stanchion.kernel.contract.values import Beside, GuardGate

@@ -9,7 +9,7 @@ import msgspec
 from stanchion.guards._protected import CHANGES
 from stanchion.guards._real import RealPathsQuestion, absent_of, led_to
 from stanchion.guards.files.codes import shown
-from stanchion.guards.files.scope import folders
+from stanchion.guards.files.file_globs import folders
 from stanchion.guards.files.surroundings import is_open
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from stanchion.guards._protected import Use
+from stanchion.guards.files.file_globs import Folders
 from stanchion.guards.files.protected.classes import GATHERS
 from stanchion.guards.files.protected.seat import SYSTEM, WINDOWS, WORDS, seat_of
-from stanchion.guards.files.scope import Folders
 from stanchion.kernel.regex import regex
 from stanchion.readings.names import plain
 from stanchion.readings.paths.place import PathPlace, inside, place_of

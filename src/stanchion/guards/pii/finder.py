@@ -12,7 +12,7 @@ from stanchion.guards._placeholders import NAMES
 from stanchion.guards.pii.entity import PersonalEntity
 from stanchion.kernel.regex import linear, regex
 from stanchion.readings.scan.facts import width
-from stanchion.readings.scan.syntax import read
+from stanchion.readings.scan.pattern_parser import read
 from stanchion.readings.word_lists import listed
 
 REACH: Final = 64

@@ -16,8 +16,8 @@ from stanchion.kernel.events import Event
 from stanchion.kernel.findings import Finding
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.calling.at_work import Paid, paid
-from stanchion.runtime.deciding.course import admit, assess, lapsed
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judging import admit, assess, lapsed
 from stanchion.runtime.deciding.record import give_back
 from stanchion.runtime.deciding.spend import reserving, unbook
 from stanchion.runtime.driving.flow import Flow

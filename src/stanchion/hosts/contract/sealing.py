@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.runtime.errors import Ungoverned
-from stanchion.runtime.values.content import read
+from stanchion.runtime.values.read_value import read
 
 
 class CallSeal(msgspec.Struct, frozen=True):

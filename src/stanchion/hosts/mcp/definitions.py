@@ -15,7 +15,7 @@ import msgspec
 
 from stanchion.hosts.mcp.upstream import Upstream
 from stanchion.kernel.compare_and_set import LEFT, change
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.policy.definitions import reads_definitions
 from stanchion.readings.definitions.reader import is_plain_name
 from stanchion.runtime.calling.pins import pins_key, pins_of

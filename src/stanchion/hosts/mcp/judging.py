@@ -19,7 +19,7 @@ from stanchion.approvals.rules import AnswererRole, refusal
 from stanchion.approvals.ticket import Kind, Ticket
 from stanchion.hosts import Host, Hosted, Refusal
 from stanchion.hosts.mcp.eras import Caller
-from stanchion.hosts.mcp.link import Unreachable
+from stanchion.hosts.mcp.server_link import Unreachable
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.shown import visible
 

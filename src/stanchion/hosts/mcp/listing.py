@@ -11,8 +11,8 @@ from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND
 
 from stanchion.hosts.mcp.definitions import MOST_TOOLS, sifted, withheld
 from stanchion.hosts.mcp.eras import passed_on
-from stanchion.hosts.mcp.link import LOG, ServerLink, Unreachable, why
 from stanchion.hosts.mcp.relay import Relay
+from stanchion.hosts.mcp.server_link import LOG, ServerLink, Unreachable, why
 from stanchion.hosts.mcp.upstream import BadUpstream, Upstream
 
 PAGES: Final = 100

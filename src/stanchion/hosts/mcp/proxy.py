@@ -24,10 +24,10 @@ from stanchion.hosts.mcp import requests
 from stanchion.hosts.mcp.definitions import Definitions
 from stanchion.hosts.mcp.eras import Caller, from_envelope, from_handshake
 from stanchion.hosts.mcp.judging import CALL, OWN_FAILURE, REFUSED, failed, said_no
-from stanchion.hosts.mcp.link import LOG, Unreachable
 from stanchion.hosts.mcp.listing import LISTS, listed
 from stanchion.hosts.mcp.names import ServerNames
 from stanchion.hosts.mcp.relay import Relay, Setup
+from stanchion.hosts.mcp.server_link import LOG, Unreachable
 from stanchion.hosts.mcp.upstream import BadUpstream, Upstream
 
 RELAY: Final = "stanchion"

@@ -19,8 +19,8 @@ from stanchion.hosts.mcp.client_side import HeldCalls, McpClientSide
 from stanchion.hosts.mcp.definitions import Definitions
 from stanchion.hosts.mcp.eras import Caller
 from stanchion.hosts.mcp.judging import HOST, JudgedTraffic, person_before
-from stanchion.hosts.mcp.link import ServerLink, Unreachable
 from stanchion.hosts.mcp.names import ServerNames
+from stanchion.hosts.mcp.server_link import ServerLink, Unreachable
 from stanchion.hosts.mcp.upstream import Upstream
 
 FLAGS: Final = ("toolsListChanged", "promptsListChanged", "resourcesListChanged")

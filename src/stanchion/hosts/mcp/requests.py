@@ -14,9 +14,9 @@ from mcp_types import INVALID_PARAMS
 from stanchion.hosts.mcp.client_side import OURS, REPORTS, HeldCall, asked_on
 from stanchion.hosts.mcp.eras import passed_on
 from stanchion.hosts.mcp.judging import ELICIT, Ask
-from stanchion.hosts.mcp.link import ServerLink
 from stanchion.hosts.mcp.listing import known
 from stanchion.hosts.mcp.relay import ASKABLE, Relay
+from stanchion.hosts.mcp.server_link import ServerLink
 
 ROUNDS: Final = 10
 """How often a server may ask the client for more before it gives a result."""

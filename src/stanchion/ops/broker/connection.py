@@ -12,7 +12,7 @@ from typing import Any, Final
 from stanchion import typed
 from stanchion.ops.broker.peers import Peer, give_back_memory
 from stanchion.ops.broker.remote_tool import Gone
-from stanchion.runtime.remote.link import (
+from stanchion.runtime.remote.broker_link import (
     FIRST_FRAME,
     HEAD,
     MAX_FRAME,

@@ -8,8 +8,8 @@ from typing import Any, Final, assert_never
 import msgspec
 
 from stanchion.approvals.errors import BypassRefused, TicketError
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.decision import Decision, Inputs
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.stages import Stage
 from stanchion.ops.broker.brokered_runs import BrokeredRuns, NoSuchRun
 from stanchion.ops.broker.connection import BrokerSession, Connection
@@ -29,8 +29,8 @@ from stanchion.runtime.deciding.undos import roll_back
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, StateError, ToolFailed
 from stanchion.runtime.remote import messages as m
+from stanchion.runtime.remote.broker_link import BadFrame, packed
 from stanchion.runtime.remote.errors import Elsewhere, raised
-from stanchion.runtime.remote.link import BadFrame, packed
 from stanchion.runtime.remote.messages import Go
 from stanchion.runtime.run import Run
 from stanchion.runtime.shield import Shield

@@ -15,7 +15,7 @@ from typing import Final
 
 from stanchion.ops.broker.peers import Admission, Peer, peer_of
 from stanchion.ops.broker.user_processes import IDLE_S, Attendants, UserProcesses
-from stanchion.runtime.remote.link import packed
+from stanchion.runtime.remote.broker_link import packed
 from stanchion.runtime.remote.messages import BUSY, Sorry
 from stanchion.runtime.shield import Shield
 

@@ -29,7 +29,7 @@ from stanchion.ops.broker.peers import Peer, die_with_parent, peer_of
 from stanchion.ops.broker.remote_tool import Gone
 from stanchion.ops.broker.requests import Judging
 from stanchion.ops.broker.witnesses import Witnesses
-from stanchion.runtime.remote.link import BadFrame, packed
+from stanchion.runtime.remote.broker_link import BadFrame, packed
 from stanchion.runtime.remote.messages import BUSY, VERSION, Sorry, Welcome
 from stanchion.runtime.shield import Shield
 

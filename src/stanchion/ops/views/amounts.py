@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
 from typing import Any, Final
+
+import msgspec
 
 from stanchion.guards.budget import phrase
 from stanchion.kernel.units import Unit
@@ -107,4 +108,4 @@ def flow(value: Any) -> str:
             return "none"
         case str() if value:
             return value
-    return json.dumps(value)
+    return msgspec.json.encode(value).decode()

@@ -26,7 +26,7 @@ from stanchion.audit.remains import (
 )
 from stanchion.audit.runs import OPEN, newest_runs
 from stanchion.experience.shelf import NothingKept, ShelfError
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.shown import json_safe
 from stanchion.kernel.state import ANCHOR, EPOCH, STANDING
 from stanchion.ops.views.names import KeyName, name_of

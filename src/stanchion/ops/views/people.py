@@ -11,11 +11,11 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from stanchion.approvals.errors import UnknownTicket
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.grants import Grant
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.quorum import needed
-from stanchion.approvals.scope import Scope
 from stanchion.approvals.ticket import Kind, State, Ticket
 from stanchion.ops.views.veiled import veiled
 from stanchion.runtime.deciding.allowances import FindingAllowance

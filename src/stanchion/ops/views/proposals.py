@@ -11,7 +11,7 @@ from msgspec import MsgspecError, Struct
 from msgspec.structs import replace
 
 from stanchion.approvals.act import LONGEST_S
-from stanchion.approvals.scope import Scope, matches
+from stanchion.approvals.grant_reach import Scope, matches
 from stanchion.approvals.standing import CRITICAL, AskedCall, alike, fits, last_day
 from stanchion.approvals.ticket import Kind as TicketKind
 from stanchion.approvals.words import DENIED

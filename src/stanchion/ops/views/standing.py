@@ -11,9 +11,9 @@ from msgspec.structs import replace
 from stanchion.guards.breaker import ToolCircuit, circuit_of
 from stanchion.guards.health import score
 from stanchion.guards.schema.tools import differing
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.gates import Standing, standing_of
 from stanchion.kernel.registers import outcomes
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import FOREVER, STANDING
 from stanchion.kernel.states import HALTED, NORMAL, QUARANTINE, SAFE, WARNING, Mark, phase
 from stanchion.ops.views.amounts import shown, span

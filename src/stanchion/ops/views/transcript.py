@@ -17,7 +17,7 @@ from stanchion.kernel.actions import NAMES, PROCEEDS
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.kernel.units import Unit
-from stanchion.runtime.calling.price import usage_of
+from stanchion.runtime.calling.model_bill import usage_of
 from stanchion.runtime.values.words import words_of
 
 USED: Final = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})

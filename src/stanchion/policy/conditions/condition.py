@@ -8,7 +8,18 @@ from itertools import zip_longest
 from types import CodeType, FunctionType
 from typing import Any, Final, NoReturn
 
-from stanchion.policy.conditions.core import (
+from stanchion.policy.conditions.emission import Emitter
+from stanchion.policy.conditions.kinds import BOOL, NUMBERS, SCALARS, Type, a_kind, article, kind_of
+from stanchion.policy.conditions.limits import (
+    FAILURES,
+    STEPS,
+    ConditionError,
+    EvaluationError,
+    TooCostly,
+)
+from stanchion.policy.conditions.parser import parse
+from stanchion.policy.conditions.type_checker import TypeChecker
+from stanchion.policy.conditions.typed_tree import (
     Const,
     Core,
     Do,
@@ -22,17 +33,6 @@ from stanchion.policy.conditions.core import (
     path_of,
     reads_of,
 )
-from stanchion.policy.conditions.emission import Emitter
-from stanchion.policy.conditions.kinds import BOOL, NUMBERS, SCALARS, Type, a_kind, article, kind_of
-from stanchion.policy.conditions.limits import (
-    FAILURES,
-    STEPS,
-    ConditionError,
-    EvaluationError,
-    TooCostly,
-)
-from stanchion.policy.conditions.parser import parse
-from stanchion.policy.conditions.typed import TypeChecker
 from stanchion.policy.conditions.vocabulary import FUNCTIONS, Vocabulary
 
 # Why a condition has no answer for an event: which part failed, of which type its value is, which

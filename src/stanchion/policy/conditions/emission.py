@@ -5,7 +5,11 @@ from __future__ import annotations
 
 from typing import Any, Final, assert_never
 
-from stanchion.policy.conditions.core import (
+from stanchion.policy.conditions.kinds import NUMBERS, SCALARS, Type
+from stanchion.policy.conditions.operations import OPERATIONS, PURSED
+from stanchion.policy.conditions.paths import glob_test, inside, normal, shape
+from stanchion.policy.conditions.patterns import pattern_test
+from stanchion.policy.conditions.typed_tree import (
     Const,
     Core,
     Do,
@@ -18,10 +22,6 @@ from stanchion.policy.conditions.core import (
     Required,
     Selection,
 )
-from stanchion.policy.conditions.kinds import NUMBERS, SCALARS, Type
-from stanchion.policy.conditions.operations import OPERATIONS, PURSED
-from stanchion.policy.conditions.paths import glob_test, inside, normal, shape
-from stanchion.policy.conditions.patterns import pattern_test
 
 _ORDERS: Final = {"lt": "<", "le": "<=", "gt": ">", "ge": ">="}
 _PLAIN: Final = frozenset({str, int, bool, bytes, type(None)})

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from stanchion.readings.scan.facts import Head
 from stanchion.readings.scan.pattern import LONGEST, LONGEST_BLOCK, Facts, Pattern
+from stanchion.readings.scan.pattern_parser import PatternError
 from stanchion.readings.scan.scanner import CONTEXT, Engine, Hit, Hits, Kept, Scanner
 from stanchion.readings.scan.seek import Seek
-from stanchion.readings.scan.syntax import PatternError
 from stanchion.readings.scan.windows import Window
 
 __all__ = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple, assert_never
 
-from stanchion.readings.scan.syntax import (
+from stanchion.readings.scan.pattern_parser import (
     EMPTY,
     SPACE,
     UPPER,

@@ -17,7 +17,7 @@ from stanchion.readings.scan.facts import (
     width,
     written,
 )
-from stanchion.readings.scan.syntax import (
+from stanchion.readings.scan.pattern_parser import (
     BORDER,
     Chars,
     EdgeNode,

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.scan.pattern import Pattern, compiled
-from stanchion.readings.scan.syntax import BORDER
+from stanchion.readings.scan.pattern_parser import BORDER
 
 BETWEEN: Final = bytes([BORDER])
 MOST: Final = 16

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from stanchion.kernel.regex import regex
 from stanchion.readings.scan.facts import MOST, SHORTEST, exact_texts, flattened, written
-from stanchion.readings.scan.syntax import (
+from stanchion.readings.scan.pattern_parser import (
     BORDER,
     DIGITS,
     LOWER,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stanchion.readings.drift import drift
+from stanchion.readings.task_overlap import drift
 
 
 def measured(asked: Any) -> dict[str, Any]:

@@ -6,10 +6,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, Final
 
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.findings import Finding
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.locks import Lock
 

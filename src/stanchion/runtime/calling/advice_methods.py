@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from stanchion.kernel.contract.powers import all_having
 from stanchion.kernel.decision import Decision
-from stanchion.runtime.calling.price import text_tokens
+from stanchion.runtime.calling.model_bill import text_tokens
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.twins import twins
 from stanchion.runtime.driving.flow import Flow

@@ -20,7 +20,7 @@ from stanchion.runtime.deciding.left import CLOSED_HERE
 from stanchion.runtime.deciding.quiet import assessed
 from stanchion.runtime.deciding.spend import reserving, used_by
 from stanchion.runtime.deciding.under_way import CallWay
-from stanchion.runtime.deciding.unread import against, marked, unreadable
+from stanchion.runtime.deciding.unreadable_content import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import Read, Unreadable, arguments
 

@@ -35,7 +35,6 @@ from stanchion.runtime.calling.ledger import (
 from stanchion.runtime.calling.outcome import RETRY, deliver, ends_late, failed, shown, withhold
 from stanchion.runtime.calling.refusal_text import TEXT, answered_in_text
 from stanchion.runtime.calling.tool import NothingDone, Tool
-from stanchion.runtime.deciding.course import assess, judge, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import (
     MOST_TRIED,
@@ -46,6 +45,7 @@ from stanchion.runtime.deciding.faults import (
     leaks,
     tell_on,
 )
+from stanchion.runtime.deciding.judging import assess, judge, lapsed
 from stanchion.runtime.deciding.left import abandoned, cut_off
 from stanchion.runtime.deciding.record import give_back
 from stanchion.runtime.deciding.reported import ReportedFailure, failure_in, taken_in
@@ -54,7 +54,7 @@ from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.spend import book, overruns, settled, unforeseen
 from stanchion.runtime.deciding.start import Lapsed
 from stanchion.runtime.deciding.under_way import CallWay
-from stanchion.runtime.deciding.unread import formless
+from stanchion.runtime.deciding.unreadable_content import formless
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.values.form_of import is_stream

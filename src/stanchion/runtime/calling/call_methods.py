@@ -61,7 +61,7 @@ class AsksForBypass:
     def _asked_past(
         self, guardrail: str, reason: str, urgency: str, call: str | None
     ) -> Flow[BypassRequest]:
-        from stanchion.runtime.deciding.asking_people import request
+        from stanchion.runtime.deciding.bypass_requests import request
 
         return request(self._desk, guardrail, reason, urgency, call)
 
@@ -385,7 +385,7 @@ class Calling(CallsOnce, Locking, Reporting):
         The answer lets nothing through. `TicketError` where the reason says nothing, where people
         were asked too often, or where the store cannot be used.
         """
-        from stanchion.runtime.deciding.asking_people import call_somebody
+        from stanchion.runtime.deciding.bypass_requests import call_somebody
 
         return call_somebody(self._desk, reason)
 

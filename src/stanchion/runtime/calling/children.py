@@ -11,8 +11,8 @@ from stanchion.guards.budget import allotment_key, allotments
 from stanchion.kernel.events import SPAWNED, Handoff
 from stanchion.kernel.state import Batch, Line, Reply, Settle, StoreLost, When
 from stanchion.kernel.units import Amounts, Unit, amounts
-from stanchion.runtime.deciding.course import admit
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judging import admit
 from stanchion.runtime.driving.flow import Flow
 
 MEASURES = {

@@ -26,8 +26,8 @@ from stanchion.runtime.calling.pace import (
 )
 from stanchion.runtime.calling.refusal_text import TEXT, aending_in_text, ending_in_text
 from stanchion.runtime.calling.tool import Tool
-from stanchion.runtime.deciding.course import lapsed
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judging import lapsed
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import concluded
 from stanchion.runtime.deciding.spend import close_hold, settled

@@ -18,25 +18,25 @@ from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.at_work import Paying, asked_for
 from stanchion.runtime.calling.begin import begun as has_begun
 from stanchion.runtime.calling.call import tried_again
+from stanchion.runtime.calling.model_bill import Bill
 from stanchion.runtime.calling.outcome import RETRY, failed, withhold
-from stanchion.runtime.calling.price import Bill
 from stanchion.runtime.calling.stream_end import StreamAccount, Streaming
-from stanchion.runtime.deciding.course import assess, judge, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import WITHHELD, hidden
+from stanchion.runtime.deciding.judging import assess, judge, lapsed
 from stanchion.runtime.deciding.left import cut_off
 from stanchion.runtime.deciding.retries import again
 from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.spend import settled
 from stanchion.runtime.deciding.start import Lapsed
 from stanchion.runtime.deciding.under_way import CallWay
-from stanchion.runtime.deciding.unread import NOTHING, against, marked, unreadable
+from stanchion.runtime.deciding.unreadable_content import NOTHING, against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.keywords import ModelOptions
 from stanchion.runtime.values import Read, Unreadable, arguments, read, restored, taken
+from stanchion.runtime.values.binary_text import MAX_CHARS
 from stanchion.runtime.values.form_of import is_stream
-from stanchion.runtime.values.texts import MAX_CHARS
 from stanchion.runtime.values.words import (
     LOGPROBS,
     Path,

@@ -14,7 +14,6 @@ from stanchion.kernel.findings import Finding, Retry
 from stanchion.kernel.stages import Stage
 from stanchion.kernel.units import JUST_ONE, Amounts
 from stanchion.runtime.calling.begin import BegunCall
-from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import (
     JudgedFailure,
@@ -26,11 +25,18 @@ from stanchion.runtime.deciding.faults import (
     text_of,
     trouble_of,
 )
+from stanchion.runtime.deciding.judging import judge
 from stanchion.runtime.deciding.quiet import delivered
 from stanchion.runtime.deciding.reported import failing, failure_in, taken_in
 from stanchion.runtime.deciding.spend import overruns, settled
 from stanchion.runtime.deciding.undos import UndoableCall, push, undone
-from stanchion.runtime.deciding.unread import NOTHING, against, formless, marked, unreadable
+from stanchion.runtime.deciding.unreadable_content import (
+    NOTHING,
+    against,
+    formless,
+    marked,
+    unreadable,
+)
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import Ended
 from stanchion.runtime.errors import ToolFailed, raise_alone

@@ -17,8 +17,8 @@ from stanchion.kernel.units import JUST_ONE, NOTHING
 from stanchion.policy.nearest import hint
 from stanchion.runtime.calling import reports
 from stanchion.runtime.calling.reports import USAGE, BadEvent, check, named_in, spending
-from stanchion.runtime.deciding.course import lapsed
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judging import lapsed
 from stanchion.runtime.deciding.quiet import Carry, QuietPassage, lane_of
 from stanchion.runtime.deciding.reported import failure_in
 from stanchion.runtime.deciding.spend import overruns, unforeseen

@@ -22,11 +22,11 @@ from stanchion.kernel.units import JUST_ONE, LONGEST_S, NOTHING, Amounts, Unit, 
 from stanchion.policy.nearest import nearest
 from stanchion.runtime.calling.at_work import AT_WORK
 from stanchion.runtime.calling.handoffs import asks_somebody, beside_the_caller, followed
-from stanchion.runtime.calling.price import estimated
+from stanchion.runtime.calling.model_bill import estimated
 from stanchion.runtime.calling.users_words import may_be_the_users
-from stanchion.runtime.deciding.course import assess, judge, lapsed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import reported, told, trouble_of
+from stanchion.runtime.deciding.judging import assess, judge, lapsed
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.open_calls import adopt
 from stanchion.runtime.deciding.quiet import assessed, delivered
@@ -42,7 +42,7 @@ from stanchion.runtime.deciding.spend import (
 )
 from stanchion.runtime.deciding.under_way import CallWay, OpenedCall
 from stanchion.runtime.deciding.undos import remember_reported, undone
-from stanchion.runtime.deciding.unread import against, marked, unreadable
+from stanchion.runtime.deciding.unreadable_content import against, marked, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.values import Read, Unreadable, arguments, read
 from stanchion.runtime.values.anatomy import descends

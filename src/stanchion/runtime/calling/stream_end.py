@@ -9,11 +9,11 @@ import msgspec
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import Failure, ModelCall, ModelReply
 from stanchion.runtime.calling.begin import begun as has_begun
+from stanchion.runtime.calling.model_bill import Bill, text_tokens
 from stanchion.runtime.calling.outcome import failed, withhold
-from stanchion.runtime.calling.price import Bill, text_tokens
-from stanchion.runtime.deciding.course import assess, judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import described
+from stanchion.runtime.deciding.judging import assess, judge
 from stanchion.runtime.deciding.left import abandoned
 from stanchion.runtime.deciding.record import broke_off, concluded
 from stanchion.runtime.deciding.spend import settled

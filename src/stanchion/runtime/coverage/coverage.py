@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Final, Literal, get_args
 
 from stanchion.audit.journal import Fact
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.runtime.coverage.hook import REFUSE, install, unwatch, watch
 from stanchion.runtime.coverage.sightings import Sightings
 from stanchion.runtime.errors import Ungoverned

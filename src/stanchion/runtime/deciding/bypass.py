@@ -11,6 +11,7 @@ from stanchion.approvals.act import Answer
 from stanchion.approvals.bypass import Requested, Urgency, stand
 from stanchion.approvals.digest import hashed
 from stanchion.approvals.errors import BypassRefused, TicketError
+from stanchion.approvals.grant_reach import Scope
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import (
     MOST_REVIEWS,
@@ -21,7 +22,6 @@ from stanchion.approvals.overrides import (
     told_of,
 )
 from stanchion.approvals.quorum import is_enough, needed
-from stanchion.approvals.scope import Scope
 from stanchion.approvals.shelf import filed, pages_for, read
 from stanchion.approvals.ticket import (
     NO_REASON,
@@ -45,7 +45,7 @@ from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.escalation import asked_about
 from stanchion.runtime.deciding.pauses import AnswerPatience
 from stanchion.runtime.deciding.run_memory import RefusedAction, RefusedActions
-from stanchion.runtime.deciding.unread import formless
+from stanchion.runtime.deciding.unreadable_content import formless
 from stanchion.runtime.deciding.ways_past import Ways, bypassed, mode_now, refused_by, ways_past
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.standing.veil import tell

@@ -10,10 +10,10 @@ from msgspec import UNSET
 
 from stanchion.kernel.actions import RISK_NAMES, RiskName
 from stanchion.kernel.chain import EVERY_ACTION
+from stanchion.kernel.counter_scopes import SCOPES
 from stanchion.kernel.events import RunInfo
 from stanchion.kernel.mandate import Layer, Mandate, join, layer_of, layer_of_task
 from stanchion.kernel.names import names, require_texts, texts_in
-from stanchion.kernel.scopes import SCOPES
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.hosts import able
 

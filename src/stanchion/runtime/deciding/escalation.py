@@ -24,8 +24,17 @@ from stanchion.approvals.shelf import (
     tenants_of,
     with_tenant,
 )
-from stanchion.approvals.ticket import Kind, State, Ticket, as_of, id_of, shown_of, use
-from stanchion.approvals.words import EXPIRED, FULL, NOBODY, USED
+from stanchion.approvals.ticket import (
+    NO_REASON,
+    Kind,
+    State,
+    Ticket,
+    as_of,
+    id_of,
+    shown_of,
+    use,
+)
+from stanchion.approvals.words import DENIED, EXPIRED, FULL, NOBODY, USED
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.audit.record import BESIDE, patched
@@ -34,10 +43,10 @@ from stanchion.kernel.actions import Action
 from stanchion.kernel.compare_and_set import LEFT, change as change_record
 from stanchion.kernel.content import content_of
 from stanchion.kernel.contract.powers import having
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.decision import Decision
 from stanchion.kernel.events import BY_POLICY, Event
 from stanchion.kernel.findings import ASK, Finding
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, Stake, StoreLost, When
 from stanchion.policy.sections import Escalation
 from stanchion.policy.veil import renamed
@@ -52,14 +61,14 @@ from stanchion.runtime.deciding.value_questions import (
     about_values,
     answers_of,
     asks_of,
-    denied,
     is_somebody_there,
-    refused,
 )
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.people.tickets import context, is_due, pass_on
 from stanchion.runtime.standing.veil import hidden_names, tell
 
+FOR_GOOD: Final = "this no stands for the whole task"
+WANTED: Final = "the user asked for: "
 LOOKED_AT: Final = "stanchion-run-1"
 """What is hashed first where a ticket is about a run, so that it is never one about an action."""
 
@@ -182,11 +191,11 @@ def _found(
         name = grants_key(wanted.tenant)
         return Granted(grant.id, policy, lifts, name, found.version, grant.until)
     if not opens and (kept is None or _stands_open(kept)):
-        return refused(decision, NOBODY, about)
+        return finding_unasked(decision, NOBODY, about)
     if kept is None:
-        return refused(decision, FULL[found.limit], about, getattr(terms, found.limit))
+        return finding_unasked(decision, FULL[found.limit], about, getattr(terms, found.limit))
     if kept.ticket is not None and kept.ticket.key in parts:
-        return denied(decision, kept.ticket)
+        return finding_denied(decision, kept.ticket)
     if kept.ticket is None or kept.ticket.deed.what != wanted.deed.what:
         desk.tell(
             "a person is asked about something else first: repeat the call when that is answered"
@@ -329,7 +338,7 @@ def _answer(kept: KeptTicket, decision: Decision, wanted: Ticket) -> Granted | F
                 ticket.edits,
             )
         case State.DENIED | State.WITHDRAWN:
-            return denied(decision, ticket)
+            return finding_denied(decision, ticket)
         case State.USED:
             return Finding(Action.BLOCK, USED, (ticket.id,), guard="kernel")
         case State.EXPIRED:
@@ -434,3 +443,29 @@ def write_down(desk: Desk, ticket: Ticket, call: str) -> None:
     except AuditLost as lost:
         desk.tell("the audit trail could not be written: the question to a person is not recorded")
         aside(f"the opening of ticket `{ticket.id}` is not recorded", lost)
+
+
+def finding_unasked(
+    decision: Decision, code: str, about: AboutValues | None, *limit: int
+) -> Finding:
+    """What stands against an action about which nobody is asked: the agent reads how to go on
+    without it, and what the user asked for."""
+    wanted = () if about is None else about.wanted
+    said = [_advice(decision), WANTED + " ".join(wanted) if wanted else ""]
+    guidance = "; ".join([words for words in said if words])
+    return Finding(Action.BLOCK, code, limit, guidance=guidance, guard="kernel")
+
+
+def finding_denied(decision: Decision, ticket: Ticket) -> Finding:
+    """What stands against an action to which a person has said no. A no to values stands for the
+    task, and the agent reads how to go on without them."""
+    said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
+    words = [FOR_GOOD, _advice(decision)] if ticket.kind is Kind.VALUE else []
+    guidance = "; ".join([one for one in words if one])
+    return Finding(Action.BLOCK, DENIED, said, guidance=guidance, guard="kernel")
+
+
+def _advice(decision: Decision) -> str:
+    """What the guard that asks advises whoever is refused, not whoever waits."""
+    asks = decision.determining
+    return "" if asks is None else msgspec.structs.replace(asks, action=Action.BLOCK).advice

@@ -7,10 +7,10 @@ import msgspec
 
 from stanchion.approvals.act import Answer
 from stanchion.approvals.errors import TicketError
+from stanchion.approvals.grant_reach import Scope, said
 from stanchion.approvals.grants import Grant, checked_edits, is_as_signed
 from stanchion.approvals.operators import Roster
 from stanchion.approvals.quorum import is_enough, needed
-from stanchion.approvals.scope import Scope, said
 from stanchion.approvals.shelf import KeptTicket, ask_again
 from stanchion.approvals.standing import CRITICAL, AskedCall, ends_ms, fits
 from stanchion.approvals.ticket import Ticket, wish_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import msgspec
 
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.events import Moment
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import CLOCK, Batch, Reply, StoreLost, key
 from stanchion.kernel.units import MICRO, NOTHING, Amounts, Unit
 from stanchion.runtime.deciding.desk import Desk

@@ -28,8 +28,8 @@ from stanchion.kernel.straight import Judged, Prepared, conclude, prepare
 from stanchion.kernel.units import JUST_ONE, Amounts, Unit
 from stanchion.policy.veil import NAMED, Veil, named_by_host
 from stanchion.runtime.deciding.aftermath import aftermath, owe
-from stanchion.runtime.deciding.course import AGAIN, assess, judge
 from stanchion.runtime.deciding.desk import Desk
+from stanchion.runtime.deciding.judging import AGAIN, assess, judge
 from stanchion.runtime.deciding.left import cut_off
 from stanchion.runtime.deciding.record import MAX_CACHED, WAITS, confirmed, taken
 from stanchion.runtime.deciding.spend import lending

@@ -12,7 +12,6 @@ from stanchion.kernel.events import Failure
 from stanchion.kernel.faults import FAILED
 from stanchion.kernel.state import Settle
 from stanchion.kernel.tuples import NamedTuple
-from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.faults import (
     MOST_SAID,
@@ -21,6 +20,7 @@ from stanchion.runtime.deciding.faults import (
     reported,
     trouble_of,
 )
+from stanchion.runtime.deciding.judging import judge
 from stanchion.runtime.driving.flow import Flow
 
 STATUS: Final = ("status_code", "statusCode", "status")

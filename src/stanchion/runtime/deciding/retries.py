@@ -9,8 +9,8 @@ from typing import Final
 from weakref import ref
 
 from stanchion.kernel.actions import Action
+from stanchion.kernel.counter_scopes import scope_key
 from stanchion.kernel.findings import Retry
-from stanchion.kernel.scopes import scope_key
 from stanchion.kernel.state import Batch, Line, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.runtime.asides import aside

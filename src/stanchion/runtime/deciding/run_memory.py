@@ -1,4 +1,5 @@
-"""Notices: words that a run keeps for its agent, and for the records of what comes of its calls."""
+"""What a run keeps between decisions: notices for its agent, what was refused, results so far, and
+what it waits for."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
-"""Questions about values: what guards ask about a call where it is not the whole of it, and what
-the agent reads where nobody answers for them."""
+"""Questions about values: what guards ask about a call where it is not the whole of it."""
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any
 
 import msgspec
 
@@ -18,8 +17,7 @@ from stanchion.approvals.questions import (
     values_deed,
 )
 from stanchion.approvals.quorum import is_anybody_able
-from stanchion.approvals.ticket import NO_REASON, Kind, Ticket, id_of, shown_of
-from stanchion.approvals.words import DENIED
+from stanchion.approvals.ticket import Kind, Ticket, id_of, shown_of
 from stanchion.audit.redaction import masked
 from stanchion.kernel.actions import Action
 from stanchion.kernel.content import content_of
@@ -34,9 +32,6 @@ from stanchion.policy.veil import renamed
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import cleaner, wanted as hidden
 from stanchion.runtime.standing.veil import hidden_in
-
-FOR_GOOD: Final = "this no stands for the whole task"
-WANTED: Final = "the user asked for: "
 
 
 class AboutValues(NamedTuple):
@@ -176,27 +171,3 @@ def is_somebody_there(desk: Desk, wanted: Ticket, roster: Roster) -> bool:
         return True
     ways = [Way.TERMINAL if desk.shield.authority.shared else Way.PROGRAM]
     return is_anybody_able(wanted, roster, [*ways, *([Way.DIALOG] if terms.dialogs else [])])
-
-
-def refused(decision: Decision, code: str, about: AboutValues | None, *limit: int) -> Finding:
-    """What stands against an action about which nobody is asked: the agent reads how to go on
-    without it, and what the user asked for."""
-    wanted = () if about is None else about.wanted
-    said = [_advice(decision), WANTED + " ".join(wanted) if wanted else ""]
-    guidance = "; ".join([words for words in said if words])
-    return Finding(Action.BLOCK, code, limit, guidance=guidance, guard="kernel")
-
-
-def denied(decision: Decision, ticket: Ticket) -> Finding:
-    """What stands against an action to which a person has said no. A no to values stands for the
-    task, and the agent reads how to go on without them."""
-    said = (ticket.id, ticket.answered_by, ticket.comment if ticket.comment else NO_REASON)
-    words = [FOR_GOOD, _advice(decision)] if ticket.kind is Kind.VALUE else []
-    guidance = "; ".join([one for one in words if one])
-    return Finding(Action.BLOCK, DENIED, said, guidance=guidance, guard="kernel")
-
-
-def _advice(decision: Decision) -> str:
-    """What the guard that asks advises whoever is refused, not whoever waits."""
-    asks = decision.determining
-    return "" if asks is None else msgspec.structs.replace(asks, action=Action.BLOCK).advice

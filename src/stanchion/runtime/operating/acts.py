@@ -21,8 +21,8 @@ from stanchion.guards.breaker import CLOSED, circuit_of
 from stanchion.guards.locks.table import HeldLock, plain, table_of
 from stanchion.kernel.autonomy import OPERATOR
 from stanchion.kernel.compare_and_set import LEFT
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.gates import standing_key
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.states import NORMAL, Signal
 from stanchion.runtime.calling.pins import accept, pins_key

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import key
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.load import compile_document, load_policy, policy_file, read_policy
 from stanchion.policy.loosens import PolicyLoosens
+from stanchion.policy.project_policies import FOUND
 from stanchion.policy.sealed import DocumentCache
-from stanchion.policy.whereabouts import FOUND
 from stanchion.runtime.driving.sync import change_now
 from stanchion.runtime.standing.occurring import remark_on_found
 from stanchion.runtime.standing.places import state_or_none

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.digest import Request
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.regex import regex
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.shown import Shown
 from stanchion.kernel.state import Batch, Line, Put, When, key
 from stanchion.kernel.units import LARGEST, MICRO, Amounts, Unit

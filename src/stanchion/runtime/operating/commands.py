@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from stanchion.approvals.act import Answer, Purpose
 from stanchion.approvals.answerers import By, named
 from stanchion.approvals.digest import Request
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.gates import Standing, standing_key, standing_of
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import ABSENT, FOREVER
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE, Mark, Signal, Terms
 from stanchion.policy.schema import id_of

@@ -13,7 +13,7 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.journal import Journal
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.load import load_policy
-from stanchion.policy.whereabouts import FOUND, own_policy
+from stanchion.policy.project_policies import FOUND, own_policy
 from stanchion.runtime.operating.admission import first_policy
 from stanchion.runtime.operating.retention import USUAL, permitted, tell_first
 from stanchion.runtime.options import ShieldOptions, known

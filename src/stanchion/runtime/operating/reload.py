@@ -20,7 +20,7 @@ from stanchion.kernel.guard import Placed
 from stanchion.policy.custom import at_work, with_guards
 from stanchion.policy.errors import PolicyError
 from stanchion.policy.loosens import PolicyLoosens
-from stanchion.policy.whereabouts import FOUND, own_policy, possible_policies
+from stanchion.policy.project_policies import FOUND, own_policy, possible_policies
 from stanchion.runtime.answers.lookups import Answerer
 from stanchion.runtime.answers.pool import wants_context
 from stanchion.runtime.people.authority import NO_TRUST, Trust
@@ -28,8 +28,8 @@ from stanchion.runtime.standing.presence import HostProcess, process_at, this_pr
 from stanchion.telemetry.occurrences import Kind, Occurrence
 
 if TYPE_CHECKING:
+    from stanchion.policy.bind_guards import Home
     from stanchion.policy.compiled import CompiledPolicy
-    from stanchion.policy.scope import Home
     from stanchion.runtime.answers.deep import DeepRules
     from stanchion.runtime.answers.isolated.isolation import Isolation
     from stanchion.runtime.answers.resolver import Resolver, Resolving

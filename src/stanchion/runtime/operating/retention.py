@@ -19,7 +19,7 @@ from stanchion.approvals.proof import doubt, rostered
 from stanchion.approvals.rules import Asked
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
 from stanchion.runtime.errors import StateError
 from stanchion.runtime.people.authority import tell_answered

@@ -13,6 +13,7 @@ from stanchion import typed
 from stanchion.approvals.act import GRANT_S, LONGEST_S, Answer, Purpose, Way
 from stanchion.approvals.answerers import By, Dialog, Person, Signer, Wish, called, named
 from stanchion.approvals.errors import AnswerRefused, TicketError
+from stanchion.approvals.grant_reach import Scope, reach
 from stanchion.approvals.operators import (
     ELSEWHERE,
     PINNED,
@@ -27,12 +28,11 @@ from stanchion.approvals.operators import (
 from stanchion.approvals.proof import SpentAnswers, doubt, rostered
 from stanchion.approvals.public_key import public_of
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope, reach
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR, may_bypass
 from stanchion.kernel.compare_and_set import LEFT, change_together
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import ABSENT, StoreLost, key
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import change_now, drive, new_batch

@@ -15,7 +15,7 @@ from stanchion.approvals.operators import RECORD, Operator, Roster, RosterChange
 from stanchion.approvals.public_key import public_of
 from stanchion.audit.journal import Fact
 from stanchion.kernel.autonomy import OPERATOR
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.runtime.driving.sync import change_now, drive
 from stanchion.runtime.standing.presence import asker, beside, live_runs
 from stanchion.runtime.standing.veil import tell

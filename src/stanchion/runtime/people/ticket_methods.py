@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from stanchion.approvals.act import answer_of
 from stanchion.approvals.answerers import By
 from stanchion.approvals.errors import TicketError
-from stanchion.approvals.scope import Scope
-from stanchion.kernel.scopes import FLEET
+from stanchion.approvals.grant_reach import Scope
+from stanchion.kernel.counter_scopes import FLEET
 
 if TYPE_CHECKING:
     from stanchion.approvals.grants import Grant

@@ -11,6 +11,7 @@ import msgspec
 from stanchion.approvals.act import GRANT_S, Answer
 from stanchion.approvals.answerers import By, Wish
 from stanchion.approvals.errors import AnswerRefused, TicketError, UnknownTicket
+from stanchion.approvals.grant_reach import Scope, checked_pattern, edits_of, reach, said
 from stanchion.approvals.grants import (
     Grant,
     added,
@@ -24,7 +25,6 @@ from stanchion.approvals.operators import Roster
 from stanchion.approvals.overrides import check_answer, fact_of, told_of
 from stanchion.approvals.quorum import needed, turn, voted
 from stanchion.approvals.rules import Asked
-from stanchion.approvals.scope import Scope, checked_pattern, edits_of, reach, said
 from stanchion.approvals.shelf import (
     LEAST,
     TENANTS,

@@ -11,6 +11,7 @@ from stanchion.runtime.calling.tool import Tool
 from stanchion.runtime.deciding.undos import MAX_UNDO
 from stanchion.runtime.driving.flow import Flow, Invoke
 from stanchion.runtime.errors import Refused, ToolFailed
+from stanchion.runtime.remote.broker_link import BadFrame, Conversation
 from stanchion.runtime.remote.errors import (
     MOST_TEXT,
     BrokerLost,
@@ -19,7 +20,6 @@ from stanchion.runtime.remote.errors import (
     told,
     unjudged,
 )
-from stanchion.runtime.remote.link import BadFrame, Conversation
 from stanchion.runtime.remote.messages import (
     Call,
     Done,

@@ -26,7 +26,7 @@ from stanchion.runtime.deciding.faults import (
 )
 from stanchion.runtime.errors import Refused, StateError
 from stanchion.runtime.remote.messages import BUSY, ENDED, Done, Fault, Misused, Refusal, Sorry
-from stanchion.runtime.values.texts import encodable, spelled_out
+from stanchion.runtime.values.binary_text import encodable, spelled_out
 
 CODES: Final = declare(
     {

@@ -27,6 +27,7 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused
 from stanchion.runtime.keywords import RunOptions, check_run_options
 from stanchion.runtime.remote import messages
+from stanchion.runtime.remote.broker_link import BadFrame, BrokerLink, Conversation, conversed
 from stanchion.runtime.remote.carrying import CarriedCall, RequestedUndos, sent
 from stanchion.runtime.remote.errors import (
     BrokerLost,
@@ -37,7 +38,6 @@ from stanchion.runtime.remote.errors import (
     unjudged,
     value_of,
 )
-from stanchion.runtime.remote.link import BadFrame, BrokerLink, Conversation, conversed
 from stanchion.runtime.remote.messages import (
     Advise,
     AskBypass,

@@ -15,8 +15,8 @@ from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused, no_run
 from stanchion.runtime.keywords import RunOptions, check_run_options, spelled
 from stanchion.runtime.options import known
+from stanchion.runtime.remote.broker_link import BadFrame, BrokerLink, conversed
 from stanchion.runtime.remote.errors import BrokerLost, NotThroughBroker, misfit, unjudged
-from stanchion.runtime.remote.link import BadFrame, BrokerLink, conversed
 from stanchion.runtime.remote.messages import Answer, Began, Begin, Done, Tighten
 from stanchion.runtime.remote.run import RemoteRun, begin_fields, open_remote_runs
 from stanchion.runtime.standing.places import BROKER

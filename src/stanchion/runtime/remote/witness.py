@@ -18,8 +18,8 @@ from stanchion.audit.witnessing.place import (
     hash_of,
 )
 from stanchion.runtime.remote import messages as m
+from stanchion.runtime.remote.broker_link import Wire, connected
 from stanchion.runtime.remote.errors import BrokerLost
-from stanchion.runtime.remote.link import Wire, connected
 
 NAME: Final = "trail"
 """What a witness is called where nobody says."""

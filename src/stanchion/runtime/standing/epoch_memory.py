@@ -14,10 +14,10 @@ from typing import Any, Final
 import msgspec
 
 from stanchion import typed
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.epoch import IDS, Epoch, first_of
 from stanchion.kernel.epoch_change import begin, learn, mark
 from stanchion.kernel.gates import standing_key, standing_of
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import EPOCH, STANDING, Records, StoreLost
 from stanchion.kernel.states import HALTED, QUARANTINE, SAFE
 from stanchion.runtime.driving.flow import Flow

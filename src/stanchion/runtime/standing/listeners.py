@@ -13,8 +13,8 @@ from stanchion.audit.errors import TrailError
 from stanchion.audit.layout import state_folder
 from stanchion.audit.tampering import is_telling
 from stanchion.policy.errors import PolicyError
+from stanchion.policy.project_policies import own_policy
 from stanchion.policy.struct_check import convert
-from stanchion.policy.whereabouts import own_policy
 from stanchion.runtime.errors import NotifyError
 from stanchion.runtime.standing.occurring import trail_tampered
 from stanchion.stores.protocol import StoreError

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from stanchion.audit.journal import Fact
 from stanchion.audit.redaction import masked
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.events import Event
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.tuples import NamedTuple
 from stanchion.policy.compiled import CompiledPolicy
 from stanchion.telemetry.loggers import POLICY, WARNING, say

@@ -22,8 +22,8 @@ from stanchion.folders import user_config
 from stanchion.guards._own import OwnPlaces
 from stanchion.kernel.regex import regex
 from stanchion.kernel.shown import brief, visible
+from stanchion.policy.project_policies import own_policy
 from stanchion.policy.schema import PolicyFile
-from stanchion.policy.whereabouts import own_policy
 from stanchion.stores.open_store import open_store
 from stanchion.stores.protocol import Store, is_lasting
 

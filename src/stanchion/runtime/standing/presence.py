@@ -1,5 +1,5 @@
-"""This process, noted in the folder of a state while a run is open on it: a file that it holds
-locked.
+"""Says whether an agent runs beside whoever answers, so that none can say yes to itself: this
+process is noted in the folder of a state, by a file that it holds locked, while it has a run open.
 
 The system lets go of the lock however the process ends. Where the folder cannot be written, and on
 Windows, nothing is noted and runs go on all the same. The child of a fork has none of its parent's

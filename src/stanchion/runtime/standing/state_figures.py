@@ -12,8 +12,8 @@ from urllib.parse import unquote
 
 from stanchion.approvals.shelf import TENANTS, head_key, head_of, tenants_of
 from stanchion.kernel.contract.powers import having
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.regex import regex
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import StoreLost, key
 from stanchion.kernel.units import Unit
 from stanchion.stores.seen import Seen

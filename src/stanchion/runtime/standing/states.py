@@ -12,8 +12,8 @@ import msgspec
 from stanchion.audit.errors import AuditLost
 from stanchion.audit.journal import Fact
 from stanchion.kernel.compare_and_set import LEFT, change
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.gates import MAX_MARKED, standing_key, standing_of
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import FOREVER, Records
 from stanchion.kernel.states import NORMAL, SAFE, Mark, Signal, Terms, moved, phase
 from stanchion.kernel.tuples import NamedTuple

@@ -16,7 +16,7 @@ import msgspec
 from stanchion.audit.anchors import Anchor, Moored, anchor_in, is_moored, put_of
 from stanchion.audit.doubt import doubt
 from stanchion.audit.layout import chains
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import ANCHOR, Batch, Crowded, Reply, StoreLost, key
 from stanchion.runtime.standing.tenancy import DEFAULT, TENANT
 from stanchion.stores.protocol import Store, at_once, ends_here, is_lasting

@@ -16,11 +16,11 @@ from stanchion.kernel.stages import Stage
 from stanchion.runtime.calling.model_call import others
 from stanchion.runtime.calling.pace import END, InTime, Pace, in_time, next_in_time
 from stanchion.runtime.calling.stream_end import StreamAccount, Streaming
-from stanchion.runtime.deciding.course import judge
 from stanchion.runtime.deciding.desk import Desk
 from stanchion.runtime.deciding.discretion import WITHHELD, hidden
+from stanchion.runtime.deciding.judging import judge
 from stanchion.runtime.deciding.left import abandoned
-from stanchion.runtime.deciding.unread import against, unreadable
+from stanchion.runtime.deciding.unreadable_content import against, unreadable
 from stanchion.runtime.driving.flow import Flow
 from stanchion.runtime.driving.sync import drive
 from stanchion.runtime.errors import Refused

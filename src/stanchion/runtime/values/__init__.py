@@ -4,8 +4,16 @@ Nothing of a foreign type runs while it is read: no property, `__str__`, `__iter
 What can be read is read as a whole, and what cannot is said to be unread.
 """
 
-from stanchion.runtime.values.content import Read, Told, arguments, project, read, restored, taken
-from stanchion.runtime.values.form import Seen, Unreadable
+from stanchion.runtime.values.read_value import (
+    Read,
+    Told,
+    arguments,
+    project,
+    read,
+    restored,
+    taken,
+)
+from stanchion.runtime.values.type_readers import Seen, Unreadable
 
 __all__ = [
     "Read",

@@ -20,7 +20,7 @@ from types import (
 )
 from typing import Any, Final
 
-from stanchion.runtime.values.form import Unreadable
+from stanchion.runtime.values.type_readers import Unreadable
 
 _MRO: Final = type.__dict__["__mro__"]
 _BASE: Final = type.__dict__["__base__"]

@@ -18,9 +18,7 @@ from stanchion.runtime.values.anatomy import (
     overrides,
     own,
 )
-from stanchion.runtime.values.form import Form, Unreadable, ValueLeaf, ValueParts
-from stanchion.runtime.values.scalars import real, speaks, whole
-from stanchion.runtime.values.texts import (
+from stanchion.runtime.values.binary_text import (
     ESCAPE,
     MAX_CHARS,
     bytes_spelled_out,
@@ -28,6 +26,8 @@ from stanchion.runtime.values.texts import (
     spelled_out,
     text_leaf,
 )
+from stanchion.runtime.values.scalars import real, speaks, whole
+from stanchion.runtime.values.type_readers import Form, Unreadable, ValueLeaf, ValueParts
 
 MAX_VALUES: Final = 200_000
 """How many values a value may be made of."""

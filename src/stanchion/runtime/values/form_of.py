@@ -21,6 +21,13 @@ from stanchion.runtime.values.anatomy import (
     state_of,
     twin,
 )
+from stanchion.runtime.values.binary_text import (
+    MAX_CHARS,
+    bytes_again,
+    encodable,
+    spelled_out,
+    text_leaf,
+)
 from stanchion.runtime.values.containers import (
     CONTAINERS,
     RANGE,
@@ -29,11 +36,10 @@ from stanchion.runtime.values.containers import (
     buffer_form,
     is_buffer,
 )
-from stanchion.runtime.values.form import Form, Seen, Unreadable, ValueLeaf, ValueParts
 from stanchion.runtime.values.models import SPEAKS, model_form, plain_form
 from stanchion.runtime.values.responses import response_form
 from stanchion.runtime.values.scalars import SCALARS, date_kind, enum_parts, speaks, written
-from stanchion.runtime.values.texts import MAX_CHARS, bytes_again, encodable, spelled_out, text_leaf
+from stanchion.runtime.values.type_readers import Form, Seen, Unreadable, ValueLeaf, ValueParts
 
 # Files: what they hold from where they stand, handed on as a copy in memory, because a file can
 # change.

@@ -19,7 +19,7 @@ from stanchion.runtime.values.anatomy import (
     own,
     twin,
 )
-from stanchion.runtime.values.form import Form, ValueParts
+from stanchion.runtime.values.type_readers import Form, ValueParts
 
 MODELS: Final = (
     "__dataclass_fields__", "__attrs_attrs__", "__pydantic_validator__", "__fields_set__",

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from typing import Any, Final
 
 from stanchion.runtime.values.anatomy import MISSING, held_in, is_any, is_open, state_of, twin
-from stanchion.runtime.values.form import Form, Seen, ValueLeaf, ValueParts
+from stanchion.runtime.values.type_readers import Form, Seen, ValueLeaf, ValueParts
 
 BODIES: Final = {"status_code": "_content", "status": "_body"}
 """Where clients keep a body, by where they keep the status."""

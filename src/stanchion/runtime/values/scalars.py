@@ -19,8 +19,8 @@ from stanchion.runtime.values.anatomy import (
     own,
     state_of,
 )
-from stanchion.runtime.values.form import Form, Seen, Unreadable, ValueLeaf, ValueParts
-from stanchion.runtime.values.texts import bytes_again, encodable, spelled_out, text_leaf
+from stanchion.runtime.values.binary_text import bytes_again, encodable, spelled_out, text_leaf
+from stanchion.runtime.values.type_readers import Form, Seen, Unreadable, ValueLeaf, ValueParts
 
 LARGE: Final = 1 << 63
 """From here on an integer is written in hexadecimal: nothing reads larger ones alike everywhere."""

@@ -12,7 +12,7 @@ from stanchion.experience.incident import DAY_MS, Incident, Practice, first_id
 from stanchion.experience.shelf import ShelfError
 from stanchion.experience.tally import CANDIDATES, WINDOW_DAYS, Known, Tally, chosen
 from stanchion.kernel.state import StoreLost, key
-from stanchion.stores.redis.link import command
+from stanchion.stores.redis.connection import command
 from stanchion.stores.redis.pool import RedisPool
 
 UNPROVEN_S: Final = 30 * 86_400

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import Final, NamedTuple
 
 from stanchion.kernel.actions import PROCEEDS, Action
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import BUCKETS, FOREVER, IDLE_S, Batch, Line, Settle, When, key
 from stanchion.kernel.units import Amounts, Unit
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Generator
 from typing import Any, Final, TypeVar
 
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import SKIPPED, Batch, Crowded, Line, Reply, StoreLost, When
 from stanchion.locks import Lock
 from stanchion.stores.leasing.lease import Lease, LeaseTerms, beating, slice_prefix

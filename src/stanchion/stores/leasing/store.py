@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from stanchion.kernel.scopes import FLEET
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.state import Batch, Expect, Reply, StoreLost
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 
 from stanchion.kernel.state import IDLE_S, Batch, Reply, StoreLost
 from stanchion.stores.postgres.address import AGAIN, PostgresAddress, busy, closed, late
+from stanchion.stores.postgres.connection import BrokenLink, Complaint, Exchange, Late, PostgresLink
 from stanchion.stores.postgres.connections import (
     CARRY,
     PATIENCE_S,
@@ -16,7 +17,6 @@ from stanchion.stores.postgres.connections import (
     Connecting,
     words_for,
 )
-from stanchion.stores.postgres.link import BrokenLink, Complaint, Exchange, Late, PostgresLink
 from stanchion.stores.postgres.pool import PoolWords, PostgresPool
 from stanchion.stores.postgres.request import Requests, reply_of
 from stanchion.stores.queue import Room, Visit, finishes

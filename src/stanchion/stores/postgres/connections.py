@@ -20,7 +20,7 @@ from stanchion.stores.postgres.address import (
     late,
     unreached,
 )
-from stanchion.stores.postgres.link import BrokenLink, Complaint, Late, PostgresLink
+from stanchion.stores.postgres.connection import BrokenLink, Complaint, Late, PostgresLink
 from stanchion.stores.postgres.request import TEXT, read_number
 from stanchion.stores.protocol import StoreError
 

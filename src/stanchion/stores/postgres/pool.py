@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
 from stanchion.locks.forks import tell_of_forks
-from stanchion.stores.postgres.link import PostgresLink
+from stanchion.stores.postgres.connection import PostgresLink
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import PATIENT_S, Room, ServerCircuit, Visit, VisitQueue, ring, tell
 

@@ -12,7 +12,7 @@ import msgspec
 
 from stanchion.kernel.state import BUCKETS, CLOCK, StoreLost, key
 from stanchion.stores.redis.address import answered
-from stanchion.stores.redis.link import command
+from stanchion.stores.redis.connection import command
 from stanchion.stores.redis.packed import RedisKeys, tag_of, unpack_reply, unpack_value
 from stanchion.stores.redis.pool import RedisPool
 from stanchion.stores.seen import Hold, Seen, Took

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from stanchion.locks import Lock
 from stanchion.stores.queue import Visit, VisitQueue
-from stanchion.stores.redis.link import CHUNK, CUT, RedisLink
+from stanchion.stores.redis.connection import CHUNK, CUT, RedisLink
 from stanchion.stores.redis.pool import RedisPool
 
 # A connection that an event loop reads from: commands follow one another without waiting for

@@ -11,7 +11,7 @@ from typing import Any, Final
 from stanchion.kernel.state import StoreLost
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, ServerCircuit, Visit, VisitQueue
 from stanchion.stores.redis.address import RedisAddress, closed, unreached
-from stanchion.stores.redis.link import CHUNK, CUT, RedisLink, connect
+from stanchion.stores.redis.connection import CHUNK, CUT, RedisLink, connect
 
 
 class RedisPool:

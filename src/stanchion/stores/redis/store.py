@@ -13,8 +13,8 @@ from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
 from stanchion.stores.queue import MOST, PATIENCE_S, Room, finishes
 from stanchion.stores.redis.address import answered, check_prefix, parse, plain, uncopied
+from stanchion.stores.redis.connection import LOOK, check_look, command
 from stanchion.stores.redis.contents import RedisListing
-from stanchion.stores.redis.link import LOOK, check_look, command
 from stanchion.stores.redis.packed import (
     SERVER_TIME,
     UNWRITABLE,

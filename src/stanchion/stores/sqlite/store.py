@@ -31,7 +31,7 @@ from stanchion.stores.sqlite.cache import (
     unpack_reply,
     unpacked,
 )
-from stanchion.stores.sqlite.link import TROUBLES, SqliteLink
+from stanchion.stores.sqlite.connection import TROUBLES, SqliteLink
 from stanchion.stores.sqlite.troubles import explain, locked
 from stanchion.stores.track import Track
 

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Final
 
 from stanchion.kernel.actions import Action
+from stanchion.kernel.counter_scopes import FLEET
 from stanchion.kernel.epoch import IDS, Epoch, expectation
 from stanchion.kernel.epoch_change import begin, learn, mark
-from stanchion.kernel.scopes import FLEET
 from stanchion.kernel.state import (
     CLOCK,
     EPOCH,

@@ -205,7 +205,7 @@ def _secrets(config: Patterns, _pack: Pack, _deep: bool) -> Iterator[RuleGuard]:
 def unusable(config: Any) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Where a rule's settings have a pattern of a secret that cannot be used, and why."""
     from stanchion.readings.scan.pattern import Pattern
-    from stanchion.readings.scan.syntax import PatternError
+    from stanchion.readings.scan.pattern_parser import PatternError
 
     for name, pattern in config.patterns.items() if isinstance(config, Patterns) else ():
         try:

@@ -1,4 +1,5 @@
-"""The grammar of patterns: the tree that they are read to."""
+"""The parser of patterns, which are regular expressions without what costs more than linear time,
+to the tree that all scanners are made from."""
 
 from __future__ import annotations
 

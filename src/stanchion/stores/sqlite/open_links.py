@@ -1,6 +1,5 @@
-"""The links of one process to one file. SQLite gives all of them the same index of the log, also
-where that was removed
-since: so none is opened before those on removed files are closed."""
+"""The registry of what this process has open on one file of SQLite. Links to a file that was
+removed are closed before another is opened, for SQLite would give both one index of its log."""
 
 from __future__ import annotations
 

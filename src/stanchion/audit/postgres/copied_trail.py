@@ -9,7 +9,12 @@ from pathlib import Path
 
 from stanchion.audit.open_trail import options_of, shared
 from stanchion.audit.options import USUAL, TrailOptions
-from stanchion.audit.postgres.shipment import USUAL as USUAL_SHIPPING, Lag, Shipping, check_driver
+from stanchion.audit.postgres.copy_options import (
+    USUAL as USUAL_SHIPPING,
+    Lag,
+    Shipping,
+    check_driver,
+)
 from stanchion.audit.retention import Keep
 from stanchion.audit.trail import Trail, wall_ms
 
@@ -38,7 +43,7 @@ class PostgresTrail(Trail):
         `url` is a libpq URL with all its options (`sslmode`, `target_session_attrs` …).
         """
         check_driver()
-        from stanchion.audit.postgres.shipper import Shipper
+        from stanchion.audit.postgres.copier import Shipper
 
         self._shipper = Shipper(folder, url, shipping)
         super().__init__(folder, options, clock, names, process, self._shipper)

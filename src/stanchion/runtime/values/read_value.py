@@ -10,11 +10,7 @@ from typing import Any, Final
 import msgspec
 
 from stanchion.runtime.values.anatomy import MISSING, is_any
-from stanchion.runtime.values.containers import MAX_VALUES, RESERVED, is_name
-from stanchion.runtime.values.form import Form, Seen, Unreadable, ValueLeaf
-from stanchion.runtime.values.form_of import ENUM, form_of
-from stanchion.runtime.values.scalars import LARGE
-from stanchion.runtime.values.texts import (
+from stanchion.runtime.values.binary_text import (
     MAX_CHARS,
     declared,
     encodable,
@@ -22,6 +18,10 @@ from stanchion.runtime.values.texts import (
     spelled_out,
     unspelled,
 )
+from stanchion.runtime.values.containers import MAX_VALUES, RESERVED, is_name
+from stanchion.runtime.values.form_of import ENUM, form_of
+from stanchion.runtime.values.scalars import LARGE
+from stanchion.runtime.values.type_readers import Form, Seen, Unreadable, ValueLeaf
 
 MAX_DEPTH: Final = 100
 """How deep a value may be nested: what guards cannot be shown as a whole is refused as a whole."""

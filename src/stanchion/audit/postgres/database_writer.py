@@ -8,8 +8,15 @@ from typing import Any, Final, NamedTuple
 
 from psycopg import errors, sql
 
+from stanchion.audit.postgres.chain_files import (
+    START,
+    TYPES,
+    Position,
+    Sealed,
+    ShippedBatch,
+    moment_of,
+)
 from stanchion.audit.postgres.connections import Connection, one
-from stanchion.audit.postgres.source import START, TYPES, Position, Sealed, ShippedBatch, moment_of
 from stanchion.audit.retention import DAY_MS
 
 _FIELDS: Final = sql.SQL(

@@ -13,10 +13,10 @@ import psycopg
 from psycopg import sql
 
 from stanchion.audit.errors import TrailError, reason
-from stanchion.audit.postgres.arrival import RecordLanding
 from stanchion.audit.postgres.connections import Connection, RecordsAddress, checked, connected, one
-from stanchion.audit.postgres.rounds import Manner, Rounds
-from stanchion.audit.postgres.shipment import Lag, Shipping
+from stanchion.audit.postgres.copy_options import Lag, Shipping
+from stanchion.audit.postgres.copy_rounds import Manner, Rounds
+from stanchion.audit.postgres.database_writer import RecordLanding
 from stanchion.locks.forks import tell_of_forks
 
 FIRST_S: Final = 0.25

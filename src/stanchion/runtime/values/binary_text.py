@@ -9,7 +9,7 @@ from hashlib import sha256
 from typing import Any, Final
 
 from stanchion.kernel.regex import regex
-from stanchion.runtime.values.form import Seen, Unreadable, ValueLeaf
+from stanchion.runtime.values.type_readers import Seen, Unreadable, ValueLeaf
 
 MAX_CHARS: Final = 16 * 1024 * 1024
 """How long a text, or all texts of a value together, may be."""

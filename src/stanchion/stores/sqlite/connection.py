@@ -18,7 +18,7 @@ import msgspec
 from stanchion.kernel.state import StoreLost
 from stanchion.locks import Lock
 from stanchion.stores.protocol import StoreError
-from stanchion.stores.sqlite import forks as forking, siblings
+from stanchion.stores.sqlite import forks as forking, open_links
 from stanchion.stores.sqlite.cache import Cache
 from stanchion.stores.sqlite.connections import Unmade, connect, connect_reading
 from stanchion.stores.sqlite.files import StoreFileNames, are_open, hold, leave_log, size_of
@@ -56,7 +56,7 @@ class SqliteLink:
         self._size = 0
         self._open()
         forking.watch(self)
-        siblings.watch(self)
+        open_links.watch(self)
 
     def ready(self) -> sqlite3.Cursor:
         """The cursor everything runs on; `StoreLost` where the file cannot be opened again."""
@@ -172,10 +172,10 @@ class SqliteLink:
             time.sleep(STEP_S)
 
     def _open_now(self) -> None:
-        with siblings.alone(self.busy_s) as held:
+        with open_links.alone(self.busy_s) as held:
             if not held:
                 raise StoreError(locked(self.path, self.busy_s))
-            siblings.clear(self, self.busy_s)
+            open_links.clear(self, self.busy_s)
             opened = connect_reading if self._reading else connect
             self._db = opened(self.path, self.busy_s)
             self._owner = os.getpid()

@@ -32,7 +32,7 @@ from stanchion.runtime.deciding.record import barred, confirmed, written
 from stanchion.runtime.deciding.run_memory import terms_of
 from stanchion.runtime.deciding.start import LAPSED
 from stanchion.runtime.deciding.under_way import STARTS, CallWay, StartedCall
-from stanchion.runtime.deciding.unread import formless
+from stanchion.runtime.deciding.unreadable_content import formless
 from stanchion.runtime.deciding.unsettled import owed
 from stanchion.runtime.driving.flow import AWAY, HERE, Flow, TimePause
 

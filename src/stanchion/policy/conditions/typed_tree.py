@@ -1,5 +1,6 @@
-"""The typed tree: every name resolved, every operation chosen; the only thing that code is made
-from. With what a condition reads, and at which values of a name it can be true at all."""
+"""The typed tree of a condition, between the type checker and the emission of code: every name
+resolved, every operation chosen. With what a condition reads, and at which values of a name it can
+be true at all."""
 
 from __future__ import annotations
 

@@ -6,20 +6,6 @@ from typing import Final, assert_never
 
 from stanchion.kernel.declared import FORMER
 from stanchion.policy.conditions import syntax
-from stanchion.policy.conditions.core import (
-    Const,
-    Core,
-    Do,
-    Junction,
-    ListMade,
-    Local,
-    MacroLoop,
-    MapMade,
-    NameRead,
-    Required,
-    Selection,
-    parts_of,
-)
 from stanchion.policy.conditions.kinds import (
     BOOL,
     DYN,
@@ -36,6 +22,20 @@ from stanchion.policy.conditions.limits import ConditionError
 from stanchion.policy.conditions.paths import glob_fault
 from stanchion.policy.conditions.patterns import pattern_fault
 from stanchion.policy.conditions.syntax import error
+from stanchion.policy.conditions.typed_tree import (
+    Const,
+    Core,
+    Do,
+    Junction,
+    ListMade,
+    Local,
+    MacroLoop,
+    MapMade,
+    NameRead,
+    Required,
+    Selection,
+    parts_of,
+)
 from stanchion.policy.conditions.vocabulary import (
     FUNCTIONS,
     MACROS,

@@ -10,8 +10,7 @@ from typing import Final, NamedTuple
 
 from stanchion.audit.chain_lock import is_written
 from stanchion.audit.layout import chains
-from stanchion.audit.postgres.arrival import NOTHING, Cursor, RecordLanding
-from stanchion.audit.postgres.source import (
+from stanchion.audit.postgres.chain_files import (
     Another,
     Position,
     Sealed,
@@ -22,6 +21,7 @@ from stanchion.audit.postgres.source import (
     sealed,
     unshipped,
 )
+from stanchion.audit.postgres.database_writer import NOTHING, Cursor, RecordLanding
 
 PASSES: Final = 64
 """How many batches of each chain one round carries: there is other work as well."""
