@@ -2,7 +2,6 @@
 ship."""
 
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -44,7 +43,6 @@ class ProgramFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     misses: tuple[str, ...] = ()
 
 
-@cache
 def tables() -> dict[str, ProgramFile]:
     """The files of the table, by their names; `ValueError` names the file with which something is
     wrong."""

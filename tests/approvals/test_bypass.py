@@ -300,6 +300,7 @@ def test_requests_are_counted_by_what_came_of_them(
     refused(run, deeds.pay, 3)
     assert [outcome for _, outcome in counted] == [
         "requested",
+        "approved",
         "used",
         "requested",
         "denied",

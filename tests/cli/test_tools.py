@@ -20,7 +20,6 @@ POLICY = {
             "use": "breaker",
             "id": "own",
             "failure_threshold": 1,
-            "per": "agent",
             "applies_to": {"tools": ["fetch"]},
         },
         {"use": "health"},
@@ -61,7 +60,7 @@ def test_tools_are_listed_with_all_that_is_known(
     assert found["search"] == "80% 5 4 of 5 closed, 1 failed"
     assert found["pay"].startswith("0% 2 0 of 2 open until 20")
     assert "Z, for 1 min, for run run-" in found["pay"]
-    assert "for 1 min (ann), for run run-" in found["fetch"]
+    assert "for 1 min, for run run-" in found["fetch"]
     assert "closed, 1 failed; open until" in found["fetch"]
     assert found["leak"].startswith("in quarantine until 20")
 
@@ -82,10 +81,8 @@ def test_as_json(store: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert {name: one[name] for name in ("tenant", "tool", "health", "recent", "calls", "failures")} == {  # noqa: E501
         "tenant": "default", "tool": "fetch", "health": 0, "recent": 1, "calls": 1, "failures": 1,
     }  # fmt: skip
-    states = [
-        (broken["guard"], broken["state"], broken.get("agent", "")) for broken in one["breakers"]
-    ]
-    assert states == [("breaker", "closed", ""), ("own", "open", "ann")]
+    states = [(broken["guard"], broken["state"]) for broken in one["breakers"]]
+    assert states == [("breaker", "closed"), ("own", "open")]
     assert one["breakers"][1]["cooldown_s"] == 60.0
 
 

@@ -33,8 +33,8 @@ def rule(action: str) -> dict[str, Any]:
     return {**AGENTS, "guards": [{**entry, "stages": ["handoff_done"]}]}
 
 
-def hand_over(run: Run, to: str = "bob") -> Any:
-    handed = run.handoff(to, {"reason": "done"})
+def hand_over(run: Run, to: str = "bob", payload: Any = None) -> Any:
+    handed = run.handoff(to, {"reason": "done"} if payload is None else payload)
     assert handed.proceeds
     return run.handoff_done(to, call=handed.id)
 
@@ -66,7 +66,8 @@ def test_a_guardrail_file_may_block_behind_a_handoff() -> None:
     }
     checked = {"check": "event.stage != 'handoff_done'", "action_on_fail": "block"}
     shield = shield_for({"guardrail": {**said, "validation": checked}})
-    assert hand_over(shield.run("ann")).action == Action.WARN
+    payload = {"context": {"task_id": "1"}, "artifacts": [], "rationale": "done"}
+    assert hand_over(shield.run("ann"), payload=payload).action == Action.WARN
 
 
 class Breaks(Says, frozen=True):

@@ -90,29 +90,6 @@ def test_a_yes_is_remembered_for_the_run_and_this_value() -> None:
     assert other.check("send_money", PAY).code == "flow.sink"
 
 
-def test_a_yes_holds_once_where_it_is_not_to_be_remembered() -> None:
-    made = shield(remember=False)
-    run = poisoned(made.run(agent="a"))
-    made.approve(str(run.ticket(run.check("send_money", PAY))), by="bob")
-    assert run.check("send_money", PAY).proceeds
-    run.result("send_money", PAY, "done")
-    assert run.check("send_money", PAY).code == "flow.sink"
-
-
-def test_a_yes_reaches_as_far_as_the_person_is_told() -> None:
-    made = shield(remember=False)
-    run = poisoned(made.run(agent="a", task="bills"))
-    ticket = made.ticket(str(run.ticket(run.check("send_money", PAY))))
-    assert ticket.evidence["a yes allows"].startswith(
-        "this call; the same one again only as far as your answer says"
-    )
-    made.approve(ticket.id, by="bob", scope="run")
-    assert [run.check("send_money", PAY).proceeds for _ in range(2)] == [True, True]
-    assert not run.check("send_money", PAY | {"amount": 1}).proceeds
-    other = poisoned(made.run(agent="a", task="bills"))
-    assert not other.check("send_money", PAY).proceeds, "another run of the task"
-
-
 def test_a_yes_to_a_request_is_not_remembered_and_says_so() -> None:
     made = shield()
     run = poisoned(made.run(agent="a"))

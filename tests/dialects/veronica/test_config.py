@@ -43,6 +43,16 @@ ALL_ON: dict[str, Any] = {
     "circuit_breaker": {"enabled": True, "failure_threshold": 2, "recovery_timeout_seconds": 7.0},
     "egress": {"enabled": True, "allowed_hosts": ["example.org", "10.0.0.1"]},
     "secret_guard": {"enabled": True, "patterns": ["zz-[0-9]{8}", "a,b"]},
+    "error_rate": {
+        "enabled": True,
+        "window_calls": 30,
+        "min_calls": 5,
+        "warning_rate": 0.25,
+        "halt_rate": 0.5,
+        "recovery_seconds": 9.0,
+        "repeated_failures": 3,
+        "quarantine_seconds": 90.0,
+    },
 }
 ENVIRONMENT = {
     "VERONICA_SAFE_MODE": "1",
@@ -58,6 +68,14 @@ ENVIRONMENT = {
     "VERONICA_EGRESS_ALLOWED_HOSTS": "example.org, 10.0.0.1",
     "VERONICA_SECRET_GUARD": "1",
     "VERONICA_SECRET_GUARD_PATTERNS": "zz-[0-9]{8}\na,b",
+    "VERONICA_ERROR_RATE": "1",
+    "VERONICA_ERROR_RATE_WINDOW_CALLS": "30",
+    "VERONICA_ERROR_RATE_MIN_CALLS": "5",
+    "VERONICA_ERROR_RATE_WARNING_RATE": "0.25",
+    "VERONICA_ERROR_RATE_HALT_RATE": "0.5",
+    "VERONICA_ERROR_RATE_RECOVERY_SECONDS": "9",
+    "VERONICA_ERROR_RATE_REPEATED_FAILURES": "3",
+    "VERONICA_ERROR_RATE_QUARANTINE_SECONDS": "90",
 }
 
 

@@ -66,12 +66,13 @@ def test_the_integration_has_the_attributes_of_the_layers() -> None:
     assert isinstance(full._shield_pipeline, ShieldPipeline)
 
 
-def test_the_configuration_has_the_five_parts_of_the_layers_and_no_other() -> None:
+def test_the_configuration_has_the_five_parts_of_the_layers_and_the_error_rate() -> None:
     parts = re.findall(r"^\s*SC --> \w+\[\"(\w+)\"\]$", LAYERS, re.MULTILINE)
     assert len(parts) == 5
-    assert [
-        type(getattr(ShieldConfig(), one.name)).__name__ for one in fields(ShieldConfig)
-    ] == parts
+    assert [type(getattr(ShieldConfig(), one.name)).__name__ for one in fields(ShieldConfig)] == [
+        *parts,
+        "ErrorRateConfig",
+    ]
     assert all(is_dataclass(getattr(config, part)) for part in parts)
 
 

@@ -66,8 +66,8 @@ def test_another_definition_or_policy_is_another_question() -> None:
         [{"name": "find", "inputSchema": {**SCHEMA, "additionalProperties": False}}], repin=True
     )
     assert run.check("find", {"q": "x", "z": 1}).code == "schema.extra"
-    shield.reload({"name": "x", "guards": [{"use": "schema", "action": "warn"}]})
-    assert run.check("find", {"q": "x", "z": 1}).proceeds
+    shield.reload({"name": "x", "guards": [{"use": "schema", "extra": "drop"}]})
+    assert run.check("find", {"q": "x", "z": 1}).code == "schema.coerced"
 
 
 def test_long_calls_are_checked_every_time() -> None:

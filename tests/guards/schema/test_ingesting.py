@@ -102,6 +102,13 @@ def test_definitions_that_nothing_reads_are_not_taken_in() -> None:
         shield_for({"name": "x"}).ingest([MCP])
 
 
+def test_an_openai_function_without_parameters_takes_what_it_is_given() -> None:
+    one = shield(extra="refuse")
+    one.ingest([{"type": "function", "function": {"name": "now"}}])
+    assert one.run("a").check("now", {}).proceeds
+    assert one.run("a").check("now", {"x": 1}).code == "schema.extra"
+
+
 def test_a_hostile_schema_is_kept_out_and_its_tool_with_it() -> None:
     one = shield()
     told = one.ingest(

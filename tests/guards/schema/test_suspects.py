@@ -113,7 +113,7 @@ def test_the_policy_says_what_becomes_of_its_calls(policy: dict[str, Any], actio
 
 
 def test_the_more_severe_of_two_doubts_is_told() -> None:
-    guard = {"use": "schema", "suspect_action": "block"}
+    guard = {"use": "schema", "changed_action": "warn", "suspect_action": "block"}
     one = shield_for({"name": "x", "guards": [guard]})
     one.ingest([HONEST])
     assert one.ingest([SUM]).changed

@@ -86,7 +86,7 @@ def said(row: Row) -> str:
     known = CheckedDefinition(ToolDefinition(name=TOOL, result_schema=row.payload["schema"]))
     if known.bad:
         return known.bad
-    guard = Schema().with_tools(ToolDefinitions({TOOL: known}))
+    guard = Schema(formats=row.id.startswith(FORMATS)).with_tools(ToolDefinitions({TOOL: known}))
     event: Any = ToolResult(id="e", at=0, run=RUN, tool=TOOL, result=row.payload["data"])
     finding = guard.judge(read(event))
     return "" if finding is None else finding.message

@@ -35,7 +35,7 @@ class SchemaChecker:
     """One schema, checked and ready. Patterns run on an engine without backtracking, nothing is
     ever fetched."""
 
-    __slots__ = ("_engine", "digest", "outline", "schema")
+    __slots__ = ("_formats", "_plain", "digest", "outline", "schema")
 
     def __init__(self, schema: Any) -> None:
         body = canonical(schema)
@@ -46,11 +46,16 @@ class SchemaChecker:
         self.schema: Any = msgspec.json.decode(body)
         self.digest = sha256(body).hexdigest()
         self.outline: Outline = outline(self.schema)
-        self._engine = _engine(self.schema)
+        self._plain = _engine(self.schema, formats=False)
+        self._formats: Any = None
 
-    def fits(self, value: Any) -> bool:
-        """Whether a value fits the schema; what `format` says is only a description."""
-        return bool(self._engine.is_valid(value))
+    def fits(self, value: Any, formats: bool = False) -> bool:
+        """Whether a value fits the schema; `formats` are held to where asked for."""
+        if not formats:
+            return bool(self._plain.is_valid(value))
+        if self._formats is None:
+            self._formats = _engine(self.schema, formats=True)
+        return bool(self._formats.is_valid(value))
 
     def too_much(self, value: Any, most: int) -> str:
         """Why a value is not even looked at: it is too large or too deep for this schema; empty
@@ -77,14 +82,14 @@ class SchemaChecker:
         return ""
 
 
-def _engine(schema: Any) -> Any:
+def _engine(schema: Any, formats: bool) -> Any:
     import jsonschema_rs
 
     try:
         return jsonschema_rs.validator_for(
             schema,
             pattern_options=jsonschema_rs.RegexOptions(),
-            validate_formats=False,
+            validate_formats=formats,
             offline=True,
         )
     except jsonschema_rs.ValidationError as error:

@@ -55,17 +55,18 @@ class Problem(msgspec.Struct, frozen=True):
 UNEXPLAINED: Final = Problem("value", (), "do not fit the tool's schema")
 
 
-def explain(checker: SchemaChecker, value: Any) -> list[Problem]:
+def explain(checker: SchemaChecker, value: Any, formats: bool = False) -> list[Problem]:
     """Why a value does not fit, the first few reasons, at least one."""
-    found = _Explaining(checker).visit(checker.schema, value, ())
+    found = _Explaining(checker, formats).visit(checker.schema, value, ())
     return found[:MOST] if found else [UNEXPLAINED]
 
 
 class _Explaining:
     """Walks a schema along a value until its steps are used up."""
 
-    def __init__(self, checker: SchemaChecker) -> None:
+    def __init__(self, checker: SchemaChecker, formats: bool) -> None:
         self._targets = checker.outline.targets
+        self._formats = formats
         self._left = STEPS
         self._within: set[tuple[int, Path]] = set()
 
@@ -87,6 +88,12 @@ class _Explaining:
             ]
         found = self._referred(schema, value, path)
         found += [Problem("value", path, words) for words in _valued(schema, value)]
+        if (
+            self._formats
+            and isinstance(schema.get("format"), str)
+            and not _is_format(schema["format"], value)
+        ):
+            found.append(Problem("value", path, f"is not a `{short(schema['format'])}`"))
         if isinstance(value, dict):
             found += self._object(schema, value, path)
         elif isinstance(value, list):
@@ -272,14 +279,19 @@ def _mapping(value: Any) -> dict[str, Any]:
 def matches(pattern: str, text: str) -> bool:
     """Whether a pattern is somewhere in a text, by the engine that decides; one that it cannot read
     is nowhere."""
-    checker = _alone(pattern)
+    checker = _alone("pattern", pattern)
     return checker is not None and checker.fits(text)
 
 
+def _is_format(name: str, value: Any) -> bool:
+    checker = _alone("format", name)
+    return checker is None or checker.fits(value, formats=True)
+
+
 @lru_cache(256)
-def _alone(pattern: str) -> SchemaChecker | None:
-    """The checker of a pattern alone."""
+def _alone(keyword: str, text: str) -> SchemaChecker | None:
+    """The checker of one keyword alone."""
     try:
-        return SchemaChecker({"pattern": pattern})
+        return SchemaChecker({keyword: text})
     except SchemaFault:
         return None

@@ -8,17 +8,19 @@ from typing import Annotated, Any, ClassVar, Final, Literal, Protocol
 import msgspec
 
 from stanchion.guards._jsonschema.checker import SchemaChecker, canonical
-from stanchion.guards._jsonschema.explain import Problem, explain
+from stanchion.guards._jsonschema.explain import Problem, explain, instead
 from stanchion.guards._jsonschema.words import nearest, short, type_of
 from stanchion.guards.schema.codes import CODES
 from stanchion.guards.schema.tools import NO_TOOLS, CheckedDefinition, ToolDefinitions, coerce
 from stanchion.kernel.actions import Action, Category
 from stanchion.kernel.events import ToolCall, ToolResult
-from stanchion.kernel.findings import Finding
+from stanchion.kernel.findings import Finding, Patch
 from stanchion.kernel.guard import Kind
 from stanchion.kernel.option import (
     ACTIONS,
+    AtLeastOne,
     AtLeastZero,
+    Lower,
     Off,
     On,
     PlainActionName,
@@ -26,8 +28,6 @@ from stanchion.kernel.option import (
 from stanchion.kernel.stages import Stage
 from stanchion.readings import Reading
 
-MAX_VALUES: Final = 100_000
-"""Calls and results with more values than this are refused unchecked."""
 LONGEST_KEY: Final = 1_024
 """Calls whose arguments are longer than this are checked every time: looking them up would cost as
 much."""
@@ -63,15 +63,26 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
 
     unknown: Annotated[Literal["allow", "refuse"], ("allow", "refuse")] = "allow"
     """Whether to allow or refuse a tool without a known definition."""
+    extra: Annotated[Literal["schema", "refuse", "drop"], ("schema", "refuse")] = "schema"
+    """Arguments that the schema does not list: `schema` does what the schema says; `refuse` and
+    `drop` apply where it says nothing, and `drop` also where it forbids them."""
     coerce: Off[bool] = False
     """If `true`, a value of the wrong type is converted when there is only one way to do it."""
+    formats: On[bool] = False
+    """If `true`, `format` is enforced; otherwise it is only a description."""
     results: On[bool] = True
     """If `true`, results are checked against their tool's result schema."""
+    max_values: Lower[AtLeastOne] = 100_000
+    """Calls and results with more values than this are refused unchecked."""
     hook_deadline_ms: AtLeastZero = 1_000
     """A call is refused if its hook gives no answer within this many milliseconds."""
     action: PlainActionName = "block"
-    """The action for a call that does not fit its schema or cannot be checked, and for a result
-    that does not fit; `block` discards it and undoes the call if it can."""
+    """The action for a call that does not fit its schema or cannot be checked."""
+    result_action: PlainActionName = "block"
+    """The action for a result that does not fit; `block` discards it and undoes the call if it can.
+    """
+    changed_action: PlainActionName = "escalate"
+    """The action for calls of a tool whose definition differs from the pinned one."""
     suspect_action: PlainActionName = "warn"
     """The action for calls of a tool whose definition instructs the agent, hides something, speaks
     against other tools, asks for secrets or imitates, until a person accepts it."""
@@ -119,7 +130,9 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         """What is to be said of a call that fits a definition which somebody should look at."""
         found: list[Finding] = []
         if known.changed:
-            found.append(Finding(Action.ESCALATE, "schema.changed", (tool, known.changed)))
+            found.append(
+                Finding(ACTIONS[self.changed_action], "schema.changed", (tool, known.changed))
+            )
         if known.suspect:
             found.append(
                 Finding(ACTIONS[self.suspect_action], "schema.suspect", (tool, known.suspect))
@@ -151,23 +164,46 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
 
     def _judge_args(self, checker: SchemaChecker, event: ToolCall) -> Finding | None:
         args = event.args
-        too_much = checker.too_much(args, MAX_VALUES)
+        too_much = checker.too_much(args, self.max_values)
         if too_much:
             return Finding(
                 ACTIONS[self.action],
                 "schema.bad",
                 (event.tool, f"{too_much}, too many for its schema"),
             )
-        if checker.fits(args):
-            return None
-        if self.coerce:
-            made = coerce(checker, args)
+        if checker.fits(args, self.formats):
+            return self._beyond(checker, event) if self.extra != "schema" else None
+        if self.coerce or self.extra == "drop":
+            made = coerce(checker, args, self.formats, self.coerce, self.extra == "drop")
             if made is not None:
                 words = "; ".join(made.words[:4]) + ("; and more" if len(made.words) > 4 else "")
                 return Finding(
                     Action.REDACT, "schema.coerced", (event.tool, words), patches=made.patches
                 )
-        return self._worded(event.tool, explain(checker, args))
+        return self._worded(event.tool, explain(checker, args, self.formats))
+
+    def _beyond(self, checker: SchemaChecker, event: ToolCall) -> Finding | None:
+        """Arguments that the schema tolerates and does not list, where the policy does not tolerate
+        them."""
+        schema = checker.schema
+        listed = schema.get("properties") if isinstance(schema, dict) else None
+        if not isinstance(listed, dict) or not _OPEN.isdisjoint(schema):
+            return None
+        more = [name for name in event.args if name not in listed]
+        if not more:
+            return None
+        if self.extra == "refuse":
+            return self._worded(
+                event.tool, [Problem("extra", (name,), instead(name, listed)) for name in more[:4]]
+            )
+        kept = {name: value for name, value in event.args.items() if name in listed}
+        words = ", ".join([f"`{short(name)}`" for name in more[:4]]) + (
+            " and more" if len(more) > 4 else ""
+        )
+        patch = Patch((), kept, kind="coerce")
+        return Finding(
+            Action.REDACT, "schema.coerced", (event.tool, f"left out {words}"), patches=(patch,)
+        )
 
     def _worded(self, tool: str, problems: list[Problem]) -> Finding:
         """The first problem, and the others behind it."""
@@ -198,17 +234,17 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
         result, failed = _structured(event.result, known.source)
         if failed:
             return None
-        action = ACTIONS[self.action]
+        action = ACTIONS[self.result_action]
         if result is _NOTHING:
             return Finding(action, "schema.result", (event.tool, "it has no structured content"))
-        too_much = checker.too_much(result, MAX_VALUES)
+        too_much = checker.too_much(result, self.max_values)
         if too_much:
             return Finding(
                 action, "schema.result", (event.tool, f"{too_much}, too many to be checked")
             )
-        if checker.fits(result):
+        if checker.fits(result, self.formats):
             return None
-        first = explain(checker, result)[0]
+        first = explain(checker, result, self.formats)[0]
         place = f"`{first.place}` " if first.path else "it "
         said = (
             first.words
@@ -221,11 +257,25 @@ class Schema(msgspec.Struct, frozen=True, dict=True):
 
     def actions(self) -> tuple[Action, ...]:
         """What this guard can answer."""
-        patches = (Action.REDACT,) if self.coerce else ()
-        return (ACTIONS[self.action], Action.ESCALATE, ACTIONS[self.suspect_action], *patches)
+        patches = (Action.REDACT,) if self.coerce or self.extra == "drop" else ()
+        doubts = (ACTIONS[self.changed_action], ACTIONS[self.suspect_action])
+        return (ACTIONS[self.action], ACTIONS[self.result_action], *doubts, *patches)
 
 
 _WORDS: Final = {"missing": "is missing: ", "extra": "is not known: "}
+_OPEN: Final = frozenset(
+    {
+        "additionalProperties",
+        "patternProperties",
+        "unevaluatedProperties",
+        "allOf",
+        "anyOf",
+        "oneOf",
+        "$ref",
+        "if",
+    }
+)
+"""Keywords by which a schema itself says what else there may be."""
 _NOTHING: Final = object()
 
 

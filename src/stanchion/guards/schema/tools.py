@@ -267,21 +267,25 @@ class Coerced(msgspec.Struct, frozen=True):
     words: tuple[str, ...]
 
 
-def coerce(checker: SchemaChecker, value: Any) -> Coerced | None:
-    """How a value is made to fit its schema by reading values as what they have to be; `None` where
-    there is not exactly one way to do it."""
+def coerce(
+    checker: SchemaChecker, value: Any, formats: bool, types: bool, drop: bool
+) -> Coerced | None:
+    """How a value is made to fit its schema; `None` where there is not exactly one way to do it.
+
+    `types` reads values as what they have to be, `drop` leaves out entries that nobody knows.
+    """
     changed: dict[tuple[str | int, ...], None] = {}
     words: list[str] = []
     current = value
     for _ in range(ROUNDS):
-        for problem in explain(checker, current):
-            change = _change(current, problem)
+        for problem in explain(checker, current, formats):
+            change = _change(current, problem, types, drop)
             if change is None:
                 return None
             current = apply(current, (change,))
             changed[change.path] = None
-            words.append(f"`{path_of(problem.path)}` is read as {type_of(change.value)}")
-        if checker.fits(current):
+            words.append(_said(problem, change))
+        if checker.fits(current, formats):
             whole = [
                 path
                 for path in sorted(changed, key=len)
@@ -292,9 +296,12 @@ def coerce(checker: SchemaChecker, value: Any) -> Coerced | None:
     return None
 
 
-def _change(value: Any, problem: Problem) -> Patch | None:
+def _change(value: Any, problem: Problem, types: bool, drop: bool) -> Patch | None:
     """What is changed because of a problem; `None` where that is not clear."""
-    if problem.kind != "type" or not problem.path:
+    if problem.kind == "extra" and drop:
+        above, name = problem.path[:-1], problem.path[-1]
+        return Patch(above, {key: each for key, each in at(value, above).items() if key != name})
+    if problem.kind != "type" or not types or not problem.path:
         return None
     read = [found for name in problem.types for found in _read(at(value, problem.path), name)]
     different = [one for place, one in enumerate(read) if one not in read[:place]]
@@ -350,3 +357,12 @@ def _decoded(text: str, name: str) -> list[Any]:
     except (msgspec.DecodeError, RecursionError, UnicodeError):
         return []
     return [value] if is_of(value, name) else []
+
+
+def _said(problem: Problem, change: Patch) -> str:
+    where = path_of(problem.path)
+    return (
+        f"`{where}` is left out"
+        if problem.kind == "extra"
+        else f"`{where}` is read as {type_of(change.value)}"
+    )

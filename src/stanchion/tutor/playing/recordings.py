@@ -25,7 +25,7 @@ from stanchion.tutor.envelope.envelope import (
     NoMoreReplies,
     WithheldReply,
 )
-from stanchion.tutor.law.v1 import Executor, TutorV1, is_safe
+from stanchion.tutor.law.v1 import Executor, TutorV1
 from stanchion.tutor.law.v2 import CommandRunner, Outcome, TutorV2
 from stanchion.tutor.playing.games import Game, load_rules
 from stanchion.tutor.rules.typed import TypedRule
@@ -192,8 +192,10 @@ class RecordedExecutor:
         self._executor, self._recorder = executor, recorder
 
     def is_safe(self, command: str, /) -> tuple[bool, str]:
-        """Whether the denylist has nothing against a command."""
-        return self._executor.is_safe(command)
+        """Whether nothing is against a command, and what is."""
+        safe, why = self._executor.is_safe(command)
+        self._recorder.refused((command,), False, "" if safe else why)
+        return safe, why
 
     def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
         """Run a text."""
@@ -255,8 +257,9 @@ class Playback:
         return shown.outcome
 
     def is_safe(self, command: str, /) -> tuple[bool, str]:
-        """Whether the denylist has nothing against a command."""
-        return is_safe(command)
+        """Whether nothing was against a command, and what was."""
+        why = self.refused((command,), False)
+        return not why, why
 
     def execute(self, command: str, mode: str = "read", /) -> tuple[int, str, str]:
         """What a text showed then."""
