@@ -190,7 +190,7 @@ CHECKS: Final[dict[str, Check]] = {
         "quality-002",
         "output matches expected schema or format",
         "block",
-        (CheckGuard("schema", _plain()),),
+        (CheckGuard("schema", lambda action, _: {"action": action, "result_action": action}),),
         _OF_DATA,
     ),
     "test_pass_required": Check(
